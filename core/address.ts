@@ -1,0 +1,97 @@
+import { ServiceError } from './errors.ts'
+import { ADDRESS_BYTES, ADDRESS_SEGMENTS } from './limits.ts'
+import { isPathSegment, type RepoPath, ROOT } from './repo-path.ts'
+import { utf8Length } from './text.ts'
+
+/** What an address points at: `/<host>/<owner>/<repository>[@<ref>][/<path>]`. */
+export interface Address {
+  /** Host segment: `gh`, `local`. */
+  host: string
+  owner: string
+  repository: string
+  /** The requested ref, decoded; `null` for the default branch. */
+  ref: string | null
+  /** Mounted folder; `''` for the root. */
+  path: RepoPath
+}
+
+/** What a host segment allows as names. */
+interface HostNames {
+  owner: RegExp
+  repository: RegExp
+}
+
+/** The host segments of the address grammar. A deployment serves some or all of them. */
+export const HOST_NAMES: Readonly<Record<string, HostNames>> = {
+  gh: { owner: /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$/, repository: /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i },
+  local: { owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/, repository: /^(?!\.)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/ },
+}
+
+/**
+ * Parses a raw, still percent-encoded address, with or without its leading slash.
+ *
+ * The text is split on `/` first and every segment is decoded once, so `%2F` never makes a segment.
+ *
+ * @param hosts host segments that this deployment serves
+ * @throws ServiceError `address.*`
+ */
+export function parseAddress(raw: string, hosts: readonly string[]): Address {
+  const text = raw.startsWith('/') ? raw.slice(1) : raw
+  if (utf8Length(text) > ADDRESS_BYTES) throw new ServiceError('address.too_long')
+  const segments = (text.endsWith('/') ? text.slice(0, -1) : text).split('/')
+  if (segments.length > ADDRESS_SEGMENTS) throw new ServiceError('address.too_long')
+
+  const [rawHost = '', rawOwner = '', rawRepository = '', ...rawPath] = segments
+  const at = rawRepository.indexOf('@')
+  const host = decodeSegment(rawHost)
+  const owner = decodeSegment(rawOwner)
+  const repository = decodeSegment(at < 0 ? rawRepository : rawRepository.slice(0, at))
+  const ref = at < 0 ? null : decodeSegment(rawRepository.slice(at + 1))
+  const path = rawPath.map(decodeSegment)
+
+  const names = hosts.includes(host) ? HOST_NAMES[host] : undefined
+  if (!names) throw new ServiceError(host === '' ? 'address.incomplete' : 'address.unknown_host')
+  if (owner === '' || repository === '') throw new ServiceError('address.incomplete')
+  if (!names.owner.test(owner)) throw new ServiceError('address.invalid_owner')
+  if (!names.repository.test(repository)) throw new ServiceError('address.invalid_repository')
+  if (ref !== null && !isRefName(ref)) throw new ServiceError('address.invalid_ref')
+  if (!path.every(isPathSegment)) throw new ServiceError('address.invalid_path')
+
+  return { host, owner, repository, ref, path: path.length === 0 ? ROOT : (path.join('/') as RepoPath) }
+}
+
+/** The canonical address, with a leading slash: `parseAddress(formatAddress(address))` is the address. */
+export function formatAddress(address: Address): string {
+  const ref = address.ref === null ? '' : `@${encodeSegment(address.ref)}`
+  const path = address.path === '' ? '' : `/${address.path.split('/').map(encodeSegment).join('/')}`
+  return `/${encodeSegment(address.host)}/${encodeSegment(address.owner)}/${encodeSegment(address.repository)}${ref}${path}`
+}
+
+/** The same address at another folder. */
+export function atPath(address: Address, path: RepoPath): Address {
+  return { ...address, path }
+}
+
+export function isCommitSha(text: string): boolean {
+  return /^[0-9a-f]{40}$/i.test(text)
+}
+
+/** Whether git would accept the text as the name of a branch or tag (git-check-ref-format). */
+function isRefName(text: string): boolean {
+  if (text === '' || text === '@' || text.startsWith('-') || text.endsWith('.') || !text.isWellFormed()) return false
+  if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(text)) return false
+  return text.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+}
+
+function decodeSegment(raw: string): string {
+  try {
+    return decodeURIComponent(raw)
+  } catch (cause) {
+    throw new ServiceError('address.invalid_escape', { cause })
+  }
+}
+
+// Everything a URL path may hold unescaped in a segment (RFC 3986 pchar) stays as it is.
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:40|3A|24|26|2B|2C|3B|3D)/g, decodeURIComponent)
+}

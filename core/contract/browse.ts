@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { BROWSE_LIMIT } from '../limits.ts'
+import {
+  Commit,
+  Counts,
+  Diagnostic,
+  FailedAnswer,
+  IndexingAnswer,
+  License,
+  ManifestMetadata,
+  NextCursor,
+  Path,
+  queryInteger,
+  Translations,
+} from './shared.ts'
+
+export const BrowseQuery = z.strictObject({
+  path: z.string().optional().meta({ description: 'Canonical folder inside the mount; default: the mounted folder.' }),
+  cursor: z.string().optional(),
+  limit: queryInteger(BROWSE_LIMIT.min, BROWSE_LIMIT.max).default(BROWSE_LIMIT.default),
+})
+export type BrowseQuery = z.infer<typeof BrowseQuery>
+
+const SkillOfEntry = z
+  .object({ path: Path, name: z.string(), description: z.string(), translations: Translations })
+  .meta({ id: 'SkillOfEntry' })
+
+/** On a `SKILL.md` and on its folder. */
+const skillFields = {
+  skill: SkillOfEntry.optional(),
+  license: License.optional(),
+  describedOnly: z.literal(true).optional(),
+}
+
+export const DirectoryEntry = z
+  .object({
+    path: Path,
+    kind: z.literal('directory'),
+    counts: Counts,
+    manifest: ManifestMetadata.optional().meta({ description: 'The manifest of this very folder.' }),
+    overviewPath: Path.optional(),
+    ...skillFields,
+  })
+  .meta({ id: 'DirectoryEntry' })
+export type DirectoryEntry = z.infer<typeof DirectoryEntry>
+
+export const FileEntry = z
+  .object({
+    path: Path,
+    kind: z.literal('file'),
+    size: z.int().min(0).meta({ description: 'Bytes.' }),
+    title: z.string().optional(),
+    ...skillFields,
+  })
+  .meta({ id: 'FileEntry' })
+export type FileEntry = z.infer<typeof FileEntry>
+
+export const BrowseEntry = z.discriminatedUnion('kind', [DirectoryEntry, FileEntry])
+export type BrowseEntry = z.infer<typeof BrowseEntry>
+
+export const FolderOverview = z
+  .object({ path: Path, title: z.string().nullable(), description: z.string().nullable() })
+  .meta({ id: 'FolderOverview' })
+export type FolderOverview = z.infer<typeof FolderOverview>
+
+const BrowsePage = z
+  .object({
+    status: z.literal('ready'),
+    commit: Commit,
+    path: Path,
+    entries: z.array(BrowseEntry),
+    overview: FolderOverview.optional(),
+    diagnostics: z.array(Diagnostic),
+    nextCursor: NextCursor,
+  })
+  .meta({ id: 'BrowsePage' })
+export type BrowsePage = z.infer<typeof BrowsePage>
+
+/** `GET /api/v1/browse/<address>` */
+export const BrowseAnswer = z
+  .discriminatedUnion('status', [BrowsePage, IndexingAnswer, FailedAnswer])
+  .meta({ id: 'BrowseAnswer' })
+export type BrowseAnswer = z.infer<typeof BrowseAnswer>

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import { BrowseAnswer, BrowseQuery } from './browse.ts'
+import { FilePage, FileQuery } from './file.ts'
+import { FindAnswer, FindQuery } from './find.ts'
+import { Mount } from './mount.ts'
+import { SkillAnswer, SkillQuery } from './skill.ts'
+
+/** One route of `/api/v1`: what it takes, what it answers, how it can fail. */
+export interface Endpoint<Query extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType> {
+  method: 'GET'
+  /** Below `/api/v1`; `{address}` is raw, still percent-encoded. */
+  path: `/${string}`
+  summary: string
+  query: Query
+  answer: Answer
+  errors: readonly ErrorCode[]
+}
+
+function endpoint<Query extends z.ZodType, Answer extends z.ZodType>(
+  definition: Omit<Endpoint<Query, Answer>, 'method'>,
+): Endpoint<Query, Answer> {
+  return { method: 'GET', ...definition }
+}
+
+const ADDRESS_ERRORS = [
+  'address.invalid_escape',
+  'address.unknown_host',
+  'address.incomplete',
+  'address.invalid_owner',
+  'address.invalid_repository',
+  'address.invalid_ref',
+  'address.invalid_path',
+  'address.too_long',
+  'request.invalid',
+  'mount.repo_not_found',
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'mount.not_allowed',
+  'mount.rate_limited',
+  'mount.unavailable',
+  'skill.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** The endpoint table: validation, types, OpenAPI, the site's client and the tests derive from it. */
+export const ENDPOINTS = {
+  mounts: endpoint({
+    path: '/mounts/{address}',
+    summary: 'Overview of a repository, ref and folder',
+    query: z.strictObject({}),
+    answer: Mount,
+    errors: ADDRESS_ERRORS,
+  }),
+  browse: endpoint({
+    path: '/browse/{address}',
+    summary: 'One folder, entry by entry',
+    query: BrowseQuery,
+    answer: BrowseAnswer,
+    errors: ADDRESS_ERRORS,
+  }),
+  find: endpoint({
+    path: '/find/{address}',
+    summary: 'Ranked search over skills and documents',
+    query: FindQuery,
+    answer: FindAnswer,
+    errors: ADDRESS_ERRORS,
+  }),
+  skills: endpoint({
+    path: '/skills/{address}',
+    summary: 'A skill with its rules and includes, page by page',
+    query: SkillQuery,
+    answer: SkillAnswer,
+    errors: [...ADDRESS_ERRORS, 'skill.not_found', 'skill.ambiguous'],
+  }),
+  files: endpoint({
+    path: '/files/{address}',
+    summary: 'One text file, page by page',
+    query: FileQuery,
+    answer: FilePage,
+    errors: [
+      ...ADDRESS_ERRORS,
+      'index.indexing',
+      'index.failed',
+      'file.not_found',
+      'file.not_served',
+      'file.too_large',
+      'file.not_text',
+    ],
+  }),
+} as const
+
+export type EndpointName = keyof typeof ENDPOINTS
+export type QueryOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['query']>
+export type QueryInputOf<Name extends EndpointName> = z.input<(typeof ENDPOINTS)[Name]['query']>
+export type AnswerOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['answer']>

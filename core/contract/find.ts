@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { FIND_LIMIT, FIND_QUERY_CHARACTERS } from '../limits.ts'
+import { countCharacters } from '../text.ts'
+import {
+  Commit,
+  Diagnostic,
+  DocumentListing,
+  FailedAnswer,
+  IndexingAnswer,
+  License,
+  NextCursor,
+  Path,
+  queryInteger,
+  Translations,
+} from './shared.ts'
+
+export const FindQuery = z.strictObject({
+  query: z
+    .string()
+    .refine(text => text.trim() !== '' && countCharacters(text) <= FIND_QUERY_CHARACTERS)
+    .meta({ description: `Not blank, at most ${FIND_QUERY_CHARACTERS} characters.` }),
+  path: z.string().optional().meta({ description: 'Canonical folder inside the mount to search; default: the mounted folder.' }),
+  cursor: z.string().optional(),
+  limit: queryInteger(FIND_LIMIT.min, FIND_LIMIT.max).default(FIND_LIMIT.default),
+})
+export type FindQuery = z.infer<typeof FindQuery>
+
+export const FoundSkill = z
+  .object({
+    kind: z.literal('skill'),
+    path: Path,
+    directory: Path,
+    name: z.string(),
+    description: z.string(),
+    translations: Translations,
+    license: License,
+    describedOnly: z.literal(true).optional(),
+    files: z.array(DocumentListing).meta({ description: 'Supporting files that match, best first.' }),
+    moreFiles: z.int().min(0),
+  })
+  .meta({ id: 'FoundSkill' })
+export type FoundSkill = z.infer<typeof FoundSkill>
+
+export const FoundDocument = DocumentListing.extend({ kind: z.literal('document') }).meta({ id: 'FoundDocument' })
+export type FoundDocument = z.infer<typeof FoundDocument>
+
+export const FoundItem = z.discriminatedUnion('kind', [FoundSkill, FoundDocument])
+export type FoundItem = z.infer<typeof FoundItem>
+
+const FindPage = z
+  .object({
+    status: z.literal('ready'),
+    query: z.string(),
+    commit: Commit,
+    items: z.array(FoundItem),
+    diagnostics: z.array(Diagnostic),
+    nextCursor: NextCursor,
+  })
+  .meta({ id: 'FindPage' })
+export type FindPage = z.infer<typeof FindPage>
+
+/** `GET /api/v1/find/<address>` */
+export const FindAnswer = z.discriminatedUnion('status', [FindPage, IndexingAnswer, FailedAnswer]).meta({ id: 'FindAnswer' })
+export type FindAnswer = z.infer<typeof FindAnswer>

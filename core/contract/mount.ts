@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import {
+  Commit,
+  Counts,
+  Diagnostic,
+  DocumentListing,
+  IndexErrorCode,
+  Instant,
+  License,
+  ManifestMetadata,
+  Path,
+  SkillListing,
+} from './shared.ts'
+
+export const Repository = z
+  .object({
+    host: z.string(),
+    owner: z.string(),
+    name: z.string(),
+    defaultBranch: z.string(),
+    description: z.string().nullable(),
+    avatar: z.string().nullable(),
+    visibility: z.enum(['public', 'private']),
+  })
+  .meta({ id: 'Repository' })
+export type Repository = z.infer<typeof Repository>
+
+const Overview = z
+  .object({
+    status: z.literal('ready'),
+    indexedAt: Instant,
+    manifest: ManifestMetadata.optional().meta({ description: 'The nearest manifest at or above the mounted folder.' }),
+    license: License,
+    counts: Counts,
+    skills: z.array(SkillListing),
+    documents: z.array(DocumentListing),
+    diagnostics: z.array(Diagnostic),
+    truncated: z.boolean().meta({ description: 'Limits of indexing were reached: the index is partial.' }),
+  })
+  .meta({ id: 'Overview' })
+export type Overview = z.infer<typeof Overview>
+
+const Indexing = z.object({ status: z.literal('indexing') }).meta({ id: 'IndexIndexing' })
+const Failed = z.object({ status: z.literal('failed'), errorCode: IndexErrorCode, retryAt: Instant }).meta({ id: 'IndexFailed' })
+
+/** `GET /api/v1/mounts/<address>` */
+export const Mount = z
+  .object({
+    address: z.string().meta({ description: 'Canonical address.' }),
+    repository: Repository,
+    ref: z.string().nullable().meta({ description: 'As requested; `null` for the default branch.' }),
+    pinned: z.boolean(),
+    commit: Commit,
+    path: Path,
+    verified: z.boolean(),
+    image: z.string().nullable(),
+    index: z.discriminatedUnion('status', [Indexing, Failed, Overview]),
+  })
+  .meta({ id: 'Mount' })
+export type Mount = z.infer<typeof Mount>

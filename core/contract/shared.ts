@@ -1,0 +1,138 @@
+import { z } from 'zod'
+
+/** Code points. */
+export const Characters = z.int().min(0).meta({ description: 'A count of Unicode code points.' })
+
+export const Path = z
+  .string()
+  .meta({ id: 'Path', description: 'Canonical repository-root path, no leading or trailing slash; `""` is the root.' })
+
+export const Commit = z
+  .string()
+  .regex(/^[0-9a-f]{40}$/)
+  .meta({ id: 'Commit', description: 'Full commit hash.' })
+
+export const Instant = z.iso.datetime().meta({ id: 'Instant', description: 'ISO 8601 instant, UTC, ending in `Z`.' })
+
+export const NextCursor = z.string().nullable().meta({ description: 'Continues this listing; `null` on the last page.' })
+
+export const LicenseKind = z.enum(['open', 'restricted', 'unknown', 'none'])
+
+export const License = z
+  .object({
+    kind: LicenseKind,
+    name: z.string().nullable().meta({ description: 'SPDX expression, or the words that were declared.' }),
+    source: Path.nullable().meta({ description: 'File that declares it.' }),
+  })
+  .meta({ id: 'License' })
+export type License = z.infer<typeof License>
+
+export const Warning = z
+  .object({
+    code: z.string(),
+    field: z.string().optional(),
+    message: z.string(),
+  })
+  .meta({ id: 'Warning' })
+export type Warning = z.infer<typeof Warning>
+
+export const Diagnostic = z
+  .object({
+    code: z.string(),
+    severity: z.enum(['error', 'warning', 'info']),
+    path: Path,
+    boundary: Path.optional().meta({ description: 'Folder that this closed.' }),
+    field: z.string().optional(),
+    message: z.string(),
+  })
+  .meta({ id: 'Diagnostic' })
+export type Diagnostic = z.infer<typeof Diagnostic>
+
+export const Translations = z
+  .record(z.string(), z.object({ name: z.string().optional(), description: z.string().optional() }))
+  .meta({ id: 'Translations', description: 'Keyed by canonical language tag.' })
+export type Translations = z.infer<typeof Translations>
+
+export const ManifestMetadata = z
+  .object({
+    path: Path,
+    name: z.string(),
+    description: z.string(),
+    language: z.string().nullable().meta({ description: 'Inherited from the nearest manifest that declares one.' }),
+    translations: Translations,
+  })
+  .meta({ id: 'Manifest' })
+export type ManifestMetadata = z.infer<typeof ManifestMetadata>
+
+export const Fragment = z
+  .object({
+    index: z.int().min(0).meta({ description: 'Which piece of its file this is.' }),
+    offset: Characters,
+    length: Characters,
+    totalLength: Characters,
+    last: z.boolean(),
+  })
+  .meta({ id: 'Fragment' })
+export type Fragment = z.infer<typeof Fragment>
+
+/** Text of one file on one page, with the piece of it that it is. */
+export const FragmentOfFile = z.object({ path: Path, content: z.string(), fragment: Fragment }).meta({ id: 'FragmentOfFile' })
+export type FragmentOfFile = z.infer<typeof FragmentOfFile>
+
+const DescribedOnly = z.literal(true).optional().meta({ description: 'Present when the license permits a description only.' })
+
+export const SkillListing = z
+  .object({
+    path: Path,
+    directory: Path,
+    name: z.string(),
+    description: z.string(),
+    warnings: z.array(Warning),
+    translations: Translations,
+    license: License,
+    describedOnly: DescribedOnly,
+  })
+  .meta({ id: 'SkillListing' })
+export type SkillListing = z.infer<typeof SkillListing>
+
+export const DocumentListing = z.object({ path: Path, title: z.string(), summary: z.string() }).meta({ id: 'DocumentListing' })
+export type DocumentListing = z.infer<typeof DocumentListing>
+
+export const Counts = z.object({ skills: z.int().min(0), documents: z.int().min(0) }).meta({ id: 'Counts' })
+export type Counts = z.infer<typeof Counts>
+
+export const IndexErrorCode = z
+  .enum(['index.fetch_failed', 'index.too_large', 'index.timeout', 'index.manifests_unreadable', 'index.internal'])
+  .meta({ id: 'IndexErrorCode' })
+export type IndexErrorCode = z.infer<typeof IndexErrorCode>
+
+/** What endpoints that need the index answer while there is none. */
+export const IndexingAnswer = z.object({ status: z.literal('indexing'), commit: Commit }).meta({ id: 'IndexingAnswer' })
+export type IndexingAnswer = z.infer<typeof IndexingAnswer>
+
+export const FailedAnswer = z
+  .object({ status: z.literal('failed'), commit: Commit, errorCode: IndexErrorCode, retryAt: Instant })
+  .meta({ id: 'FailedAnswer' })
+export type FailedAnswer = z.infer<typeof FailedAnswer>
+
+/** A digits-only integer of a query string. */
+export function queryInteger(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+}
+
+export const ErrorAnswer = z
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      sourceUrl: z.string().optional(),
+      directories: z.array(Path).optional(),
+      retryAfter: z.number().optional(),
+    }),
+  })
+  .meta({ id: 'Error' })
+export type ErrorAnswer = z.infer<typeof ErrorAnswer>

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import {
+  Commit,
+  Diagnostic,
+  FailedAnswer,
+  Fragment,
+  FragmentOfFile,
+  IndexingAnswer,
+  License,
+  Path,
+  Translations,
+  Warning,
+} from './shared.ts'
+
+export const SkillQuery = z.strictObject({
+  path: z.string().min(1).meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
+  cursor: z.string().optional(),
+})
+export type SkillQuery = z.infer<typeof SkillQuery>
+
+/** A known front-matter field: words, a list of words, or a map of words. */
+export const FrontMatterValue = z
+  .union([z.string(), z.array(z.string()), z.record(z.string(), z.string())])
+  .meta({ id: 'FrontMatterValue' })
+export type FrontMatterValue = z.infer<typeof FrontMatterValue>
+
+export const Serving = z
+  .object({
+    license: License,
+    full: z.boolean().meta({ description: 'False when the license permits a description only.' }),
+    sourceUrl: z.string().meta({ description: 'The `SKILL.md` at its git host.' }),
+  })
+  .meta({ id: 'Serving' })
+export type Serving = z.infer<typeof Serving>
+
+export const OversizedFile = z.object({ path: Path, size: z.int().min(0), sourceUrl: z.string() }).meta({ id: 'OversizedFile' })
+export type OversizedFile = z.infer<typeof OversizedFile>
+
+export const Skill = z
+  .object({
+    path: Path,
+    directory: Path,
+    name: z.string(),
+    description: z.string(),
+    frontMatter: z.record(z.string(), FrontMatterValue),
+    warnings: z.array(Warning),
+    translations: Translations,
+    serving: Serving,
+    ruleChain: z.array(FragmentOfFile).optional().meta({ description: 'What of the rules is on this page, root first.' }),
+    body: z.string(),
+    bodyFragment: Fragment.nullable(),
+    files: z.array(Path).optional().meta({ description: 'Supporting files; on the first page only.' }),
+    includes: z.array(FragmentOfFile).optional(),
+    references: z.array(Path).optional().meta({ description: 'Optional reading; on the first page only.' }),
+    oversized: z.array(OversizedFile).optional(),
+  })
+  .meta({ id: 'Skill' })
+export type Skill = z.infer<typeof Skill>
+
+const SkillPage = z
+  .object({
+    status: z.literal('ready'),
+    commit: Commit,
+    skill: Skill,
+    complete: z.boolean().meta({ description: 'False while another call is required, or when required content is missing.' }),
+    nextCursor: z.string().nullable().optional().meta({ description: 'Absent when paging cannot repair missing content.' }),
+    diagnostics: z.array(Diagnostic),
+  })
+  .meta({ id: 'SkillPage' })
+export type SkillPage = z.infer<typeof SkillPage>
+
+/** `GET /api/v1/skills/<address>` */
+export const SkillAnswer = z.discriminatedUnion('status', [SkillPage, IndexingAnswer, FailedAnswer]).meta({ id: 'SkillAnswer' })
+export type SkillAnswer = z.infer<typeof SkillAnswer>

@@ -1,0 +1,72 @@
+/** Every bound of the interface and of indexing. The unit stands in the name. */
+
+// The address
+export const ADDRESS_BYTES = 2_048
+export const ADDRESS_SEGMENTS = 64
+
+// The interface
+export const BROWSE_LIMIT = { min: 1, max: 200, default: 50 } as const
+export const FIND_LIMIT = { min: 1, max: 25, default: 10 } as const
+export const FIND_QUERY_CHARACTERS = 500
+export const FIND_FOLDED_FILES = 5
+export const FILE_LIMIT_CHARACTERS = { min: 1, max: 100_000, default: 40_000 } as const
+export const SKILL_PAGE_BYTES = 16 * 1024
+/** A page prefers to end at a line break inside its last KiB. */
+export const SKILL_PAGE_BREAK_BYTES = 1024
+export const OVERVIEW_SKILLS = 50
+export const OVERVIEW_DOCUMENTS = 50
+export const DIAGNOSTICS_PER_ANSWER = 100
+export const QUERY_STRING_BYTES = 8 * 1024
+
+// Reading a repository
+export const TREE_ENTRIES = 200_000
+export const TREE_DEPTH_SEGMENTS = 64
+export const PATH_BYTES = 1_024
+export const READABLE_FILE_BYTES = 1024 * 1024
+export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024
+export const SEARCHED_FILE_BYTES = 256 * 1024
+export const INDEX_WALL_SECONDS = 60
+export const INDEX_WALL_WITH_FETCH_SECONDS = 120
+
+// Manifests and rules
+export const FRONT_MATTER_BYTES = 16 * 1024
+export const YAML_DEPTH = 16
+export const MANIFEST_BYTES = 64 * 1024
+export const RULE_CHAIN_MANIFESTS = 16
+export const RULE_CHAIN_BYTES = 128 * 1024
+export const EXCLUDE_PATTERNS = 200
+export const EXCLUDE_PATTERN_CHARACTERS = 500
+export const MANIFEST_NAME_CHARACTERS = 100
+export const MANIFEST_IMAGE_BYTES = 5 * 1024 * 1024
+export const TRANSLATION_TAGS = 40
+
+// Skills and documents
+export const SKILLS = 5_000
+export const DOCUMENTS = 20_000
+export const SKILL_NAME_CHARACTERS = 64
+export const DESCRIPTION_CHARACTERS = 1_024
+export const FALLBACK_DESCRIPTION_CHARACTERS = 300
+export const COMPATIBILITY_CHARACTERS = 500
+export const FRONT_MATTER_VALUE_BYTES = 2 * 1024
+export const BODY_LONG_LINES = 500
+export const BODY_LONG_BYTES = 20_000
+export const INCLUDE_FILES = 16
+export const INCLUDE_FILE_BYTES = 64 * 1024
+export const INCLUDE_TOTAL_BYTES = 256 * 1024
+export const SUPPORTING_FILES = 500
+export const REFERENCES = 200
+export const REFERENCE_DIRECTORY_FILES = 50
+export const OVERSIZED_FILES = 100
+export const WARNINGS_PER_SKILL = 20
+export const TITLE_CHARACTERS = 200
+export const SUMMARY_CHARACTERS = 240
+export const LICENSE_NAME_CHARACTERS = 120
+
+// Jobs
+export const LEASE_SECONDS = 15
+export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
+/** A job whose worker died this many times fails instead of being taken again. */
+export const JOB_CRASHES = 3
+
+// The store
+export const PACK_BYTES = 8 * 1024 * 1024

@@ -1,0 +1,94 @@
+import type { CommitSha } from '../snapshot/format.ts'
+
+/** A place that holds git repositories, known by its host segment in addresses. */
+export interface GitHost {
+  /** `gh`, `local`. */
+  readonly segment: string
+
+  /** The repository as the host spells it. `missing`: there is none, or the caller may not see it; nobody can tell which. */
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+
+  /**
+   * The commit that a ref names now; `null` is the default branch.
+   * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
+   * `missing`: no such ref, or the repository is empty.
+   */
+  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>>
+
+  /** Opens the repository at a commit for reading. The caller closes it. @throws ReadError */
+  open(repository: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader>
+
+  readonly urls: HostUrls
+
+  close(): Promise<void>
+}
+
+export interface HostRepository {
+  /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
+  id: string
+  host: string
+  owner: string
+  name: string
+  defaultBranch: string
+  description: string | null
+  avatar: string | null
+  visibility: 'public' | 'private'
+}
+
+export type HostAnswer<Value> =
+  | { status: 'ok'; value: Value }
+  | { status: 'missing' }
+  | { status: 'rate_limited'; retryAfterSeconds: number | null }
+  | { status: 'unavailable'; retryAfterSeconds: number | null }
+
+/** Where people and browsers find a file at the host. */
+export interface HostUrls {
+  /** A file's bytes at a commit, every path segment percent-encoded. */
+  raw(repository: HostRepository, commit: CommitSha, path: string): string
+}
+
+export interface ReadLimits {
+  /** Tree entries after which reading stops; what was seen until then counts. */
+  treeEntries: number
+  treeDepthSegments: number
+  /** Wall time of all reading. */
+  seconds: number
+}
+
+/** One repository at one commit. */
+export interface RepositoryReader {
+  /** Every entry below the root except folders, in git's tree order. At most `limits.treeEntries`; `cut` tells whether there were more. */
+  entries(): AsyncIterable<TreeEntry>
+
+  /** Known once `entries` ended: the tree was larger or deeper than the limits. */
+  readonly cut: boolean
+
+  /**
+   * The bytes of blobs, in the order asked for. `bytes` is `null` when the blob is missing, unreadable, or larger than `maxBytes`.
+   * @throws ReadError when the repository as a whole cannot be read
+   */
+  read(oids: Iterable<string>, maxBytes: number): AsyncIterable<{ oid: string; bytes: Uint8Array | null }>
+
+  close(): Promise<void>
+}
+
+export interface TreeEntry {
+  /** Repository-root path; `null` when its bytes are not UTF-8. */
+  path: string | null
+  mode: '100644' | '100755' | '120000' | '160000'
+  /** Blob id, or the commit of a submodule. */
+  oid: string
+  /** Bytes of the blob; `null` for a submodule and when the blob is missing. */
+  sizeBytes: number | null
+}
+
+/** The repository cannot be read. `code` is what the index job fails with. */
+export class ReadError extends Error {
+  readonly code: 'index.fetch_failed' | 'index.too_large' | 'index.timeout'
+
+  constructor(code: ReadError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ReadError'
+    this.code = code
+  }
+}

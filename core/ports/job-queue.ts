@@ -1,0 +1,40 @@
+import type { IndexErrorCode } from '../contract/shared.ts'
+import type { CommitSha } from '../snapshot/format.ts'
+import type { HostRepository } from './git-host.ts'
+
+/** Index jobs, at most one for a repository, commit and reading-rule version. */
+export interface JobQueue {
+  /** Leaves a job unless one waits or runs already. After a failure it counts only once the backoff elapsed. */
+  offer(job: IndexJob): Promise<JobState>
+
+  /** Takes the oldest job that nobody holds, or `null`. A job whose lease ran out is taken again. */
+  take(worker: string): Promise<Lease | null>
+
+  /** Prolongs the lease; `null` when somebody else holds the job by now: stop working on it. */
+  renew(lease: Lease): Promise<Lease | null>
+
+  /** The snapshot is there: drops the job. */
+  finish(lease: Lease): Promise<void>
+
+  /** Records the failure; the next visitor may ask again after `retryAt`. */
+  fail(lease: Lease, errorCode: IndexErrorCode): Promise<void>
+
+  close(): Promise<void>
+}
+
+export interface IndexJob {
+  repository: HostRepository
+  commit: CommitSha
+}
+
+export interface Lease {
+  job: IndexJob
+  worker: string
+  /** Grows with every taking of the job. */
+  fence: number
+  /** ISO 8601. */
+  until: string
+  etag: string
+}
+
+export type JobState = { status: 'indexing' } | { status: 'failed'; errorCode: IndexErrorCode; retryAt: string }

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import { DirectoryEntry, FileEntry, FolderOverview } from '../contract/browse.ts'
+import {
+  Counts,
+  Diagnostic,
+  DocumentListing,
+  Fragment,
+  License,
+  ManifestMetadata,
+  SkillListing,
+  Translations,
+  Warning,
+} from '../contract/shared.ts'
+import { FrontMatterValue } from '../contract/skill.ts'
+
+/**
+ * Version of the stored bytes. Readers accept this one only; another is built anew.
+ *
+ * 1: packs of gzip members, sorted tables in shards, a header last.
+ */
+export const FORMAT_VERSION = 1
+
+/**
+ * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
+ *
+ * 1: the first rules.
+ */
+export const RULES_VERSION = 1
+
+/** 40 lower-case hex digits. */
+export type CommitSha = string & { readonly __commitSha: true }
+
+/**
+ * Where a gzip member lies: index into `SnapshotHeader.packs`, byte offset, byte length.
+ * A member is a record (the bytes of one file) or a shard of a table.
+ */
+export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
+export type Location = z.infer<typeof Location>
+
+/**
+ * A sorted table: rows in byte order of their keys, cut into shards at content-defined borders.
+ * A shard is the canonical JSON of `[key, row][]`. `shards` holds, in order, the first key, the number of rows before it, and the location.
+ */
+export const TableIndex = z.object({
+  rows: z.int().min(0),
+  shards: z.array(z.tuple([z.string(), z.int().min(0), Location])),
+})
+export type TableIndex = z.infer<typeof TableIndex>
+
+/** `folders`: every folder of the tree that is not withheld. Key: its path. */
+export const FolderRow = z.object({
+  /** Eligible content at any depth below it. */
+  counts: Counts,
+  /** Governs the folder outside its skills. */
+  license: License,
+  /** Path of the nearest readable manifest at or above it; a row of `manifests`. */
+  manifest: z.string().optional(),
+  image: z.union([z.object({ path: z.string() }), z.object({ url: z.string() })]).optional(),
+  overview: FolderOverview.optional(),
+  /** A manifest here or above cannot be understood: nothing of the folder is delivered. */
+  closed: z.literal(true).optional(),
+})
+export type FolderRow = z.infer<typeof FolderRow>
+
+/** `entries`: what browse lists. Key: folder path, `\0`, entry name; see `entryKey`. */
+export const EntryRow = z.discriminatedUnion('kind', [DirectoryEntry, FileEntry])
+export type EntryRow = z.infer<typeof EntryRow>
+
+/** `manifests`: key: manifest path. */
+export const ManifestRow = ManifestMetadata
+export type ManifestRow = z.infer<typeof ManifestRow>
+
+/** `skills`: listed skills. Key: `SKILL.md` path. */
+export const SkillRow = SkillListing
+export type SkillRow = z.infer<typeof SkillRow>
+
+/** `documents`: key: path. */
+export const DocumentRow = DocumentListing
+export type DocumentRow = z.infer<typeof DocumentRow>
+
+/** `diagnostics`: key: path, `\0`, a running number of four digits. */
+export const DiagnosticRow = Diagnostic
+export type DiagnosticRow = z.infer<typeof DiagnosticRow>
+
+/** `files`: every file that the files endpoint knows. Key: path. Exactly one of `record` and `refusal` is there. */
+export const FileRow = z.object({
+  sizeBytes: z.int().min(0),
+  /** The bytes of the whole file. */
+  record: Location.optional(),
+  refusal: z.enum(['file.too_large', 'file.not_text', 'file.not_served']).optional(),
+})
+export type FileRow = z.infer<typeof FileRow>
+
+/** Text taken from a record: `lengthBytes` of it from `offsetBytes` on. */
+export const RecordSlice = z.object({ record: Location, offsetBytes: z.int().min(0), lengthBytes: z.int().min(0) })
+export type RecordSlice = z.infer<typeof RecordSlice>
+
+/** One piece of required text with where it comes from. `characters` is its whole length. */
+export const ContextPart = z.object({ path: z.string(), characters: Fragment.shape.totalLength, slice: RecordSlice })
+export type ContextPart = z.infer<typeof ContextPart>
+
+/** `contexts`: every skill that can be loaded, unlisted ones too. Key: `SKILL.md` path. */
+export const ContextRow = z.object({
+  directory: z.string(),
+  name: z.string(),
+  description: z.string(),
+  frontMatter: z.record(z.string(), FrontMatterValue),
+  warnings: z.array(Warning),
+  translations: Translations,
+  license: License,
+  /** Absent when the license permits a description only. */
+  full: z
+    .object({
+      rules: z.array(ContextPart),
+      body: z.string(),
+      includes: z.array(ContextPart),
+      files: z.array(z.string()),
+      /** Readable files of the whole repository; a mount shows those inside it. */
+      references: z.array(z.string()),
+      oversized: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0) })),
+      /** Required content is missing: the context never becomes complete. */
+      incomplete: z.boolean(),
+    })
+    .optional(),
+  diagnostics: z.array(Diagnostic),
+})
+export type ContextRow = z.infer<typeof ContextRow>
+
+/** `withheld`: excluded files and folders, and closed folders. Key: path. Withholds everything below it. */
+export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
+export type WithheldRow = z.infer<typeof WithheldRow>
+
+/** `searchItems`: what find searches. Key: path; the row's number in the table is what postings name. */
+export const SearchItemRow = z.object({
+  kind: z.enum(['skill', 'supporting', 'document']),
+  title: z.string(),
+  summary: z.string(),
+})
+export type SearchItemRow = z.infer<typeof SearchItemRow>
+
+/** `searchTerms`: key: term. Pairs of item number and impact, by item number: `[number, impact, number, impact, …]`. */
+export const SearchTermRow = z.array(z.int().min(0))
+export type SearchTermRow = z.infer<typeof SearchTermRow>
+
+/** The tables of a snapshot: schema of a row, and how many rows a shard has on average. */
+export const TABLES = {
+  folders: { row: FolderRow, shardRows: 64 },
+  entries: { row: EntryRow, shardRows: 128 },
+  manifests: { row: ManifestRow, shardRows: 64 },
+  skills: { row: SkillRow, shardRows: 64 },
+  documents: { row: DocumentRow, shardRows: 128 },
+  diagnostics: { row: DiagnosticRow, shardRows: 128 },
+  files: { row: FileRow, shardRows: 128 },
+  contexts: { row: ContextRow, shardRows: 4 },
+  withheld: { row: WithheldRow, shardRows: 256 },
+  searchItems: { row: SearchItemRow, shardRows: 128 },
+  searchTerms: { row: SearchTermRow, shardRows: 128 },
+} as const
+
+export type TableName = keyof typeof TABLES
+export type RowOf<Name extends TableName> = z.infer<(typeof TABLES)[Name]['row']>
+
+/**
+ * The header of a snapshot, written last: its existence is what ready means.
+ * It answers a mount of the root by itself, and says where everything else lies.
+ */
+export const SnapshotHeader = z.object({
+  format: z.literal(FORMAT_VERSION),
+  rules: z.literal(RULES_VERSION),
+  repositoryId: z.string(),
+  commit: z.string(),
+  truncated: z.boolean(),
+  /** SHA-256 of the bytes, first 40 hex digits, in order of `Location`'s index. */
+  packs: z.array(z.object({ name: z.string(), sizeBytes: z.int().min(0) })),
+  tables: z.object(
+    Object.fromEntries(Object.keys(TABLES).map(name => [name, TableIndex])) as Record<TableName, typeof TableIndex>,
+  ),
+  /** For every row of `searchItems`: the number of the skill that owns it, its own number for a skill, -1 for a document. */
+  searchOwners: Location.nullable(),
+  /** What a mount of the root shows. */
+  root: z.object({
+    folder: FolderRow,
+    manifest: ManifestMetadata.optional(),
+    skills: z.array(SkillListing),
+    documents: z.array(DocumentListing),
+    diagnostics: z.array(Diagnostic),
+  }),
+})
+export type SnapshotHeader = z.infer<typeof SnapshotHeader>
+
+export function entryKey(folder: string, name: string): string {
+  return `${folder}\0${name}`
+}

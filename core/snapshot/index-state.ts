@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { IndexErrorCode } from '../contract/shared.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '../limits.ts'
+
+/**
+ * The life of an index job beside its queue marker, as pure transitions over one document.
+ * No document: the job waits. After success the document is removed; ready is the existence of the header, never a flag.
+ */
+export const JobRecord = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('leased'),
+    worker: z.string(),
+    /** Grows with every taking. */
+    fence: z.int().min(1),
+    until: z.iso.datetime(),
+    /** Failures before this try. */
+    failures: z.int().min(0),
+    /** Leases that ran out in a row: workers that died over the job. */
+    crashes: z.int().min(0),
+  }),
+  z.object({
+    state: z.literal('failed'),
+    errorCode: IndexErrorCode,
+    fence: z.int().min(1),
+    failures: z.int().min(1),
+    retryAt: z.iso.datetime(),
+  }),
+])
+export type JobRecord = z.infer<typeof JobRecord>
+export type LeasedRecord = Extract<JobRecord, { state: 'leased' }>
+export type FailedRecord = Extract<JobRecord, { state: 'failed' }>
+
+/** The record after a worker asks for the job: its lease, a failure when too many workers died over it, or `null` while another holds it. */
+export function claim(record: JobRecord | null, worker: string, now: Date): JobRecord | null {
+  if (record === null) return leased(worker, 1, 0, 0, now)
+  if (record.state === 'failed') return isRetryDue(record, now) ? leased(worker, record.fence + 1, record.failures, 0, now) : null
+  if (now.getTime() < Date.parse(record.until)) return null
+  const crashes = record.crashes + 1
+  if (crashes >= JOB_CRASHES) return failed(record, 'index.internal', now)
+  return leased(worker, record.fence + 1, record.failures, crashes, now)
+}
+
+export function renewed(record: LeasedRecord, now: Date): LeasedRecord {
+  return { ...record, until: after(now, LEASE_SECONDS) }
+}
+
+export function failed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): FailedRecord {
+  const failures = record.failures + 1
+  const backoffSeconds = Math.min(FAILURE_BACKOFF_SECONDS.max, FAILURE_BACKOFF_SECONDS.first * 2 ** (failures - 1))
+  return { state: 'failed', errorCode, fence: record.fence, failures, retryAt: after(now, backoffSeconds) }
+}
+
+export function isRetryDue(record: FailedRecord, now: Date): boolean {
+  return now.getTime() >= Date.parse(record.retryAt)
+}
+
+function leased(worker: string, fence: number, failures: number, crashes: number, now: Date): LeasedRecord {
+  return { state: 'leased', worker, fence, failures, crashes, until: after(now, LEASE_SECONDS) }
+}
+
+function after(now: Date, seconds: number): string {
+  return new Date(now.getTime() + seconds * 1000).toISOString()
+}

@@ -1,0 +1,41 @@
+import type { HostRepository } from '../ports/git-host.ts'
+import type { CommitSha } from './format.ts'
+import { RULES_VERSION } from './format.ts'
+
+/** The only place where an object key is spelled. The class comes first, then a hash that spreads the load of a store. */
+
+export function headerKey(repository: HostRepository, commit: CommitSha): string {
+  return `${repositoryPrefix(repository)}/c/${commit}/r${RULES_VERSION}`
+}
+
+export function packKey(repository: HostRepository, packName: string): string {
+  return `${repositoryPrefix(repository)}/p/${packName}`
+}
+
+/** Lease or failure of an index job. */
+export function jobKey(repository: HostRepository, commit: CommitSha): string {
+  return `ctl/job/${spread(repository.id)}/${commit}.r${RULES_VERSION}`
+}
+
+export const QUEUE_PREFIX = 'ctl/queue/'
+
+/** Marker of a waiting job. */
+export function queueKey(repository: HostRepository, commit: CommitSha): string {
+  return `${QUEUE_PREFIX}${spread(repository.id)}/${commit}.r${RULES_VERSION}`
+}
+
+// Private repositories share no prefix with public ones.
+function repositoryPrefix(repository: HostRepository): string {
+  return `${repository.visibility === 'public' ? 'pub' : 'prv'}/${spread(repository.id)}`
+}
+
+function spread(id: string): string {
+  return `${hash12Bits(id).toString(16).padStart(3, '0')}/${id}`
+}
+
+// FNV-1a folded to 12 bits: core stays free of the platform's crypto, and the spread need not resist an adversary.
+function hash12Bits(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return ((hash >>> 12) ^ hash) & 0xfff
+}
