@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { PACK_BYTES } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import {
+  type CommitSha,
+  FORMAT_VERSION,
+  type Location,
+  type RowOf,
+  RULES_VERSION,
+  type SnapshotHeader,
+  TABLES,
+  type TableIndex,
+  type TableName,
+} from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { encodeText } from '#core/text.ts'
+
+/** Writes one snapshot: records and tables into packs as they come, the header last. Same calls, same bytes. */
+export interface SnapshotWriter {
+  /** Stores the bytes of one file. */
+  addRecord(bytes: Uint8Array): Promise<Location>
+  /** Stores a table. Rows come in byte order of their keys, every key once. */
+  addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
+  /** Writes what is left and then the header: from here on the commit is ready. Tables that were not added are empty. */
+  finish(rest: Pick<SnapshotHeader, 'truncated' | 'searchOwners' | 'root'>): Promise<WrittenSnapshot>
+}
+
+export interface WrittenSnapshot {
+  header: SnapshotHeader
+  /** Objects and bytes that this writer created; what was there already is not counted. */
+  objects: number
+  bytes: number
+}
+
+/** Cuts a shard early when its rows are large. */
+const SHARD_BYTES = 256 * 1024
+
+export function createSnapshotWriter(blobs: BlobStore, repository: HostRepository, commit: CommitSha): SnapshotWriter {
+  const packs: SnapshotHeader['packs'] = []
+  const tables = Object.fromEntries(
+    Object.keys(TABLES).map(name => [name, { rows: 0, shards: [] } satisfies TableIndex]),
+  ) as unknown as Record<TableName, TableIndex>
+  const created = { objects: 0, bytes: 0 }
+  let open: Uint8Array[] = []
+  let openBytes = 0
+
+  async function create(key: string, bytes: Uint8Array): Promise<void> {
+    if ((await blobs.create(key, bytes)) === 'exists') return
+    created.objects++
+    created.bytes += bytes.length
+  }
+
+  async function sealPack(): Promise<void> {
+    if (openBytes === 0) return
+    const bytes = Buffer.concat(open, openBytes)
+    const name = createHash('sha256').update(bytes).digest('hex').slice(0, 40)
+    open = []
+    openBytes = 0
+    packs.push({ name, sizeBytes: bytes.length })
+    await create(packKey(repository, name), bytes)
+  }
+
+  async function addMember(bytes: Uint8Array): Promise<Location> {
+    const member = gzipSync(bytes, { level: 6 })
+    if (openBytes + member.length > PACK_BYTES) await sealPack()
+    const location: Location = [packs.length, openBytes, member.length]
+    open.push(member)
+    openBytes += member.length
+    return location
+  }
+
+  return {
+    addRecord: addMember,
+
+    async addTable(name, rows) {
+      const table = tables[name]
+      for (const shard of cutShards(rows, TABLES[name].shardRows)) {
+        table.shards.push([shard.firstKey, table.rows, await addMember(encodeText(`[${shard.rows.join(',')}]`))])
+        table.rows += shard.rows.length
+      }
+    },
+
+    async finish(rest) {
+      await sealPack()
+      const header: SnapshotHeader = {
+        format: FORMAT_VERSION,
+        rules: RULES_VERSION,
+        repositoryId: repository.id,
+        commit,
+        packs,
+        tables,
+        ...rest,
+      }
+      await create(headerKey(repository, commit), gzipSync(encodeText(canonicalJson(header)), { level: 6 }))
+      return { header, ...created }
+    },
+  }
+}
+
+interface Shard {
+  firstKey: string
+  /** JSON of `[key, row]`. */
+  rows: string[]
+}
+
+// Borders follow from the keys, so an added row moves one shard and not all behind it.
+function* cutShards(rows: Iterable<readonly [string, unknown]>, meanRows: number): Generator<Shard> {
+  let shard: Shard | null = null
+  let shardBytes = 0
+  for (const [key, row] of rows) {
+    const json = canonicalJson([key, row])
+    shard ??= { firstKey: key, rows: [] }
+    shard.rows.push(json)
+    shardBytes += json.length
+    if (isBorder(key, meanRows) || shard.rows.length >= 4 * meanRows || shardBytes >= SHARD_BYTES) {
+      yield shard
+      shard = null
+      shardBytes = 0
+    }
+  }
+  if (shard) yield shard
+}
+
+function isBorder(key: string, meanRows: number): boolean {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+  return ((hash >>> 8) ^ hash) % meanRows === 0
+}
