@@ -1,0 +1,12 @@
+/**
+ * Licences of a repository: what is declared where, what it permits, and what stands in the way.
+ *
+ * Pure: the caller hands in the tree, the texts that it has read, and the declared words.
+ */
+export { isServedInFull, kindOfExpression, type LicenseSettings } from './kind.ts'
+export { isLicenseFileName, isLicenseSource, LICENSE_TEXT_BYTES } from './names.ts'
+export { type RecognizedText, recognizeLicenseText } from './recognize.ts'
+export { createLicenseResolver, type LicenseResolver } from './resolve.ts'
+export { readLicenseSection } from './section.ts'
+export type { LicenseFile, LicenseIssue, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
+export { type LicenseWords, readLicenseWords } from './words.ts'
