@@ -1,0 +1,25 @@
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { Clock } from '#core/ports/system.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import type { PurposeKeys } from './keys.ts'
+import type { RepositoryRule } from './mount/repository-rule.ts'
+import type { SnapshotReader } from './reading/snapshot-reader.ts'
+
+/** What every use case receives. */
+export interface Deps {
+  hosts: readonly GitHost[]
+  snapshots: SnapshotReader
+  queue: JobQueue
+  clock: Clock
+  cursorKeys: PurposeKeys
+  /** Repositories that this deployment serves (`null`: all) and refuses. */
+  allow: readonly RepositoryRule[] | null
+  deny: readonly RepositoryRule[]
+  /** A job was left: an indexer may start at once. */
+  onOffered(): void
+  /** The bytes of any file of a commit, for a host whose raw files this process serves itself; `null` when there is none. */
+  readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<Uint8Array | null>) | null
+  /** Resolves when the store answers. */
+  probeStore(): Promise<void>
+}

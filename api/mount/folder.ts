@@ -1,0 +1,55 @@
+import type { Diagnostic } from '#core/contract/shared.ts'
+import { ServiceError } from '#core/errors.ts'
+import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
+import { ancestorsOf, isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import type { FolderRow } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
+import type { Snapshot } from '../reading/snapshot-reader.ts'
+import type { ReadyMount } from './open-mount.ts'
+
+/**
+ * The folder that a request means: its `path` parameter, or the mounted folder.
+ *
+ * @throws ServiceError `request.invalid` when the text spells no canonical path
+ */
+export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath {
+  if (path === undefined) return mounted
+  const folder = parseRepoPath(path)
+  if (folder === null) throw new ServiceError('request.invalid', { message: 'path is not a canonical path of a repository' })
+  return folder
+}
+
+/** @throws ServiceError `mount.path_not_found` when the mount shows no such folder */
+export async function requireFolder(mount: ReadyMount, folder: RepoPath): Promise<FolderRow> {
+  const inside = isInside(mount.address.path, folder)
+  const row = !inside ? null : folder === '' ? mount.snapshot.header.root.folder : await mount.snapshot.get('folders', folder)
+  if (!row) throw new ServiceError('mount.path_not_found')
+  return row
+}
+
+/** Diagnostics that concern a folder: of the manifests that apply to it, and of everything below it. By path, bounded. */
+export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promise<Diagnostic[]> {
+  if (folder === '') return snapshot.header.root.diagnostics
+  if (snapshot.header.tables.diagnostics.rows === 0) return []
+  const limit = DIAGNOSTICS_PER_ANSWER + 1
+  const above = await Promise.all(
+    ancestorsOf(folder).map(ancestor => {
+      return snapshot.range('diagnostics', { prefix: `${ancestor === '' ? '' : `${ancestor}/`}${MANIFEST_NAME}\0`, limit })
+    }),
+  )
+  const below = await Promise.all([`${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })))
+  const all = [...above, ...below].flat().sort(([left], [right]) => compareBytes(left, right))
+  const diagnostics = all.slice(0, DIAGNOSTICS_PER_ANSWER).map(([, row]) => row)
+  return all.length < limit ? diagnostics : [...diagnostics, truncated(folder)]
+}
+
+const MANIFEST_NAME = 'SKILLSET.md'
+
+function truncated(path: RepoPath): Diagnostic {
+  return {
+    code: 'diagnostics.truncated',
+    severity: 'info',
+    path,
+    message: `there are more diagnostics than the ${DIAGNOSTICS_PER_ANSWER} that are listed`,
+  }
+}

@@ -1,0 +1,79 @@
+import { type Address, isCommitSha } from '#core/address.ts'
+import type { IndexErrorCode } from '#core/contract/shared.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import type { Deps } from '../deps.ts'
+import type { Snapshot } from '../reading/snapshot-reader.ts'
+import { requestIndexing } from './request-indexing.ts'
+
+/** A resolved address with the state of its index. */
+export type OpenMount = ReadyMount | IndexingMount | FailedMount
+
+interface ResolvedMount {
+  /** In the host's spelling. */
+  address: Address
+  host: GitHost
+  repository: HostRepository
+  commit: CommitSha
+  /** The ref is a full commit hash. */
+  pinned: boolean
+}
+
+export interface ReadyMount extends ResolvedMount {
+  status: 'ready'
+  snapshot: Snapshot
+}
+
+export interface IndexingMount extends ResolvedMount {
+  status: 'indexing'
+}
+
+export interface FailedMount extends ResolvedMount {
+  status: 'failed'
+  errorCode: IndexErrorCode
+  /** ISO 8601 instant after which the next visitor may ask again. */
+  retryAt: string
+}
+
+/**
+ * Resolves an address: asks the git host for the repository and the commit, then the store for the snapshot.
+ * Without a snapshot a job is left and its state answered; nobody waits for indexing.
+ *
+ * @throws ServiceError `mount.*` as the host answers, `skill.unavailable` when the store does not answer
+ */
+export async function openMount(deps: Deps, requested: Address): Promise<OpenMount> {
+  const host = deps.hosts.find(candidate => candidate.segment === requested.host)
+  if (!host) throw new ServiceError('address.unknown_host')
+  requireServed(deps, requested)
+  const repository = requireValue(await host.repository(requested.owner, requested.repository), 'mount.repo_not_found')
+  const address = { ...requested, owner: repository.owner, repository: repository.name }
+  requireServed(deps, address)
+  const commit = requireValue(await host.resolve(repository, address.ref), 'mount.ref_not_found')
+
+  const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
+  const mount: ResolvedMount = { address, host, repository, commit, pinned }
+  const snapshot = await deps.snapshots.open(repository, commit)
+  if (snapshot) return { ...mount, status: 'ready', snapshot }
+  return { ...mount, ...(await requestIndexing(deps, { repository, commit })) }
+}
+
+function requireServed(deps: Deps, repository: Address): void {
+  const allowed = deps.allow === null || deps.allow.some(rule => rule(repository))
+  if (!allowed || deps.deny.some(rule => rule(repository))) throw new ServiceError('mount.not_allowed')
+}
+
+/** "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart. */
+function requireValue<Value>(answer: HostAnswer<Value>, missing: 'mount.repo_not_found' | 'mount.ref_not_found'): Value {
+  switch (answer.status) {
+    case 'ok':
+      return answer.value
+    case 'missing':
+      throw new ServiceError(missing)
+    case 'rate_limited':
+    case 'unavailable': {
+      const code = answer.status === 'rate_limited' ? 'mount.rate_limited' : 'mount.unavailable'
+      throw new ServiceError(code, answer.retryAfterSeconds === null ? {} : { retryAfter: answer.retryAfterSeconds })
+    }
+  }
+}
