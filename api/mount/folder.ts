@@ -19,10 +19,15 @@ export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath 
   return folder
 }
 
+/** What the snapshot knows of a folder; `null` when it is not in the tree or withheld. */
+export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<FolderRow | null> {
+  return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
+}
+
 /** @throws ServiceError `mount.path_not_found` when the mount shows no such folder */
 export async function requireFolder(mount: ReadyMount, folder: RepoPath): Promise<FolderRow> {
-  const inside = isInside(mount.address.path, folder)
-  const row = !inside ? null : folder === '' ? mount.snapshot.header.root.folder : await mount.snapshot.get('folders', folder)
+  if (folder === mount.address.path) return mount.folder
+  const row = isInside(mount.address.path, folder) ? await readFolder(mount.snapshot, folder) : null
   if (!row) throw new ServiceError('mount.path_not_found')
   return row
 }

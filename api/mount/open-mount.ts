@@ -2,9 +2,10 @@ import { type Address, isCommitSha } from '#core/address.ts'
 import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
+import { readFolder } from './folder.ts'
 import { requestIndexing } from './request-indexing.ts'
 
 /** A resolved address with the state of its index. */
@@ -23,6 +24,8 @@ interface ResolvedMount {
 export interface ReadyMount extends ResolvedMount {
   status: 'ready'
   snapshot: Snapshot
+  /** The mounted folder. */
+  folder: FolderRow
 }
 
 export interface IndexingMount extends ResolvedMount {
@@ -54,8 +57,11 @@ export async function openMount(deps: Deps, requested: Address): Promise<OpenMou
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
   const mount: ResolvedMount = { address, host, repository, commit, pinned }
   const snapshot = await deps.snapshots.open(repository, commit)
-  if (snapshot) return { ...mount, status: 'ready', snapshot }
-  return { ...mount, ...(await requestIndexing(deps, { repository, commit })) }
+  if (snapshot === null) return { ...mount, ...(await requestIndexing(deps, { repository, commit })) }
+
+  const folder = await readFolder(snapshot, address.path)
+  if (folder === null) throw new ServiceError('mount.path_not_found')
+  return { ...mount, status: 'ready', snapshot, folder }
 }
 
 function requireServed(deps: Deps, repository: Address): void {

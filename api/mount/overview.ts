@@ -1,0 +1,68 @@
+import { formatAddress } from '#core/address.ts'
+import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
+import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { diagnosticsOf } from './folder.ts'
+import { imageOf } from './image.ts'
+import type { OpenMount, ReadyMount } from './open-mount.ts'
+
+/** The answer of `GET /api/v1/mounts/<address>`. */
+export async function describeMount(mount: OpenMount): Promise<Mount> {
+  const { address, repository, commit, pinned } = mount
+  return {
+    address: formatAddress(address),
+    repository: describeRepository(repository),
+    ref: address.ref,
+    pinned,
+    commit,
+    path: address.path,
+    verified: false,
+    image: mount.status === 'ready' ? imageOf(mount) : null,
+    index: await describeIndex(mount),
+  }
+}
+
+async function describeIndex(mount: OpenMount): Promise<Mount['index']> {
+  switch (mount.status) {
+    case 'indexing':
+      return { status: 'indexing' }
+    case 'failed':
+      return { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt }
+    case 'ready':
+      return await describeFolder(mount)
+  }
+}
+
+/** A mount of the root is answered from the header alone, one of a folder from the tables. */
+async function describeFolder({ snapshot, folder, address }: ReadyMount): Promise<Overview> {
+  const { header, indexedAt } = snapshot
+  const common = {
+    status: 'ready',
+    indexedAt: indexedAt.toISOString(),
+    license: folder.license,
+    counts: folder.counts,
+    truncated: header.truncated,
+  } as const
+  if (address.path === '') {
+    const { manifest, skills, documents, diagnostics } = header.root
+    return { ...common, ...(manifest && { manifest }), skills, documents, diagnostics }
+  }
+  const prefix = `${address.path}/`
+  const [manifest, skills, documents, diagnostics] = await Promise.all([
+    folder.manifest === undefined ? null : snapshot.get('manifests', folder.manifest),
+    snapshot.range('skills', { prefix, limit: OVERVIEW_SKILLS }),
+    snapshot.range('documents', { prefix, limit: OVERVIEW_DOCUMENTS }),
+    diagnosticsOf(snapshot, address.path),
+  ])
+  return {
+    ...common,
+    ...(manifest && { manifest }),
+    skills: skills.map(([, skill]) => skill),
+    documents: documents.map(([, document]) => document),
+    diagnostics,
+  }
+}
+
+function describeRepository({ host, owner, name, defaultBranch, description, avatar, visibility }: HostRepository): Repository {
+  return { host, owner, name, defaultBranch, description, avatar, visibility }
+}

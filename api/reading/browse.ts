@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import type { BrowsePage, BrowseQuery } from '#core/contract/browse.ts'
+import { entryKey } from '#core/snapshot/format.ts'
+import type { Deps } from '../deps.ts'
+import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
+import type { ReadyMount } from '../mount/open-mount.ts'
+import { readCursor, sealCursor } from './cursor.ts'
+
+/** A cursor holds the name of the entry that the next page begins with. */
+const Position = z.string()
+
+/**
+ * One page of a folder: its entries in byte order of their paths.
+ *
+ * @throws ServiceError `request.invalid`, `mount.path_not_found`
+ */
+export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, query: BrowseQuery): Promise<BrowsePage> {
+  const { snapshot, commit, repository, address } = mount
+  const path = folderOf(address.path, query.path)
+  const binding = { route: 'browse', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
+  const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, Position)
+  const folder = await requireFolder(mount, path)
+
+  const prefix = entryKey(path, '')
+  const rows = await snapshot.range('entries', { prefix, from: prefix + start, limit: query.limit + 1 })
+  const next = rows[query.limit]
+  return {
+    status: 'ready',
+    commit,
+    path,
+    entries: rows.slice(0, query.limit).map(([, entry]) => entry),
+    ...(folder.overview && { overview: folder.overview }),
+    diagnostics: await diagnosticsOf(snapshot, path),
+    nextCursor: next ? sealCursor(deps.cursorKeys, binding, next[0].slice(prefix.length)) : null,
+  }
+}

@@ -1,0 +1,69 @@
+import type { FilePage, FileQuery } from '#core/contract/file.ts'
+import { ServiceError } from '#core/errors.ts'
+import { isInside, parseRepoPath } from '#core/repo-path.ts'
+import { countCharacters, decodeText, sliceCharacters } from '#core/text.ts'
+import type { Deps } from '../deps.ts'
+import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
+
+/** Seconds after which asking for a file again makes sense while its repository is being indexed. */
+const INDEXING_RETRY_SECONDS = 2
+
+/**
+ * One page of a text file. What is served at all is known only once the index is ready, so until then nothing is.
+ *
+ * @throws ServiceError `request.invalid`, `index.*`, `file.*`
+ */
+export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, query: FileQuery): Promise<FilePage> {
+  const path = parseRepoPath(query.path)
+  if (path === null) throw new ServiceError('request.invalid', { message: 'path is not a canonical path of a repository' })
+  const mount = requireReady(open, deps.clock.now())
+  const { snapshot, host, repository, commit } = mount
+
+  const file = isInside(mount.address.path, path) ? await snapshot.get('files', path) : null
+  if (file === null) throw new ServiceError('file.not_found')
+  const sourceUrl = host.urls.raw(repository, commit, path)
+  if (file.record === undefined) throw new ServiceError(file.refusal ?? 'file.not_found', { sourceUrl })
+
+  const bytes = await snapshot.record(file.record)
+  if (bytes.length !== file.sizeBytes)
+    throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${path} is not its file`) })
+  const text = decodeText(bytes)
+  if (text === null) throw new ServiceError('file.not_text', { sourceUrl })
+  return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes }
+}
+
+/**
+ * `limit` characters of the text from `offset` on.
+ *
+ * @throws ServiceError `request.invalid` when the offset lies past the end; at the end the page is empty
+ */
+export function cutFilePage(
+  text: string,
+  { offset, limit }: { offset: number; limit: number },
+): Pick<FilePage, 'content' | 'offset' | 'nextOffset' | 'totalLength'> {
+  const totalLength = countCharacters(text)
+  if (offset > totalLength)
+    throw new ServiceError('request.invalid', { message: `offset lies past the end, at ${totalLength} characters` })
+  const end = Math.min(offset + limit, totalLength)
+  // Without surrogate pairs characters are code units, and nothing needs to be counted.
+  const content = totalLength === text.length ? text.slice(offset, end) : sliceCharacters(text, offset, limit)
+  return { content, offset, nextOffset: end < totalLength ? end : null, totalLength }
+}
+
+/**
+ * The mount once its index is known.
+ *
+ * @throws ServiceError `index.indexing`, `index.failed`, with the time after which to ask again
+ */
+export function requireReady(mount: OpenMount, now: Date): ReadyMount {
+  switch (mount.status) {
+    case 'ready':
+      return mount
+    case 'indexing':
+      throw new ServiceError('index.indexing', { retryAfter: INDEXING_RETRY_SECONDS })
+    case 'failed': {
+      const seconds = Math.ceil((Date.parse(mount.retryAt) - now.getTime()) / 1000)
+      throw new ServiceError('index.failed', { retryAfter: Math.max(1, seconds) })
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import { z } from 'zod'
+import type { Fragment, FragmentOfFile, Warning } from '#core/contract/shared.ts'
+import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
+import { ServiceError } from '#core/errors.ts'
+import { SKILL_PAGE_BREAK_BYTES, SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { baseNameOf, isInside, type RepoPath } from '#core/repo-path.ts'
+import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
+import { countCharacters, cutAtBytes, decodeText, sliceCharacters, utf8Length } from '#core/text.ts'
+import type { Deps } from '../deps.ts'
+import type { ReadyMount } from '../mount/open-mount.ts'
+import { readCursor, sealCursor } from './cursor.ts'
+import type { Snapshot } from './snapshot-reader.ts'
+
+/** One required text of a skill, in the order in which an agent reads them: rules, body, includes. */
+export interface ContextPiece {
+  kind: 'rule' | 'body' | 'include'
+  path: string
+  characters: number
+  sizeBytes: number
+}
+
+/** Where a page begins. */
+export interface ContextPosition {
+  /** Number of the piece. */
+  piece: number
+  /** What of the piece earlier pages delivered, in characters and in bytes. */
+  offsetCharacters: number
+  offsetBytes: number
+  /** How many fragments of the piece earlier pages delivered. */
+  fragment: number
+}
+
+export interface ContextCut {
+  piece: ContextPiece
+  content: string
+  fragment: Fragment
+}
+
+const START: ContextPosition = { piece: 0, offsetCharacters: 0, offsetBytes: 0, fragment: 0 }
+
+/** A position as its cursor holds it. */
+const Position = z.tuple([z.int(), z.int(), z.int(), z.int()])
+
+/**
+ * One page of a skill: its metadata, and at most 16 KiB of its rules, body and includes.
+ *
+ * @throws ServiceError `skill.not_found`, `skill.ambiguous`, `request.invalid`, `skill.unavailable`
+ */
+export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, query: SkillQuery): Promise<SkillPage> {
+  const { snapshot, repository, commit, address } = mount
+  const path = query.path as RepoPath
+  const row = isInside(address.path, path) ? await snapshot.get('contexts', path) : null
+  if (row === null) throw await missingSkill(mount, query.path)
+  const binding = { route: 'skills', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
+  const start = query.cursor === undefined ? START : toPosition(readCursor(deps.cursorKeys, binding, query.cursor, Position))
+  if (row.full === undefined) return describedPage(mount, path, row)
+
+  const pieces = piecesOf(path, row.full)
+  const needed = piecesOfPage(pieces, start)
+  const texts = await Promise.all(needed.map(piece => readPiece(snapshot, piece)))
+  const { cuts, next } = cutSkillContext(needed, texts, start)
+  const missing = row.full.incomplete
+  return {
+    status: 'ready',
+    commit,
+    skill: {
+      ...skillMetadata(mount, path, row, true),
+      ...firstPageFields(mount, row, row.full, start === START),
+      ruleChain: cuts.filter(isKind('rule')).map(toFragmentOfFile),
+      body: cuts.find(isKind('body'))?.content ?? '',
+      bodyFragment: cuts.find(isKind('body'))?.fragment ?? null,
+      includes: cuts.filter(isKind('include')).map(toFragmentOfFile),
+    },
+    complete: next === null && !missing,
+    // Paging cannot bring what is missing, so its last page has no cursor at all.
+    ...(next === null && missing ? {} : { nextCursor: next && sealCursor(deps.cursorKeys, binding, fromPosition(next)) }),
+    diagnostics: row.diagnostics,
+  }
+}
+
+/**
+ * Cuts one page: at most `SKILL_PAGE_BYTES` of UTF-8, no character split. A piece that does not end on the page is cut behind the last line
+ * break in the page's last KiB, or, without one, at the limit.
+ *
+ * @param pieces from the one of `start` on, with their whole texts; `next` is `null` when they end on this page
+ */
+export function cutSkillContext(
+  pieces: readonly ContextPiece[],
+  texts: readonly string[],
+  start: ContextPosition,
+): { cuts: ContextCut[]; next: ContextPosition | null } {
+  const cuts: ContextCut[] = []
+  let usedBytes = 0
+  let { offsetCharacters, offsetBytes, fragment } = start
+  for (const [number, piece] of pieces.entries()) {
+    const text = sliceCharacters(texts[number] ?? '', offsetCharacters, piece.characters - offsetCharacters)
+    const last = piece.sizeBytes - offsetBytes <= SKILL_PAGE_BYTES - usedBytes
+    const content = last ? text : cutAtLineBreak(text, usedBytes)
+    const here: ContextPosition = { piece: start.piece + number, offsetCharacters, offsetBytes, fragment }
+    if (!last && content === '') return { cuts, next: here }
+    const length = countCharacters(content)
+    cuts.push({
+      piece,
+      content,
+      fragment: { index: fragment, offset: offsetCharacters, length, totalLength: piece.characters, last },
+    })
+    const bytes = utf8Length(content)
+    if (!last) {
+      return {
+        cuts,
+        next: {
+          piece: here.piece,
+          offsetCharacters: offsetCharacters + length,
+          offsetBytes: offsetBytes + bytes,
+          fragment: fragment + 1,
+        },
+      }
+    }
+    usedBytes += bytes
+    offsetCharacters = offsetBytes = fragment = 0
+  }
+  return { cuts, next: null }
+}
+
+/** What of a text that is too long fits behind `usedBytes` of a page. */
+function cutAtLineBreak(text: string, usedBytes: number): string {
+  const fitting = cutAtBytes(text, SKILL_PAGE_BYTES - usedBytes)
+  const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)
+  return usedBytes + utf8Length(lines) > SKILL_PAGE_BYTES - SKILL_PAGE_BREAK_BYTES && lines !== '' ? lines : fitting
+}
+
+/** The pieces that a page may touch, and one more so that the cut sees whether anything follows. */
+function piecesOfPage(pieces: readonly StoredPiece[], start: ContextPosition): StoredPiece[] {
+  let bytes = -start.offsetBytes
+  const end = pieces.findIndex((piece, number) => {
+    if (number >= start.piece) bytes += piece.sizeBytes
+    return bytes > SKILL_PAGE_BYTES
+  })
+  return pieces.slice(start.piece, end < 0 ? undefined : end + 1)
+}
+
+type Full = NonNullable<ContextRow['full']>
+type StoredPiece = (ContextPiece & { text: string }) | (ContextPiece & { part: ContextPart })
+
+function piecesOf(path: string, full: Full): StoredPiece[] {
+  const stored =
+    (kind: 'rule' | 'include') =>
+    (part: ContextPart): StoredPiece => {
+      return { kind, path: part.path, characters: part.characters, sizeBytes: part.slice.lengthBytes, part }
+    }
+  const body: StoredPiece = {
+    kind: 'body',
+    path,
+    characters: countCharacters(full.body),
+    sizeBytes: utf8Length(full.body),
+    text: full.body,
+  }
+  return [...full.rules.map(stored('rule')), body, ...full.includes.map(stored('include'))]
+}
+
+async function readPiece(snapshot: Snapshot, piece: StoredPiece): Promise<string> {
+  if ('text' in piece) return piece.text
+  const { record, offsetBytes, lengthBytes } = piece.part.slice
+  const bytes = (await snapshot.record(record)).subarray(offsetBytes, offsetBytes + lengthBytes)
+  const text = decodeText(bytes)
+  if (text === null || bytes.length !== lengthBytes || countCharacters(text) !== piece.characters) {
+    throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${piece.path} is not its file`) })
+  }
+  return text
+}
+
+function skillMetadata({ host, repository, commit }: ReadyMount, path: RepoPath, row: ContextRow, full: boolean) {
+  const { directory, name, description, frontMatter, warnings, translations, license } = row
+  const serving = { license, full, sourceUrl: host.urls.raw(repository, commit, path) }
+  return { path, directory, name, description, frontMatter, warnings, translations, serving }
+}
+
+function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): SkillPage {
+  return {
+    status: 'ready',
+    commit: mount.commit,
+    skill: { ...skillMetadata(mount, path, row, false), body: '', bodyFragment: null },
+    complete: true,
+    nextCursor: null,
+    diagnostics: row.diagnostics,
+  }
+}
+
+type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'references' | 'oversized'>
+
+function firstPageFields(
+  { host, repository, commit, address }: ReadyMount,
+  row: ContextRow,
+  full: Full,
+  first: boolean,
+): FirstPageFields {
+  const hasOversized = full.oversized.length > 0
+  if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
+  const isReadable = (path: string) => isInside(address.path, path as RepoPath)
+  const outside = full.references.filter(path => !isReadable(path)).map(outsideWarning)
+  const oversized = full.oversized.map(({ path, sizeBytes }) => {
+    return { path, size: sizeBytes, sourceUrl: host.urls.raw(repository, commit, path) }
+  })
+  return {
+    warnings: [...row.warnings, ...outside].slice(0, WARNINGS_PER_SKILL),
+    files: full.files,
+    references: full.references.filter(isReadable),
+    ...(hasOversized && { oversized }),
+  }
+}
+
+function outsideWarning(path: string): Warning {
+  return { code: 'reference.outside', message: `${path} lies outside the mounted folder and cannot be read from here` }
+}
+
+/** Skills answer to their exact path alone; whoever knows a name or a folder is told the paths. */
+async function missingSkill({ snapshot, address }: ReadyMount, asked: string): Promise<ServiceError> {
+  const wanted = asked.endsWith('/') ? asked.slice(0, -1) : asked
+  const skills = await snapshot.range('skills', { prefix: address.path === '' ? '' : `${address.path}/` })
+  const meant = skills
+    .map(([, skill]) => skill)
+    .filter(skill => {
+      return [skill.name, skill.directory, baseNameOf(skill.directory as RepoPath)].includes(wanted) && wanted !== ''
+    })
+  const [only, ...others] = meant
+  if (only === undefined) return new ServiceError('skill.not_found')
+  if (others.length > 0)
+    return new ServiceError('skill.ambiguous', { directories: meant.slice(0, CHOICES).map(skill => skill.directory) })
+  return new ServiceError('skill.not_found', { message: `there is no skill at this path; ask for ${only.path}` })
+}
+
+/** How many directories an ambiguous name lists. */
+const CHOICES = 100
+
+function toFragmentOfFile({ piece, content, fragment }: ContextCut): FragmentOfFile {
+  return { path: piece.path, content, fragment }
+}
+
+function isKind(kind: ContextPiece['kind']) {
+  return (cut: ContextCut) => cut.piece.kind === kind
+}
+
+function toPosition([piece, offsetCharacters, offsetBytes, fragment]: z.infer<typeof Position>): ContextPosition {
+  return { piece, offsetCharacters, offsetBytes, fragment }
+}
+
+function fromPosition({ piece, offsetCharacters, offsetBytes, fragment }: ContextPosition): z.infer<typeof Position> {
+  return [piece, offsetCharacters, offsetBytes, fragment]
+}
