@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import fastifyCors from '@fastify/cors'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
+import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi'
+import { ServiceError } from '#core/errors.ts'
+import type { Deps } from './deps.ts'
+import { registerEndpoints } from './http/endpoint.ts'
+import { answerError, errorBody } from './http/error-handler.ts'
+import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/headers.ts'
+import { refuseUnknownRoute } from './http/not-found.ts'
+import { createDescription, registerOpenApi } from './http/openapi.ts'
+import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
+import { contentHandlers } from './routes/content.ts'
+import { registerHealth } from './routes/health.ts'
+import { registerRawFiles } from './routes/raw-file.ts'
+
+export interface AppOptions {
+  /** Public origin; never taken from a request. */
+  baseUrl: string
+  /** Default: no log. */
+  logger?: FastifyServerOptions['logger']
+}
+
+/** A plugin that answers what the API does not: the pages. It brings its own not-found page. */
+export type SitePlugin = FastifyPluginAsync
+
+const API = '/api/v1'
+const REQUEST_SECONDS = 30
+const BODY_BYTES = 64 * 1024
+
+/** The service as a Fastify instance, complete but not listening. */
+export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: options.logger ?? false,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    rewriteUrl,
+    routerOptions: { querystringParser: parseQueryString },
+    bodyLimit: BODY_BYTES,
+    requestTimeout: REQUEST_SECONDS * 1000,
+    frameworkErrors: (error, request, reply) => {
+      // Made before routing, so no hook has run.
+      setCommonHeaders(request, reply)
+      if (isApiPath(request.raw.url)) {
+        setApiHeaders(reply)
+        setCorsHeaders(reply)
+      }
+      answerError(error, request, reply)
+    },
+    clientErrorHandler: (_error, socket) => {
+      if (socket.writable) socket.end(MALFORMED_REQUEST)
+      else socket.destroy()
+    },
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(createSerializerCompiler({ stringify: JSON.stringify }))
+  app.setErrorHandler(answerError)
+  app.decorateRequest('rawAddress', {
+    getter() {
+      return rawAddressOf(this.raw)
+    },
+  })
+  app.addHook('onRequest', async (request, reply) => setCommonHeaders(request, reply))
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, originalUrl, log } = request
+    // The query may say what somebody searches; the path says enough.
+    log.info(
+      { method, path: originalUrl.split('?', 1)[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    )
+  })
+
+  await registerOpenApi(app, options.baseUrl)
+  registerHealth(app, deps)
+  registerRawFiles(app, deps)
+  await app.register(async api => registerApi(api, deps), { prefix: API })
+  if (site) await app.register(site)
+  else app.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
+  return app
+}
+
+async function registerApi(api: FastifyInstance, deps: Deps): Promise<void> {
+  // Before CORS, which answers OPTIONS in a hook of its own.
+  api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
+  await api.register(fastifyCors, CORS)
+  api.addHook('onRequest', async (request, reply) => refuseUnknownRoute(api, request, reply))
+  api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
+  registerEndpoints(
+    api,
+    deps.hosts.map(host => host.segment),
+    contentHandlers(deps),
+  )
+  const describe = createDescription(api)
+  api.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => reply.type('application/json').send(describe()))
+}
+
+function isApiPath(url: string | undefined): boolean {
+  return url !== undefined && (url === API || url.startsWith(`${API}/`))
+}
+
+/** What does not parse as HTTP has no route, so it is answered on the socket. */
+const MALFORMED_REQUEST = (() => {
+  const body = JSON.stringify(
+    errorBody(new ServiceError('request.invalid', { message: 'this is not a well-formed HTTP request' })),
+  )
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'content-type: application/json; charset=utf-8',
+    'cache-control: no-store',
+    'connection: close',
+  ]
+  return `${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+})()

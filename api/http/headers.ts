@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** Headers of every answer. The request id is ours, never the client's. */
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('x-frame-options', 'DENY')
+  reply.header('referrer-policy', 'strict-origin-when-cross-origin')
+}
+
+/** Headers of every answer below `/api/v1`. */
+export function setApiHeaders(reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store')
+  reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+}
+
+/** What a page of another origin may read; without credentials. */
+export const CORS = {
+  origin: '*',
+  methods: ['GET', 'HEAD'],
+  exposedHeaders: ['x-request-id', 'retry-after'],
+  strictPreflight: false,
+  maxAge: 86_400,
+}
+
+/** The headers that CORS adds, for answers that are made before any hook runs. */
+export function setCorsHeaders(reply: FastifyReply): void {
+  reply.header('access-control-allow-origin', CORS.origin)
+  reply.header('access-control-expose-headers', CORS.exposedHeaders.join(', '))
+}

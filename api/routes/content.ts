@@ -1,0 +1,39 @@
+import type { Address } from '#core/address.ts'
+import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
+import type { Deps } from '../deps.ts'
+import type { Handlers } from '../http/endpoint.ts'
+import { openMount, type ReadyMount } from '../mount/open-mount.ts'
+import { describeMount } from '../mount/overview.ts'
+import { browseFolder } from '../reading/browse.ts'
+import { readFilePage } from '../reading/file-page.ts'
+import { findInMount } from '../reading/find.ts'
+import { readSkillPage } from '../reading/skill-context.ts'
+
+/** The five endpoints over a mount: contract in, use case out. */
+export function contentHandlers(deps: Deps): Handlers {
+  return {
+    mounts: async address => describeMount(await openMount(deps, address)),
+    browse: (address, query) => onceReady(deps, address, mount => browseFolder(deps, mount, query)),
+    find: (address, query) => onceReady(deps, address, mount => findInMount(deps, mount, query)),
+    skills: (address, query) => onceReady(deps, address, mount => readSkillPage(deps, mount, query)),
+    files: async (address, query) => readFilePage(deps, await openMount(deps, address), query),
+  }
+}
+
+/** Until the index is ready its state is the answer. */
+async function onceReady<Answer>(
+  deps: Deps,
+  address: Address,
+  read: (mount: ReadyMount) => Promise<Answer>,
+): Promise<Answer | IndexingAnswer | FailedAnswer> {
+  const mount = await openMount(deps, address)
+  const { commit } = mount
+  switch (mount.status) {
+    case 'ready':
+      return await read(mount)
+    case 'indexing':
+      return { status: 'indexing', commit }
+    case 'failed':
+      return { status: 'failed', commit, errorCode: mount.errorCode, retryAt: mount.retryAt }
+  }
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import { type Address, isCommitSha } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { Deps } from '../deps.ts'
+import { ANY_ADDRESS } from '../http/raw-target.ts'
+import { sendBytes } from '../http/send-bytes.ts'
+import { openMount } from '../mount/open-mount.ts'
+import { requireReady } from '../reading/file-page.ts'
+
+/**
+ * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: this process plays the git host of local repositories.
+ *
+ * Any file of the commit is served, described-only ones too, except what a manifest excludes or a failed boundary closes. So it waits, as the
+ * files endpoint does, until the index says what that is.
+ */
+export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
+  app.get(`/git/${ANY_ADDRESS}`, { schema: { hide: true } }, async (request, reply) => {
+    const { address, path } = parseRawAddress(request.rawAddress ?? '')
+    const mount = requireReady(await openMount(deps, address), deps.clock.now())
+    const withheld = await Promise.all([...ancestorsOf(path), path].map(above => mount.snapshot.get('withheld', above)))
+    const bytes = withheld.some(row => row !== null) ? null : await deps.readRawFile?.(mount.repository, mount.commit, path)
+    if (!bytes) throw new ServiceError('file.not_found')
+    const name = baseNameOf(path)
+    reply.header('content-type', IMAGE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream')
+    reply.header(
+      'content-disposition',
+      `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percentEncode)}`,
+    )
+    reply.header('content-security-policy', "default-src 'none'; sandbox")
+    reply.header('cross-origin-resource-policy', 'cross-origin')
+    reply.header('cache-control', 'private, max-age=3600')
+    return sendBytes(request, reply, bytes, `"${mount.commit}"`)
+  })
+}
+
+/** What a manifest may name as its picture; everything else is bytes to save. */
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+}
+
+/** @throws ServiceError `file.not_found` when the text is no address of a raw file */
+function parseRawAddress(raw: string): { address: Address; path: RepoPath } {
+  const [host = '', owner = '', repository = '', keyword, ref = '', ...segments] = raw.split('/').map(decodeSegment)
+  const path = segments.some(segment => segment.includes('/')) ? null : parseRepoPath(segments.join('/'))
+  if (host !== 'local' || keyword !== 'raw' || !isCommitSha(ref) || !path) throw new ServiceError('file.not_found')
+  return { address: { host, owner, repository, ref, path: ROOT }, path }
+}
+
+function decodeSegment(raw: string): string {
+  try {
+    return decodeURIComponent(raw)
+  } catch (cause) {
+    throw new ServiceError('file.not_found', { cause })
+  }
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}
