@@ -6,14 +6,13 @@ import { FIND_FOLDED_FILES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { SEARCH_VERSION } from '#core/search/analyze.ts'
 import { parseOwners } from '#core/search/owners.ts'
-import type { SearchItemRow } from '#core/snapshot/format.ts'
-import { compareBytes } from '#core/text.ts'
+import type { Location, SearchItemRow } from '#core/snapshot/format.ts'
+import { compareBytes, countCharacters } from '#core/text.ts'
 import type { PurposeKeys } from '../keys.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 import {
-  closePrefix,
   closeTerms,
   foldItems,
   type MatchedTerm,
@@ -21,11 +20,16 @@ import {
   queryTerms,
   type RankedUnit,
   rankItems,
+  type TermMatch,
 } from './ranking.ts'
-import type { Snapshot } from './snapshot-reader.ts'
+import type { Snapshot, TableRow } from './snapshot-reader.ts'
 
-/** Rows of the term table that are looked at for a word that stands nowhere. */
-const CLOSE_ROWS = 2_048
+/** Words of a query that are respelled when they stand nowhere. */
+const RESPELLED_WORDS = 4
+/** Terms that are looked at for them. */
+const SPELLING_ROWS = 32_768
+/** Pairs that a single character may begin. */
+const PAIRS_OF_CHARACTER = 16
 
 /** How many results the pages before have shown. */
 const Position = z.int().min(1)
@@ -64,13 +68,12 @@ export async function findInMount(
 async function rankUnits(snapshot: Snapshot, mounted: RepoPath, folder: RepoPath, query: string): Promise<RankedUnit[]> {
   const location = snapshot.header.searchOwners
   if (location === null) return []
-  const [record, terms, inMount, inFolder] = await Promise.all([
-    snapshot.record(location),
-    Promise.all(queryTerms(query).map(term => readMatches(snapshot, term))),
+  const [owners, terms, inMount, inFolder] = await Promise.all([
+    readOwners(snapshot, location),
+    readMatches(snapshot, queryTerms(query)),
     itemsBelow(snapshot, mounted),
     itemsBelow(snapshot, folder),
   ])
-  const owners = parseOwners(record)
   const ranked = rankItems(terms, owners).filter(({ number }) => isWithin(inFolder, number))
   const isOrphan = (number: number) => {
     const owner = owners[number] ?? -1
@@ -84,12 +87,45 @@ async function rankUnits(snapshot: Snapshot, mounted: RepoPath, folder: RepoPath
   })
 }
 
-async function readMatches(snapshot: Snapshot, term: QueryTerm): Promise<MatchedTerm> {
-  const row = await snapshot.get('searchTerms', term.term)
-  if (row) return { ...term, matches: [{ row, closeness: 1 }] }
-  const prefix = closePrefix(term)
-  if (prefix === null) return { ...term, matches: [] }
-  return { ...term, matches: closeTerms(term, await snapshot.range('searchTerms', { prefix, limit: CLOSE_ROWS })) }
+async function readOwners(snapshot: Snapshot, location: Location): Promise<number[]> {
+  const record = await snapshot.record(location)
+  try {
+    return parseOwners(record)
+  } catch (cause) {
+    throw new ServiceError('skill.unavailable', { cause })
+  }
+}
+
+/** The postings of every term; of terms close to it where it stands nowhere. */
+async function readMatches(snapshot: Snapshot, terms: readonly QueryTerm[]): Promise<MatchedTerm[]> {
+  const exact = await Promise.all(terms.map(async term => ({ ...term, matches: await readExact(snapshot, term) })))
+  const unknown = exact.filter(({ matches, kind }) => matches.length === 0 && kind !== 'whole').slice(0, RESPELLED_WORDS)
+  if (unknown.length === 0) return exact
+  const spelling = await snapshot.range('searchSpelling', { limit: SPELLING_ROWS })
+  const close = await Promise.all(unknown.map(async term => ({ ...term, matches: await readClose(snapshot, term, spelling) })))
+  return exact.map(term => close.find(({ term: respelled }) => respelled === term.term) ?? term)
+}
+
+async function readExact(snapshot: Snapshot, { term, kind }: QueryTerm): Promise<TermMatch[]> {
+  const row = await snapshot.get('searchTerms', term)
+  if (row) return [{ row, closeness: 1 }]
+  if (kind !== 'pair' || countCharacters(term) > 1) return []
+  const pairs = await snapshot.range('searchTerms', { prefix: term, limit: PAIRS_OF_CHARACTER })
+  return pairs.map(([, pair]) => ({ row: pair, closeness: 1 }))
+}
+
+async function readClose(
+  snapshot: Snapshot,
+  term: QueryTerm,
+  spelling: readonly TableRow<'searchSpelling'>[],
+): Promise<TermMatch[]> {
+  const rows = await Promise.all(
+    closeTerms(term, spelling).map(async ({ term: close, closeness }) => ({
+      row: await snapshot.get('searchTerms', close),
+      closeness,
+    })),
+  )
+  return rows.flatMap(({ row, closeness }) => (row ? [{ row, closeness }] : []))
 }
 
 /** Numbers of search items: from the first up to, not including, the second. */

@@ -159,34 +159,37 @@ const LEAST_INFORMATION = 16
 /** A close term counts this much, divided by the number of edits. */
 const CLOSE_WEIGHT = 0.55
 const CLOSE_TERMS = 4
-const COMPLETION_CHARACTERS = 6
+// UTF-16 units
+const COMPLETION_UNITS = 6
 /** Shorter words are not respelled. */
-const RESPELLED_CHARACTERS = 4
-const TWO_EDITS_CHARACTERS = 8
+const RESPELLED_UNITS = 4
+const TWO_EDITS_UNITS = 8
 
-/** How the terms begin that may be meant by a word that stands nowhere; `null` when nothing is to be guessed. */
-export function closePrefix({ term, kind }: QueryTerm): string | null {
-  if (kind === 'pair') return [...term].length === 1 ? term : null
-  return term.length >= RESPELLED_CHARACTERS ? term.slice(0, 2) : null
+/**
+ * The terms that a word which stands nowhere may mean: its continuations, and those one edit away (two for a long word).
+ * Nearest first, then frequent ones; at most `CLOSE_TERMS`.
+ */
+export function closeTerms(
+  { term, kind }: QueryTerm,
+  spelling: readonly (readonly [term: string, items: number])[],
+): CloseTerm[] {
+  if (kind === 'pair' || kind === 'whole' || term.length < RESPELLED_UNITS) return []
+  const close = spelling.flatMap(([candidate, items]) => {
+    const edits = editsBetween(term, candidate)
+    return edits === null ? [] : [{ term: candidate, items, edits }]
+  })
+  close.sort((left, right) => left.edits - right.edits || right.items - left.items || (left.term < right.term ? -1 : 1))
+  return close.slice(0, CLOSE_TERMS).map(({ term: candidate, edits }) => ({ term: candidate, closeness: CLOSE_WEIGHT / edits }))
 }
 
-/** Of some rows of `searchTerms` those close to the term: continuing it, or one edit away (two for a long word). At most `CLOSE_TERMS`. */
-export function closeTerms({ term }: QueryTerm, rows: readonly (readonly [term: string, row: SearchTermRow])[]): TermMatch[] {
-  const close = rows.flatMap(([candidate, row]) => {
-    const edits = editsBetween(term, candidate)
-    return edits === null ? [] : [{ row, edits, candidate }]
-  })
-  close.sort(
-    (left, right) =>
-      left.edits - right.edits || right.row.length - left.row.length || (left.candidate < right.candidate ? -1 : 1),
-  )
-  return close.slice(0, CLOSE_TERMS).map(({ row, edits }) => ({ row, closeness: CLOSE_WEIGHT / edits }))
+export interface CloseTerm {
+  term: string
+  closeness: number
 }
 
 function editsBetween(term: string, candidate: string): number | null {
-  if (candidate.startsWith(term) && candidate.length - term.length <= COMPLETION_CHARACTERS) return 1
-  if (term.length < RESPELLED_CHARACTERS) return null
-  const most = term.length >= TWO_EDITS_CHARACTERS ? 2 : 1
+  if (candidate.startsWith(term) && candidate.length - term.length <= COMPLETION_UNITS) return 1
+  const most = term.length >= TWO_EDITS_UNITS ? 2 : 1
   if (Math.abs(term.length - candidate.length) > most) return null
   const edits = editDistance(term, candidate)
   return edits <= most ? edits : null

@@ -138,9 +138,13 @@ export const SearchItemRow = z.object({
 })
 export type SearchItemRow = z.infer<typeof SearchItemRow>
 
-/** `searchTerms`: key: term. Pairs of item number and impact, by item number: `[number, impact, number, impact, …]`. */
+/** `searchTerms`: key: term. Pairs of item number and posting (`core/search/posting.ts`), by item number: `[number, posting, …]`. */
 export const SearchTermRow = z.array(z.int().min(0))
 export type SearchTermRow = z.infer<typeof SearchTermRow>
+
+/** `searchSpelling`: terms to guess from when a word of a query stands nowhere. Key: term; row: how many items have it. */
+export const SearchSpellingRow = z.int().min(1)
+export type SearchSpellingRow = z.infer<typeof SearchSpellingRow>
 
 /** The tables of a snapshot: schema of a row, and how many rows a shard has on average. */
 export const TABLES = {
@@ -155,6 +159,7 @@ export const TABLES = {
   withheld: { row: WithheldRow, shardRows: 256 },
   searchItems: { row: SearchItemRow, shardRows: 128 },
   searchTerms: { row: SearchTermRow, shardRows: 128 },
+  searchSpelling: { row: SearchSpellingRow, shardRows: 2_048 },
 } as const
 
 export type TableName = keyof typeof TABLES

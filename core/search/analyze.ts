@@ -1,0 +1,282 @@
+/**
+ * Text to search terms: the same when indexing and when searching, in every language at once.
+ *
+ * Folding: NFKC, lower case, diacritics of Latin, Greek and Cyrillic removed. Words of ASCII letters lose their plural.
+ * An identifier (`client.maxTokens`, `--dry-run`, `std::vector`) gives itself whole, the names in it, and their parts.
+ * Han, kana, hangul, Thai, Lao, Khmer and Myanmar give overlapping pairs of characters. `C++` and `C#` stay what they are.
+ *
+ * Time is linear in the text, whatever the text is.
+ */
+
+/**
+ * Version of the terms and of the ranking. A change here makes old postings and old positions wrong,
+ * so `RULES_VERSION` grows with it.
+ *
+ * 1: the first analyzer.
+ */
+export const SEARCH_VERSION = 1
+
+/** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
+export const TERM_UNITS = 64
+
+/**
+ * - `word`: stands for itself.
+ * - `whole`: an identifier, or a name inside one, of which parts follow or came before.
+ * - `part`: a piece of an identifier.
+ * - `pair`: two neighbouring characters, or the only one of its run.
+ */
+export type TermKind = 'word' | 'whole' | 'part' | 'pair'
+
+/**
+ * Calls `visit` for every term in reading order. Terms of one identifier or one run of characters share the number of their `group`;
+ * groups count from 0.
+ */
+export function analyze(text: string, visit: (term: string, kind: TermKind, group: number) => void): void {
+  const folded = fold(text)
+  let group = 0
+  let index = 0
+  while (index < folded.length) {
+    const kind = classAt(folded, index)
+    if (kind === PAIRED) index = visitPairs(folded, index, group++, visit)
+    else if (kind === OTHER) index += unitsAt(folded, index)
+    else index = visitIdentifier(folded, index, group++, visit)
+  }
+}
+
+type Visit = (term: string, kind: TermKind, group: number) => void
+
+function visitPairs(text: string, start: number, group: number, visit: Visit): number {
+  let previous = start
+  let index = start + unitsAt(text, start)
+  if (index >= text.length || classAt(text, index) !== PAIRED) {
+    visit(text.slice(start, index), 'pair', group)
+    return index
+  }
+  while (index < text.length && classAt(text, index) === PAIRED) {
+    const end = index + unitsAt(text, index)
+    visit(text.slice(previous, end), 'pair', group)
+    previous = index
+    index = end
+  }
+  return index
+}
+
+/** Reads one run of names joined by `_ - . / ::`, and returns where it ends. */
+function visitIdentifier(text: string, start: number, group: number, visit: Visit): number {
+  let nameStart = start
+  let wordStart = start
+  let words = 0
+  let index = start
+  for (;;) {
+    index = endOfWord(text, index)
+    const joint = jointAt(text, index)
+    const closesName = joint !== UNDERSCORE && joint !== HYPHEN
+    const closesRun = joint === NO_JOINT
+    const isWholeRun = closesRun && wordStart === start
+    if (isWholeRun) return visitPlainWord(text, start, index, group, visit)
+    visitWord(text, wordStart, index, 'part', group, visit)
+    words++
+    if (closesName) {
+      if (words > 1 && !(closesRun && nameStart === start)) visitWhole(text, nameStart, index, group, visit)
+      words = 0
+    }
+    if (closesRun) {
+      visitWhole(text, start, index, group, visit)
+      return index
+    }
+    index += joint === COLONS ? 2 : 1
+    wordStart = index
+    if (closesName) nameStart = index
+  }
+}
+
+function visitPlainWord(text: string, start: number, end: number, group: number, visit: Visit): number {
+  const suffix = end - start === 1 ? languageSuffixAt(text, start, end) : ''
+  if (suffix !== '') {
+    visit(text.slice(start, end).toLowerCase() + suffix, 'word', group)
+    return end + suffix.length
+  }
+  visitWord(text, start, end, 'word', group, visit)
+  return end
+}
+
+/** `C++`, `C#`, `F#`: one ASCII letter and its sign. */
+function languageSuffixAt(text: string, start: number, end: number): '++' | '#' | '' {
+  if (text.charCodeAt(start) >= 0x80 || classAt(text, start) === DIGIT) return ''
+  if (text.startsWith('++', end)) return '++'
+  return text[end] === '#' && (end + 1 >= text.length || classAt(text, end + 1) === OTHER) ? '#' : ''
+}
+
+/** One word between joints: itself, and its parts when its case changes inside. */
+function visitWord(text: string, start: number, end: number, kind: 'word' | 'part', group: number, visit: Visit): void {
+  if (end - start > TERM_UNITS) {
+    visit(
+      text
+        .slice(start, start + TERM_UNITS)
+        .toWellFormed()
+        .toLowerCase(),
+      kind,
+      group,
+    )
+    return
+  }
+  let partStart = start
+  for (let index = start + 1; index < end; index++) {
+    if (!isCaseBorder(text, index, end)) continue
+    visit(singular(text.slice(partStart, index).toLowerCase()), 'part', group)
+    partStart = index
+  }
+  const isSplit = partStart > start
+  if (isSplit) visit(singular(text.slice(partStart, end).toLowerCase()), 'part', group)
+  visit(singular(text.slice(start, end).toLowerCase()), isSplit ? 'whole' : kind, group)
+}
+
+function visitWhole(text: string, start: number, end: number, group: number, visit: Visit): void {
+  if (end - start <= TERM_UNITS) visit(text.slice(start, end).toLowerCase(), 'whole', group)
+}
+
+/** As in `get|User`, `HTTP|Server` and `base64|Encode`, but not inside `APIs` and `4K`. */
+function isCaseBorder(text: string, index: number, end: number): boolean {
+  if (classAt(text, index) !== UPPER) return false
+  if (classAt(text, index - 1) === LOWER) return true
+  if (index + 1 >= end || classAt(text, index + 1) !== LOWER) return false
+  return !(text[index + 1] === 's' && index + 2 === end)
+}
+
+function endOfWord(text: string, start: number): number {
+  let index = start
+  while (index < text.length) {
+    const kind = classAt(text, index)
+    if (kind === OTHER || kind === PAIRED) break
+    index += unitsAt(text, index)
+  }
+  return index
+}
+
+const NO_JOINT = 0
+const UNDERSCORE = 1
+const HYPHEN = 2
+const DOT = 3
+const SLASH = 4
+const COLONS = 5
+
+/** The joint at the index when a word follows it. */
+function jointAt(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  const joint =
+    code === 0x5f
+      ? UNDERSCORE
+      : code === 0x2d
+        ? HYPHEN
+        : code === 0x2e
+          ? DOT
+          : code === 0x2f
+            ? SLASH
+            : code === 0x3a && text.charCodeAt(index + 1) === 0x3a
+              ? COLONS
+              : NO_JOINT
+  if (joint === NO_JOINT) return NO_JOINT
+  const after = index + (joint === COLONS ? 2 : 1)
+  if (after >= text.length) return NO_JOINT
+  const kind = classAt(text, after)
+  return kind === OTHER || kind === PAIRED ? NO_JOINT : joint
+}
+
+/** Removes the plural of an English word, and nothing else. Words that only look like plurals change alike in text and query. */
+export function singular(word: string): string {
+  const last = word.length - 1
+  if (last < 3 || !ENDS_LIKE_PLURAL.test(word)) return word
+  if (word.endsWith('ies') && last > 3) return `${word.slice(0, -3)}y`
+  const stem = word.endsWith('s') && !NO_PLURAL.test(word) ? word.slice(0, -1) : word
+  if (stem.length > 4 && stem.endsWith('ie')) return `${stem.slice(0, -2)}y`
+  if (stem.length > 4 && stem.endsWith('oe')) return stem.slice(0, -1)
+  return stem.length > 3 && SIBILANT_E.test(stem) ? stem.slice(0, -1) : stem
+}
+
+const ENDS_LIKE_PLURAL = /^[a-z]+[se]$/
+// class, status, analysis; but APIs
+const NO_PLURAL = /[su]s$|...is$/
+const SIBILANT_E = /(?:[sxz]|ch|sh)e$/
+
+/** Whether a term is one of the English words that stand in every text and tell nothing of it. */
+export function isStopWord(term: string): boolean {
+  return STOP_WORDS.has(term)
+}
+
+const STOP_WORDS = new Set(
+  `a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my no not of on or our
+  should so such that the their them then there these they this to was we were what when where which who why will with would you your`
+    .split(/\s+/)
+    .map(singular),
+)
+
+/** NFKC without diacritics; case stays, since it separates the parts of an identifier. */
+function fold(text: string): string {
+  if (!NOT_ASCII.test(text)) return text
+  // Normalizing sorts runs of marks, in time quadratic in their length: no run is left to grow.
+  const bounded = text.replace(MARK_RUN, '$1')
+  return bounded.normalize('NFKD').replace(DIACRITIC, '').normalize('NFC').replace(SPELLED_OUT, spellOut)
+}
+
+const NOT_ASCII = /[^\0-\x7f]/
+const MARK_RUN = /([\p{M}\uff9e\uff9f]{4})[\p{M}\uff9e\uff9f]+/gu
+const DIACRITIC = /[\u0300-\u036f]+/g
+const SPELLED_OUT = /[ßẞæÆœŒøØłŁđĐıς]/g
+const SPELLINGS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ẞ: 'SS',
+  æ: 'ae',
+  Æ: 'AE',
+  œ: 'oe',
+  Œ: 'OE',
+  ø: 'o',
+  Ø: 'O',
+  ł: 'l',
+  Ł: 'L',
+  đ: 'd',
+  Đ: 'D',
+  ı: 'i',
+  ς: 'σ',
+}
+
+function spellOut(character: string): string {
+  return SPELLINGS[character] ?? character
+}
+
+// Classes of characters; 0 is not known yet
+const OTHER = 1
+const LOWER = 2
+const UPPER = 3
+const DIGIT = 4
+const PAIRED = 5
+
+const PAIRED_SCRIPT =
+  /^(?=[\p{L}\p{M}\p{N}])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
+
+/** Filled as characters are met. */
+const unitClasses = new Uint8Array(0x10000)
+
+function classAt(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  const known = unitClasses[unit]
+  if (known) return known
+  // Surrogates: what they stand for depends on their neighbour.
+  if (unit >= 0xd800 && unit <= 0xdfff) return classify(String.fromCodePoint(text.codePointAt(index) ?? unit))
+  const found = classify(String.fromCharCode(unit))
+  unitClasses[unit] = found
+  return found
+}
+
+function classify(character: string): number {
+  if (PAIRED_SCRIPT.test(character)) return PAIRED
+  if (/^[\p{Lu}\p{Lt}]/u.test(character)) return UPPER
+  if (/^\p{N}/u.test(character)) return DIGIT
+  return /^[\p{L}\p{M}]/u.test(character) && !/^\p{Variation_Selector}/u.test(character) ? LOWER : OTHER
+}
+
+function unitsAt(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  if (unit < 0xd800 || unit > 0xdbff) return 1
+  const next = text.charCodeAt(index + 1)
+  return next >= 0xdc00 && next <= 0xdfff ? 2 : 1
+}
