@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { LISTEN_VARIABLES, parseEnvironment } from '#core/settings.ts'
+import { SealingKeys } from './keys.ts'
+import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
+
+/** Settings of the service. */
+export interface Settings {
+  host: string
+  port: number
+  /** `null`: made once and kept with the store. */
+  keys: SealingKeys | null
+  /** Whether this process also indexes. */
+  indexer: 'inline' | 'none'
+  allow: readonly RepositoryRule[] | null
+  deny: readonly RepositoryRule[]
+  logLevel: (typeof LOG_LEVELS)[number]
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** Patterns as `gh/acme/*`, separated by commas or white space. */
+const RepositoryRules = z.string().transform((text, context): RepositoryRule[] => {
+  const patterns = text.split(/[\s,]+/).filter(pattern => pattern !== '')
+  const rules = patterns.map(parseRepositoryRule)
+  if (rules.every(rule => rule !== null)) return rules
+  context.addIssue('must be patterns like gh/acme/*, separated by commas')
+  return z.NEVER
+})
+
+const KeysText = z.string().transform((text, context): SealingKeys => {
+  const keys = SealingKeys.safeParse(parseJson(text))
+  if (keys.success) return keys.data
+  // The value is a secret, so nothing of it is said.
+  context.addIssue('must be JSON [{"kid":"…","key":"…"}], every key 32 bytes in base64url')
+  return z.NEVER
+})
+
+const Variables = z.object({
+  ...LISTEN_VARIABLES,
+  MOUNTGLASS_KEYS: KeysText.optional(),
+  MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
+  MOUNTGLASS_ALLOW: RepositoryRules.optional(),
+  MOUNTGLASS_DENY: RepositoryRules.default([]),
+  MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+})
+
+/** @throws SettingsError naming the first variable that is wrong */
+export function parseSettings(env: NodeJS.ProcessEnv): Settings {
+  const variables = parseEnvironment(Variables, env)
+  return {
+    host: variables.HOST,
+    port: variables.PORT,
+    keys: variables.MOUNTGLASS_KEYS ?? null,
+    indexer: variables.MOUNTGLASS_INDEXER,
+    allow: variables.MOUNTGLASS_ALLOW ?? null,
+    deny: variables.MOUNTGLASS_DENY,
+    logLevel: variables.MOUNTGLASS_LOG,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+/** A setting that stops the start. The message is one line that names the variable. */
+export class SettingsError extends Error {
+  constructor(variable: string, problem: string, options?: ErrorOptions) {
+    super(`${variable}: ${problem}`, options)
+    this.name = 'SettingsError'
+  }
+}
+
+/**
+ * The variables of a schema. A variable that is empty counts as not set.
+ *
+ * @throws SettingsError naming the first variable that is wrong
+ */
+export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> {
+  const given = Object.keys(schema.shape).filter(name => env[name] !== undefined && env[name] !== '')
+  const parsed = schema.safeParse(Object.fromEntries(given.map(name => [name, env[name]])))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new SettingsError(String(issue?.path[0]), issue?.message ?? 'is not valid')
+}
+
+/** Where the process listens. */
+export const LISTEN_VARIABLES = {
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine(port => port <= 65_535, 'must be a port number')
+    .default(4321),
+}

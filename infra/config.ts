@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { LISTEN_VARIABLES, parseEnvironment } from '#core/settings.ts'
+
+/** Where blobs and documents lie. */
+export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' }
+
+/** `disk:<folder>` or `memory:`. */
+export const StoreSetting = z.string().transform((text, context): StoreSetting => {
+  if (text === 'memory:') return { kind: 'memory' }
+  const folder = text.startsWith('disk:') ? text.slice('disk:'.length) : ''
+  if (folder !== '') return { kind: 'disk', folder }
+  context.addIssue(text.startsWith('s3:') ? 'this build has no driver for s3: stores' : 'must be disk:<folder> or memory:')
+  return z.NEVER
+})
+
+const Variables = z.object({
+  ...LISTEN_VARIABLES,
+  MOUNTGLASS_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine(text => new URL(text).search === '' && new URL(text).hash === '', 'must have no query and no fragment')
+    .transform(text => text.replace(/\/+$/, ''))
+    .optional(),
+  MOUNTGLASS_STORE: StoreSetting.default({ kind: 'disk', folder: '.mountglass' }),
+  MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
+})
+
+/** What `openInfra` opens. */
+export interface InfraSettings {
+  /** Public origin, without a slash at its end. */
+  baseUrl: string
+  store: StoreSetting
+  /** Folder of local repositories; `null`: the bundled example. */
+  localRepositories: string | null
+}
+
+/** @throws SettingsError */
+export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
+  const variables = parseEnvironment(Variables, env)
+  const { HOST, PORT, MOUNTGLASS_BASE_URL, MOUNTGLASS_STORE, MOUNTGLASS_LOCAL_REPOSITORIES } = variables
+  return {
+    baseUrl: MOUNTGLASS_BASE_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`,
+    store: MOUNTGLASS_STORE,
+    localRepositories: MOUNTGLASS_LOCAL_REPOSITORIES ?? null,
+  }
+}
