@@ -77,7 +77,7 @@ export function isCommitSha(text: string): boolean {
 }
 
 /** Whether git would accept the text as the name of a branch or tag (git-check-ref-format). */
-function isRefName(text: string): boolean {
+export function isRefName(text: string): boolean {
   if (text === '' || text === '@' || text.startsWith('-') || text.endsWith('.') || !text.isWellFormed()) return false
   if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(text)) return false
   return text.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
