@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream'
+
+/** The stream ended before the bytes that were asked for. */
+export class EndOfBytes extends Error {
+  constructor() {
+    super('the stream ended early')
+    this.name = 'EndOfBytes'
+  }
+}
+
+const LINE_BYTES = 1024
+
+/** Takes lines and counted bytes from a stream, holding one chunk at a time. */
+export class ByteSource {
+  readonly #chunks: AsyncIterator<Buffer>
+  #chunk: Buffer = Buffer.alloc(0)
+
+  constructor(stream: Readable) {
+    this.#chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+  }
+
+  /** A line of ASCII without its break. @throws EndOfBytes also when the line is longer than a KiB */
+  async line(): Promise<string> {
+    for (;;) {
+      const end = this.#chunk.indexOf(0x0a)
+      if (end >= 0) return this.#take(end + 1).toString('latin1', 0, end)
+      if (this.#chunk.length > LINE_BYTES) throw new EndOfBytes()
+      const before = this.#chunk
+      await this.#next()
+      this.#chunk = Buffer.concat([before, this.#chunk])
+    }
+  }
+
+  /** A copy of the next bytes. @throws EndOfBytes */
+  async bytes(count: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(count)
+    for (let filled = 0; filled < count; ) {
+      if (this.#chunk.length === 0) await this.#next()
+      const part = this.#take(Math.min(count - filled, this.#chunk.length))
+      taken.set(part, filled)
+      filled += part.length
+    }
+    return taken
+  }
+
+  #take(count: number): Buffer {
+    const part = this.#chunk.subarray(0, count)
+    this.#chunk = this.#chunk.subarray(count)
+    return part
+  }
+
+  async #next(): Promise<void> {
+    const { done, value } = await this.#chunks.next()
+    if (done) throw new EndOfBytes()
+    this.#chunk = value
+  }
+}

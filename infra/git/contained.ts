@@ -1,0 +1,66 @@
+import type { Dirent } from 'node:fs'
+import { constants } from 'node:fs'
+import { lstat, open, readdir, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+
+/** The deepest folder of `refs` that is followed. */
+const REF_DEPTH = 64
+
+/**
+ * Whether everything git reads in the repository lies in its own folder: no alternate object folders, no links out of it,
+ * and nothing but files, folders and links (a pipe would make git wait for ever).
+ *
+ * @param commonDir real path of the folder that holds `objects` and `refs`
+ */
+export async function isSelfContained(commonDir: string): Promise<boolean> {
+  const top = await listFolder(commonDir)
+  const wanted = top.filter(entry => READ_AT_TOP.has(entry.name))
+  const checks = await Promise.all(
+    wanted.map(entry => isContained(commonDir, commonDir, entry, entry.name === 'refs' ? REF_DEPTH : 2)),
+  )
+  return checks.every(Boolean) && !(await hasAlternates(commonDir))
+}
+
+const READ_AT_TOP = new Set(['HEAD', 'objects', 'refs', 'packed-refs', 'shallow'])
+
+async function isContained(commonDir: string, folder: string, entry: Dirent, depth: number): Promise<boolean> {
+  const path = join(folder, entry.name)
+  if (entry.isFile()) return true
+  if (entry.isSymbolicLink()) return isLinkContained(commonDir, path)
+  if (!entry.isDirectory() || depth === 0) return false
+  for (const inner of await listFolder(path)) {
+    if (!inner.isFile() && !(await isContained(commonDir, path, inner, depth - 1))) return false
+  }
+  return true
+}
+
+async function isLinkContained(commonDir: string, path: string): Promise<boolean> {
+  const target = await realpath(path).catch(() => null)
+  return target === null ? false : target.startsWith(commonDir + sep)
+}
+
+async function hasAlternates(commonDir: string): Promise<boolean> {
+  const file = await lstat(join(commonDir, 'objects/info/alternates')).catch(() => null)
+  return file !== null && !(file.isFile() && file.size === 0)
+}
+
+async function listFolder(path: string): Promise<Dirent[]> {
+  return readdir(path, { withFileTypes: true }).catch(() => [])
+}
+
+const SMALL_FILE_BYTES = 64 * 1024
+
+/** The first 64 KiB of a regular file as text; `null` when there is none. Links are not followed, and pipes do not block. */
+export async function readSmallFile(path: string): Promise<string | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
+  if (file === null) return null
+  try {
+    if (!(await file.stat()).isFile()) return null
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(SMALL_FILE_BYTES), 0, SMALL_FILE_BYTES, 0)
+    return buffer.toString('utf8', 0, bytesRead)
+  } catch {
+    return null
+  } finally {
+    await file.close()
+  }
+}

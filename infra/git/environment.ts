@@ -1,0 +1,53 @@
+/** What a git process may do beyond reading the repository it is given. */
+export interface GitPermissions {
+  /** Transports git may use: `https`, `file`. Default: none. */
+  protocols?: readonly string[]
+  /** Settings in command scope, which win over every file. A secret belongs here, never among the arguments. */
+  config?: Readonly<Record<string, string>>
+}
+
+/** No allocation of a git process is larger, so a small object that is stored as a change of a huge one cannot fill the memory. */
+const ALLOCATION_LIMIT = '256m'
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  // Repositories belong to whoever put them there, not to the user of this process.
+  'safe.directory': '*',
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'core.askPass': '/bin/false',
+  'credential.helper': '',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'submodule.recurse': 'false',
+}
+
+/**
+ * The environment of a git process, built from nothing: no configuration of the machine or the user, no prompts, no helpers,
+ * no network unless permitted. Only `PATH` comes from outside.
+ */
+export function gitEnvironment({ protocols = [], config = {} }: GitPermissions = {}): Record<string, string> {
+  const settings = Object.entries({ ...SETTINGS, ...config })
+  const scoped = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ])
+  return {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    LC_ALL: 'C',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '/bin/false',
+    GIT_SSH_COMMAND: '/bin/false',
+    GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_ALLOC_LIMIT: ALLOCATION_LIMIT,
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(scoped),
+  }
+}

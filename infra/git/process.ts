@@ -1,0 +1,119 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { type GitPermissions, gitEnvironment } from './environment.ts'
+
+export interface GitOptions extends GitPermissions {
+  gitDir: string
+  /** Kills the process. */
+  signal?: AbortSignal
+}
+
+/** A running git. Whoever starts it reads `output` to the end or calls `stop`. */
+export interface GitProcess {
+  readonly input: Writable
+  /** Ends when git ends, for whatever reason. */
+  readonly output: Readable
+  /** Never rejects. */
+  readonly ended: Promise<GitEnd>
+  /** Kills git and waits for its end. */
+  stop(): Promise<void>
+}
+
+export interface GitEnd {
+  /** `null` when git was killed or could not be started. */
+  status: number | null
+  /** The first bytes of what git said. It may name folders of this machine: for logs, not for answers. */
+  message: string
+}
+
+/** git ended otherwise than well. `status` is `null` when it was killed or could not be started. */
+export class GitError extends Error {
+  readonly status: number | null
+
+  constructor(subcommand: string, end: GitEnd) {
+    super(`git ${subcommand} failed${end.status === null ? '' : ` with status ${end.status}`}: ${end.message}`)
+    this.name = 'GitError'
+    this.status = end.status
+  }
+}
+
+const MESSAGE_BYTES = 4 * 1024
+
+/** Starts git without a shell, in an environment of its own. Arguments that come from outside follow `--end-of-options`. */
+export function startGit(args: readonly string[], { gitDir, signal, ...permissions }: GitOptions): GitProcess {
+  const child = spawn('git', [`--git-dir=${gitDir}`, '--no-pager', ...args], {
+    cwd: '/',
+    env: gitEnvironment(permissions),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  })
+  const kill = () => child.kill('SIGKILL')
+  if (signal?.aborted) kill()
+  signal?.addEventListener('abort', kill)
+  const ended = endOf(child).finally(() => signal?.removeEventListener('abort', kill))
+  child.stdin.on('error', () => {}) // a git that ends early says why on stderr and by its status
+  return {
+    input: child.stdin,
+    output: child.stdout,
+    ended,
+    async stop() {
+      kill()
+      child.stdout.destroy()
+      await ended
+    },
+  }
+}
+
+function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {
+  const said: Buffer[] = []
+  let saidBytes = 0
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (saidBytes < MESSAGE_BYTES) said.push(chunk.subarray(0, MESSAGE_BYTES - saidBytes))
+    saidBytes += chunk.length
+  })
+  return new Promise(resolve => {
+    child.once('error', error => resolve({ status: null, message: error.message }))
+    child.once('close', status => resolve({ status, message: Buffer.concat(said).toString().trim() }))
+  })
+}
+
+export interface RunOptions extends GitOptions {
+  input?: string
+  /** More output than this is a failure. */
+  maxOutputBytes?: number
+}
+
+/** Runs git to its end and gives its output. @throws GitError */
+export async function runGit(args: readonly string[], options: RunOptions): Promise<Buffer> {
+  const { input = '', maxOutputBytes = 1024 * 1024, ...started } = options
+  const git = startGit(args, started)
+  git.input.end(input)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of git.output as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxOutputBytes) break
+  }
+  if (bytes > maxOutputBytes) {
+    await git.stop()
+    throw new GitError(args[0] ?? '', { status: null, message: 'too much output' })
+  }
+  const end = await git.ended
+  if (end.status !== 0) throw new GitError(args[0] ?? '', end)
+  return Buffer.concat(chunks)
+}
+
+const OLDEST_GIT = [2, 36] as const
+
+/** @throws Error when there is no git, or one that cannot read objects in batches as this project asks for them */
+export async function requireGit(): Promise<void> {
+  const wanted = `git ${OLDEST_GIT.join('.')} or newer is needed`
+  const output = await runGit(['version'], { gitDir: '/nonexistent' }).catch(cause => {
+    throw new Error(`${wanted}; it could not be started`, { cause })
+  })
+  const [major = 0, minor = 0] = (/\d+\.\d+/.exec(output.toString())?.[0] ?? '').split('.').map(Number)
+  if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
+    throw new Error(`${wanted}; this is ${output.toString().trim()}`)
+  }
+}

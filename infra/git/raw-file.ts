@@ -1,0 +1,48 @@
+import { ReadError } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { runGit, startGit } from './process.ts'
+import { openView, withView } from './view.ts'
+
+/** One file of a commit. */
+export interface RawFile {
+  oid: string
+  sizeBytes: number
+  /** Starts to read when it is first asked; may be taken once. @throws ReadError when it cannot be read to the end */
+  bytes: AsyncGenerator<Uint8Array>
+}
+
+/** The file or link at a path of a commit; `null` when there is none. @throws GitError */
+export async function openRawFile(
+  commonDir: string,
+  commit: CommitSha,
+  path: string,
+  signal: AbortSignal,
+): Promise<RawFile | null> {
+  const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
+  const output = path === '' ? '' : (await withView(commonDir, gitDir => runGit(args, { gitDir, signal }))).toString()
+  for (const line of output.split('\0')) {
+    const [, oid, size, name] = /^\d{6} blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(line) ?? []
+    if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), signal) }
+  }
+  return null
+}
+
+async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const view = await openView(commonDir)
+  const git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })
+  git.input.end()
+  let read = 0
+  try {
+    for await (const chunk of git.output as AsyncIterable<Buffer>) {
+      read += chunk.length
+      yield chunk
+    }
+    const end = await git.ended
+    if (end.status !== 0 || read !== sizeBytes) {
+      throw new ReadError('index.fetch_failed', 'the file cannot be read to its end', { cause: new Error(end.message) })
+    }
+  } finally {
+    await git.stop()
+    await view.remove()
+  }
+}

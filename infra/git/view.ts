@@ -1,0 +1,42 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * A git dir of our own through which git sees the objects and refs of a repository, and nothing else of it: not its
+ * configuration (includes, partial-clone remotes, programs to run, worktree), hooks, attributes, grafts or HEAD.
+ * A missing object is then just missing, also in a partial clone.
+ */
+export interface GitView {
+  readonly gitDir: string
+  remove(): Promise<void>
+}
+
+const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n'
+const LINKED = ['objects', 'refs', 'packed-refs', 'shallow']
+
+/** @param commonDir the folder that holds `objects` and `refs`; what is missing in it is missing in the view */
+export async function openView(commonDir: string): Promise<GitView> {
+  const gitDir = await mkdtemp(join(tmpdir(), 'mountglass-git-'))
+  const remove = () => rm(gitDir, { recursive: true, force: true })
+  try {
+    await Promise.all([
+      writeFile(join(gitDir, 'config'), CONFIG),
+      writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n'),
+      ...LINKED.map(name => symlink(join(commonDir, name), join(gitDir, name))),
+    ])
+    return { gitDir, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+export async function withView<Value>(commonDir: string, use: (gitDir: string) => Promise<Value>): Promise<Value> {
+  const view = await openView(commonDir)
+  try {
+    return await use(view.gitDir)
+  } finally {
+    await view.remove()
+  }
+}
