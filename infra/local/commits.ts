@@ -1,0 +1,122 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isCommitSha, isRefName } from '#core/address.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { readSmallFile } from '#infra/git/contained.ts'
+import { GitError, runGit } from '#infra/git/process.ts'
+import { withView } from '#infra/git/view.ts'
+import { type Place, readHead } from './place.ts'
+import type { Made, Watch } from './signed-cache.ts'
+
+/**
+ * The commit that a ref of the repository names, asked of git by exact ref names: nothing is read as a revision expression.
+ * `null` when there is none.
+ *
+ * @param ref a branch, a tag, `refs/…` or 40 hex digits; `null` and `HEAD` for where HEAD points
+ * @throws GitError when git did not come to an answer
+ */
+export async function findCommit(
+  place: Place,
+  ref: string | null,
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<Made<CommitSha | null>> {
+  if (ref !== null && isCommitSha(ref)) return findPinnedCommit(place, ref.toLowerCase(), signal)
+  if (ref !== null && ref !== 'HEAD') return isRefName(ref) ? findRef(place, fullNames(ref), watch, signal) : NO_COMMIT
+
+  watch(join(place.gitDir, 'HEAD'))
+  const head = await readHead(place.gitDir)
+  if (head === null) return { value: null, keep: false }
+  if ('ref' in head) return findRef(place, [head.ref], watch, signal)
+  return { value: await withView(place.commonDir, gitDir => peel(gitDir, head.commit, signal)), keep: true }
+}
+
+const NO_COMMIT: Made<null> = { value: null, keep: true }
+
+/** A branch wins over a tag of the same name. */
+function fullNames(ref: string): string[] {
+  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+}
+
+const REFS_OUTPUT_BYTES = 64 * 1024 * 1024
+
+/** The first of the refs that exists. */
+async function findRef(
+  place: Place,
+  names: readonly string[],
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<Made<CommitSha | null>> {
+  watch(join(place.commonDir, 'packed-refs'))
+  for (const name of names) await watchRef(place.commonDir, name, watch)
+
+  return withView(place.commonDir, async gitDir => {
+    const format = '--format=%(refname) %(objectname) %(objecttype)'
+    const args = ['for-each-ref', format, '--end-of-options', ...names]
+    const output = await runGit(args, { gitDir, signal, maxOutputBytes: REFS_OUTPUT_BYTES }).catch(ifAnswered)
+    // git ends with an error when a ref names an object that is not there; it may yet come.
+    if (output === null) return { value: null, keep: false }
+    const found = new Map(
+      output
+        .toString()
+        .split('\n')
+        .map(line => line.split(' '))
+        .map(([name = '', oid = '', type = '']) => [name, { oid, type }]),
+    )
+    const first = names.map(name => found.get(name)).find(ref => ref !== undefined)
+    if (!first) return NO_COMMIT
+    if (first.type === 'commit') return { value: first.oid as CommitSha, keep: true }
+    const peeled = first.type === 'tag' ? await peel(gitDir, first.oid, signal) : null
+    return { value: peeled, keep: peeled !== null || first.type !== 'tag' }
+  })
+}
+
+const SYMBOLIC_REF_DEPTH = 5
+
+/** Watches the file of a ref, and the files of the refs that it points on to. */
+async function watchRef(commonDir: string, name: string, watch: Watch): Promise<void> {
+  let current = name
+  for (let depth = 0; depth <= SYMBOLIC_REF_DEPTH; depth++) {
+    const path = join(commonDir, current)
+    watch(path)
+    const next = (await lstat(path).catch(() => null))?.isFile()
+      ? /^ref:\s*(refs\/\S+)/.exec((await readSmallFile(path)) ?? '')?.[1]
+      : null
+    if (!next || !isRefName(next)) return
+    current = next
+  }
+}
+
+/** The commit behind an object: a tag, a tag of a tag, or the commit itself. */
+async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
+  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{commit}\n` }).catch(ifAnswered)
+  return (/^([0-9a-f]{40}) commit /.exec(output?.toString() ?? '')?.[1] ?? null) as CommitSha | null
+}
+
+/**
+ * A commit given by its hash counts only when a branch, a tag or HEAD leads to it: anything else that lies among the objects
+ * was never published under a name. Once found it counts for as long as the repository is the same.
+ */
+async function findPinnedCommit(place: Place, oid: string, signal: AbortSignal): Promise<Made<CommitSha | null>> {
+  return withView(place.commonDir, async gitDir => {
+    if ((await peel(gitDir, oid, signal)) !== oid) return { value: null, keep: false }
+    const head = await readHead(place.gitDir)
+    const tips = ['--branches', '--tags', ...(head && 'commit' in head ? [head.commit] : [])]
+    const unpublished = await runGit(['rev-list', '--max-count=1', oid, '--not', ...tips], { gitDir, signal }).catch(ifAnswered)
+    // The walk goes by date and may give up early where clocks were wrong; the second question is slower and exact.
+    const published = unpublished?.length === 0 || (await isContainedInRef(gitDir, oid, signal))
+    return { value: published ? (oid as CommitSha) : null, keep: published }
+  })
+}
+
+async function isContainedInRef(gitDir: string, oid: string, signal: AbortSignal): Promise<boolean> {
+  const args = ['for-each-ref', '--count=1', '--format=%(refname)', `--contains=${oid}`, 'refs/heads', 'refs/tags']
+  const output = await runGit(args, { gitDir, signal }).catch(ifAnswered)
+  return output !== null && output.length > 0
+}
+
+/** git that ends with a status has answered: no. */
+function ifAnswered(error: unknown): null {
+  if (error instanceof GitError && error.status !== null) return null
+  throw error
+}

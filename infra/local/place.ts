@@ -1,0 +1,83 @@
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
+import type { Watch } from './signed-cache.ts'
+
+/** Where a repository lies; real paths. */
+export interface Place {
+  /** Holds HEAD. */
+  gitDir: string
+  /** Holds objects and refs; differs from `gitDir` in a linked worktree. */
+  commonDir: string
+  /** Tells this repository from another that lay there before it. */
+  identity: string
+}
+
+const NAME = /^(?!\.)[A-Za-z0-9._-]{1,100}$/
+
+/**
+ * The repository of an owner below the root: `<owner>/<name>`, or `<owner>/<name>.git` where the former is none.
+ * `null` when there is none, when a link leads out of the root, or when git would read something outside the repository.
+ *
+ * @param root real path
+ */
+export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Place | null> {
+  if (!NAME.test(owner) || !NAME.test(name) || name.endsWith('.git')) return null
+  const folder = join(root, owner, name)
+  return (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
+}
+
+async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | null> {
+  watch(folder)
+  watch(join(folder, '.git'))
+  const gitDir = (await realPathInside(root, folder)) && (await gitDirOf(root, folder))
+  if (!gitDir) return null
+
+  watch(join(gitDir, 'commondir'))
+  const shared = await readSmallFile(join(gitDir, 'commondir'))
+  const commonDir = shared === null ? gitDir : await realPathInside(root, resolve(gitDir, shared.trim()))
+  if (!commonDir) return null
+
+  watch(join(gitDir, 'HEAD'))
+  for (const name of ['objects', 'objects/info/alternates', 'refs', 'reftable']) watch(join(commonDir, name))
+  const [hasHead, objects, hasRefs, hasReftable] = await Promise.all([
+    readHead(gitDir).then(head => head !== null),
+    stat(join(commonDir, 'objects'), { bigint: true }).catch(() => null),
+    isFolder(join(commonDir, 'refs')),
+    isFolder(join(commonDir, 'reftable')),
+  ])
+  // Refs kept as a reftable are not read: the files of the classic layout beside it say nothing.
+  if (!hasHead || !objects?.isDirectory() || !hasRefs || hasReftable) return null
+  if (!(await isSelfContained(commonDir))) return null
+  return { gitDir, commonDir, identity: `${gitDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}` }
+}
+
+async function gitDirOf(root: string, folder: string): Promise<string | null> {
+  const inner = join(folder, '.git')
+  const kind = await stat(inner).catch(() => null)
+  if (kind === null) return realPathInside(root, folder)
+  if (kind.isDirectory()) return realPathInside(root, inner)
+  const target = /^gitdir: (.+?)\s*$/.exec((await readSmallFile(inner)) ?? '')?.[1]
+  return target === undefined ? null : realPathInside(root, resolve(folder, target))
+}
+
+async function realPathInside(root: string, path: string): Promise<string | null> {
+  const real = await realpath(path).catch(() => null)
+  return real?.startsWith(root + sep) ? real : null
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false
+}
+
+/** What HEAD names: a ref in full, or a commit when it is detached; `null` when the folder is no git dir. */
+export async function readHead(gitDir: string): Promise<{ ref: string } | { commit: string } | null> {
+  const path = join(gitDir, 'HEAD')
+  // The oldest repositories have a link in place of the text.
+  const link = (await lstat(path).catch(() => null))?.isSymbolicLink() ? await readlink(path) : null
+  const text = link === null ? ((await readSmallFile(path)) ?? '') : `ref: ${link}`
+  const ref = /^ref:\s*(refs\/\S+)\s*$/.exec(text)?.[1]
+  if (ref !== undefined) return { ref }
+  const commit = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
+  return commit === undefined ? null : { commit }
+}
