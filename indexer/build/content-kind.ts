@@ -1,0 +1,45 @@
+import type { RepoPath } from '#core/repo-path.ts'
+import { baseNameOf } from '#core/repo-path.ts'
+import { SKILL_FILE } from './skill.ts'
+
+/** What a file outside skill folders is by its path alone; `null`: nothing that agents are given. */
+export type PathKind = 'document' | 'overview' | 'community'
+
+export function pathKind(path: RepoPath): PathKind | null {
+  const name = baseNameOf(path)
+  if (name === SKILL_FILE || hasSegment(path, VENDOR_FOLDERS)) return null
+  if (OVERVIEW.test(name)) return 'overview'
+  if (COMMUNITY.test(name)) return 'community'
+  return MARKDOWN.test(name) && !/(?:^|\/)\./.test(path) ? 'document' : null
+}
+
+/** Whether a `SKILL.md` at this path counts. Dot-folders do: agents keep skills there. */
+export function isSkillPlace(path: RepoPath): boolean {
+  return baseNameOf(path) === SKILL_FILE && !hasSegment(path, GENERATED_FOLDERS)
+}
+
+/** Rank of a README among those of its folder, the best first; `null`: it does not describe the folder. */
+export function overviewRank(baseName: string): number | null {
+  if (baseName === 'README.md') return -1
+  const match = /^readme(?:\.(.+))?$/i.exec(baseName)
+  const rank = match ? OVERVIEW_EXTENSIONS.indexOf(match[1]?.toLowerCase() ?? '') : -1
+  return rank < 0 ? null : rank
+}
+
+export function isMarkdown(path: string): boolean {
+  return MARKDOWN.test(path)
+}
+
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i
+const OVERVIEW_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']
+/** README and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */
+const OVERVIEW = /^readme(?:(?:[._-][a-z]{2,3}(?:[-_][a-z0-9]{2,4})?)?\.(?:md|mdx|markdown|txt|rst))?$/i
+/** Files for people who work on the repository, upper case as the convention has it: `docs/security.md` is a document. */
+const COMMUNITY =
+  /^(?:AGENTS|CLAUDE|GEMINI|LICEN[CS]E.*|NOTICE.*|COPYING|CHANGELOG|HISTORY|CONTRIBUTING|CODE_OF_CONDUCT|SECURITY|SUPPORT|GOVERNANCE|MAINTAINERS|AUTHORS|.*_TEMPLATE)(?:\.(?:md|mdx|markdown|txt|rst))?$/
+const GENERATED_FOLDERS = new Set(['node_modules', '__pycache__'])
+const VENDOR_FOLDERS = new Set([...GENERATED_FOLDERS, 'vendor', 'third_party'])
+
+function hasSegment(path: string, names: ReadonlySet<string>): boolean {
+  return path.split('/').some(segment => names.has(segment))
+}

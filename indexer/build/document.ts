@@ -1,0 +1,43 @@
+import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
+import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import { isMarkdown } from './content-kind.ts'
+import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
+import { type MarkdownLink, readMarkdown } from './markdown.ts'
+import { shortLine } from './words.ts'
+
+/** What a text file says of itself. */
+export interface TextFacts {
+  /** As declared or as its first heading has it. */
+  title: string | null
+  summary: string
+  /** Markdown only. */
+  links: MarkdownLink[]
+}
+
+/** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
+export function readTextFacts(path: RepoPath, text: string): TextFacts {
+  if (!isMarkdown(path)) return { title: null, summary: '', links: [] }
+  const block = splitFrontMatter(text)
+  const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
+  const { title, summary, links } = readMarkdown(block.body, {
+    titleCharacters: TITLE_CHARACTERS,
+    summaryCharacters: SUMMARY_CHARACTERS,
+  })
+  return {
+    title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
+    summary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS) || summary,
+    links,
+  }
+}
+
+/** What a file is called where nothing in it says: its name without extension, dashes as spaces. */
+export function titleOfName(path: RepoPath): string {
+  const name = baseNameOf(path)
+  const bare = isMarkdown(name) ? name.replace(/\.[^.]+$/, '') : name
+  return shortLine(isMarkdown(name) ? bare.replace(/[-_]+/g, ' ') : bare, TITLE_CHARACTERS) || name
+}
+
+function fieldsOf(yaml: string): YamlMapping {
+  const parsed = parseYamlMapping(yaml)
+  return parsed.ok ? parsed.mapping : {}
+}

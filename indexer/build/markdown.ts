@@ -1,0 +1,85 @@
+import MarkdownIt, { type Env, type Token } from 'markdown-it'
+import { shortLine } from './words.ts'
+
+/** What the indexer takes from a Markdown text. */
+export interface MarkdownFacts {
+  /** The first heading of level 1, else the first heading. */
+  title: string | null
+  /** The first paragraph that is text, on one line; `''` when there is none. */
+  summary: string
+  /** In order of appearance; outside code blocks only. */
+  links: MarkdownLink[]
+}
+
+export interface MarkdownLink {
+  /** `code`: a code span, which names a file only if there is one. */
+  kind: 'link' | 'image' | 'code'
+  /** As written. */
+  target: string
+}
+
+/** @param text Markdown without front matter */
+export function readMarkdown(text: string, limits: { titleCharacters: number; summaryCharacters: number }): MarkdownFacts {
+  const environment: Env = {}
+  const links: MarkdownLink[] = []
+  let firstHeading: string | null = null
+  let topHeading: string | null = null
+  let summary = ''
+  let listDepth = 0
+
+  const tokens = parser.parse(text, environment)
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'bullet_list_open' || token.type === 'ordered_list_open') listDepth++
+    if (token.type === 'bullet_list_close' || token.type === 'ordered_list_close') listDepth--
+    if (token.type !== 'inline') continue
+
+    const container = tokens[index - 1]
+    const isHeading = container?.type === 'heading_open' && topHeading === null
+    const isSummary = container?.type === 'paragraph_open' && summary === '' && listDepth === 0 && !NO_SUMMARY.test(token.content)
+    if (!isHeading && !isSummary && !MAY_LINK.test(token.content)) continue
+
+    const children: Token[] = []
+    parser.inline.parse(token.content, parser, environment, children)
+    if (isHeading) {
+      const heading = shortLine(plainText(children), limits.titleCharacters) || null
+      firstHeading ??= heading
+      if (container.tag === 'h1') topHeading = heading
+    }
+    if (isSummary) summary = paragraphSummary(children, limits.summaryCharacters)
+    for (const child of children) addLink(links, child)
+  }
+
+  for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
+  return { title: topHeading ?? firstHeading, summary, links }
+}
+
+/** Blocks only: the inline text of a block is parsed where something is wanted from it. */
+const parser = new MarkdownIt('commonmark', { html: true })
+parser.core.ruler.disable(['inline', 'text_join'])
+// Targets are wanted as written; nothing is rendered from them.
+parser.normalizeLink = url => url
+parser.validateLink = () => true
+
+const MAY_LINK = /[`[]|<\w/
+/** Tables, admonition fences, callout marks, MDX imports and exports. */
+const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|(?:import|export)\s|\{%|\{\{)/
+
+function addLink(links: MarkdownLink[], token: Token): void {
+  if (token.type === 'code_inline') links.push({ kind: 'code', target: token.content })
+  else if (token.type === 'link_open') links.push({ kind: 'link', target: String(token.attrGet('href') ?? '') })
+  else if (token.type === 'image') links.push({ kind: 'image', target: String(token.attrGet('src') ?? '') })
+}
+
+function paragraphSummary(children: readonly Token[], limit: number): string {
+  const text = plainText(children)
+  return /\p{L}{2}/u.test(text) ? shortLine(text, limit) : ''
+}
+
+function plainText(children: readonly Token[]): string {
+  let text = ''
+  for (const child of children) {
+    if (child.type === 'text' || child.type === 'text_special' || child.type === 'code_inline') text += child.content
+    else if (child.type === 'softbreak' || child.type === 'hardbreak') text += ' '
+  }
+  return text
+}

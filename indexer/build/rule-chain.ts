@@ -1,0 +1,36 @@
+import type { Diagnostic, ManifestMetadata } from '#core/contract/shared.ts'
+import { RULE_CHAIN_BYTES, RULE_CHAIN_MANIFESTS } from '#core/limits.ts'
+import { ancestorsOf, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { utf8Length } from '#core/text.ts'
+import type { Manifest } from './manifest.ts'
+
+/** The manifests at or above a folder, root first. */
+export function manifestsAbove(manifests: ReadonlyMap<RepoPath, Manifest>, folder: RepoPath): Manifest[] {
+  return ancestorsOf(joinPath(folder, 'x')).flatMap(ancestor => manifests.get(ancestor) ?? [])
+}
+
+/**
+ * The manifests whose rules are required reading for a skill, root first.
+ * Rules are never cut: when there are more than a chain may hold, the rest is missing and the context stays incomplete.
+ */
+export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { rules: Manifest[]; diagnostics: Diagnostic[] } {
+  const rules: Manifest[] = []
+  let leftBytes = RULE_CHAIN_BYTES
+  for (const manifest of chain) {
+    if (manifest.rules === null) continue
+    leftBytes -= utf8Length(manifest.rules.text)
+    if (leftBytes < 0 || rules.length === RULE_CHAIN_MANIFESTS) {
+      const message = `more rules apply than ${RULE_CHAIN_MANIFESTS} manifests or ${RULE_CHAIN_BYTES} bytes`
+      return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: skillPath, message }] }
+    }
+    rules.push(manifest)
+  }
+  return { rules, diagnostics: [] }
+}
+
+/** What a manifest says of its folder. Only the language is inherited, from the nearest manifest above that declares one. */
+export function manifestMetadata(manifest: Manifest, chain: readonly Manifest[]): ManifestMetadata {
+  const { path, name, description, translations } = manifest
+  const language = chain.reduce<string | null>((inherited, above) => above.language ?? inherited, null)
+  return { path, name, description, language, translations }
+}

@@ -1,0 +1,108 @@
+import type { Warning } from '#core/contract/shared.ts'
+import { REFERENCE_DIRECTORY_FILES, REFERENCES, SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
+import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { Manifest } from './manifest.ts'
+import { type MarkdownLink, readMarkdown } from './markdown.ts'
+import type { PlannedFile, PlannedSkill } from './plan.ts'
+import { resolveLink } from './references.ts'
+import type { Tree, TreeFile } from './tree.ts'
+import type { Policy } from './withheld.ts'
+import { shortLine } from './words.ts'
+
+/** Where the links of one skill lead, before anything is known of the files there. */
+export interface SkillLinks {
+  /** Files and the files of linked folders, unique, in order of appearance. */
+  targets: RepoPath[]
+  warnings: Warning[]
+}
+
+/** A text that belongs to a skill's required reading, for its links. */
+export interface LinkedText {
+  folder: RepoPath
+  links: readonly MarkdownLink[]
+}
+
+/**
+ * Follows the links of everything that is required reading: rules, body, includes, in this order.
+ *
+ * @param filesBelow eligible files below a folder, in path order
+ */
+export function followLinks(
+  planned: PlannedSkill,
+  texts: readonly LinkedText[],
+  tree: Tree,
+  policy: Policy,
+  filesBelow: (folder: RepoPath) => readonly RepoPath[],
+): SkillLinks {
+  const targets = new Set<RepoPath>()
+  const warnings = new Map<string, Warning>()
+  const { directory, path } = planned.skill
+
+  for (const { folder, links } of texts) {
+    for (const link of links) {
+      const target = resolveLink(link, { folder, skillDirectory: directory }, tree, policy)
+      if (target === null) continue
+      if (target.kind === 'file') targets.add(target.path)
+      else if (target.kind === 'folder') for (const file of filesBelow(target.path)) targets.add(file)
+      else {
+        const code = target.kind === 'outside' ? 'reference.outside' : 'reference.broken'
+        const where = target.kind === 'outside' ? 'leads out of the repository' : 'leads to nothing'
+        warnings.set(`${code} ${link.target}`, { code, message: `${shortLine(link.target, TITLE_CHARACTERS)} ${where}` })
+      }
+    }
+  }
+  for (const nested of planned.nested) targets.add(nested.skill.path)
+  targets.delete(path)
+  return { targets: [...targets].slice(0, REFERENCES), warnings: [...warnings.values()] }
+}
+
+/** Links in the rules of a manifest. */
+export function linksOfRules(manifest: Manifest): LinkedText {
+  const limits = { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }
+  return { folder: manifest.folder, links: manifest.rules === null ? [] : readMarkdown(manifest.rules.text, limits).links }
+}
+
+/** The eligible files below a folder, at most as many as a link to a folder stands for. */
+export function createFolderExpansion(files: readonly PlannedFile[]): (folder: RepoPath) => readonly RepoPath[] {
+  const eligible = files.filter(isEligible).map(planned => planned.file.path)
+  const known = new Map<RepoPath, readonly RepoPath[]>()
+  return folder => {
+    let found = known.get(folder)
+    if (!found) {
+      found = takeInside(eligible, folder)
+      known.set(folder, found)
+    }
+    return found
+  }
+}
+
+function isEligible({ kind, owner }: PlannedFile): boolean {
+  return (kind === 'skill' || kind === 'supporting' || kind === 'document') && !owner?.skill.internal
+}
+
+function takeInside(paths: readonly RepoPath[], folder: RepoPath): RepoPath[] {
+  const found: RepoPath[] = []
+  for (const path of paths) {
+    if (isInside(folder, path) && found.push(path) === REFERENCE_DIRECTORY_FILES) break
+  }
+  return found
+}
+
+/** Files that documents and required reading link to and that are nothing by themselves: they become readable, nothing more. */
+export function linkedOnly(targets: Iterable<RepoPath>, planned: ReadonlyMap<RepoPath, PlannedFile>, tree: Tree): TreeFile[] {
+  const files = new Map<RepoPath, TreeFile>()
+  for (const path of targets) {
+    const file = planned.has(path) ? null : tree.file(path)
+    if (file) files.set(path, file)
+  }
+  return [...files.values()]
+}
+
+/** Targets of a document's links. */
+export function documentTargets(path: RepoPath, links: readonly MarkdownLink[], tree: Tree, policy: Policy): RepoPath[] {
+  const place = { folder: parentOf(path), skillDirectory: null }
+  return links.flatMap(link => {
+    const target = resolveLink(link, place, tree, policy)
+    return target?.kind === 'file' ? [target.path] : []
+  })
+}

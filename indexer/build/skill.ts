@@ -1,0 +1,199 @@
+import type { Translations, Warning } from '#core/contract/shared.ts'
+import type { FrontMatterValue } from '#core/contract/skill.ts'
+import {
+  BODY_LONG_BYTES,
+  BODY_LONG_LINES,
+  COMPATIBILITY_CHARACTERS,
+  DESCRIPTION_CHARACTERS,
+  FALLBACK_DESCRIPTION_CHARACTERS,
+  FRONT_MATTER_VALUE_BYTES,
+  SKILL_NAME_CHARACTERS,
+  TITLE_CHARACTERS,
+} from '#core/limits.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
+import {
+  fieldOf,
+  isMapping,
+  isYes,
+  parseYamlMappingLeniently,
+  splitFrontMatter,
+  textOf,
+  wordsOf,
+  type YamlMapping,
+  type YamlValue,
+} from './front-matter.ts'
+import { type MarkdownFacts, readMarkdown } from './markdown.ts'
+import { readTranslations } from './translations.ts'
+import { visibleLine, visibleText } from './words.ts'
+
+export const SKILL_FILE = 'SKILL.md'
+
+/** What a `SKILL.md` says by itself, before anything around it is known. */
+export interface ParsedSkill {
+  path: RepoPath
+  directory: RepoPath
+  name: string
+  description: string
+  /** The known fields only. */
+  frontMatter: Record<string, FrontMatterValue>
+  warnings: Warning[]
+  translations: Translations
+  include: string[]
+  /** `metadata.internal`: not listed, counted or found, but loadable. */
+  internal: boolean
+  /** Everything behind the front matter, as it is in the file. */
+  body: string
+  markdown: MarkdownFacts
+}
+
+/**
+ * Reads a `SKILL.md`. Never refuses: whatever is wrong with the front matter becomes a warning, since agents get the skill all the same.
+ *
+ * @param repositoryName names a skill at the root that names itself nowhere
+ */
+export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
+  const directory = parentOf(path)
+  const warnings: Warning[] = []
+  const warn = (code: string, message: string, field?: string) =>
+    warnings.push(field ? { code, field, message } : { code, message })
+
+  if (text.startsWith('\uFEFF')) warn('encoding.bom', 'the file begins with a byte order mark')
+  const { fields, body } = readFields(text, warn)
+  const markdown = readMarkdown(body, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS })
+  const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
+  if (!valid) warn('translations.invalid', 'not a map from language tags to a name and a description', 'translations')
+
+  const skill: ParsedSkill = {
+    path,
+    directory,
+    name: readName(fields, directory === '' ? repositoryName : baseNameOf(directory), directory === '', warn),
+    description: readDescription(fields, markdown.summary, warn),
+    frontMatter: knownFields(fields),
+    warnings,
+    translations,
+    include: readInclude(fields, warn),
+    internal: isYes(metadataOf(fields, 'internal')),
+    body,
+    markdown,
+  }
+  if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
+    warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')
+  }
+  if (body.trim() === '') warn('body.empty', 'there is nothing behind the front matter')
+  if (isLong(body)) warn('body.long', `longer than ${BODY_LONG_LINES} lines or ${BODY_LONG_BYTES} bytes`)
+  return skill
+}
+
+type Warn = (code: string, message: string, field?: string) => void
+
+function readFields(text: string, warn: Warn): { fields: YamlMapping; body: string } {
+  const block = splitFrontMatter(text)
+  if (block.kind === 'none') {
+    warn('front_matter.missing', 'the file does not begin with front matter')
+    return { fields: {}, body: block.body }
+  }
+  if (block.kind === 'unterminated') {
+    warn('front_matter.unterminated', 'the front matter has no closing line, so all of the file is body')
+    return { fields: {}, body: block.body }
+  }
+  const yaml = parseYamlMappingLeniently(block.yaml)
+  if (!yaml.ok) {
+    warn('front_matter.invalid', `the front matter is no YAML mapping: ${yaml.message}`)
+    return { fields: {}, body: block.body }
+  }
+  if (yaml.repaired) warn('front_matter.repaired', 'the front matter is YAML only with its values in quotes')
+  return { fields: yaml.mapping, body: block.body }
+}
+
+function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {
+  const name = visibleLine(textOf(fields, 'name') ?? '')
+  if (name === '') {
+    warn('name.missing', 'the front matter has no name, so the folder names the skill', 'name')
+    return fallback
+  }
+  if (countCharacters(name) > SKILL_NAME_CHARACTERS)
+    warn('name.too_long', `longer than ${SKILL_NAME_CHARACTERS} characters`, 'name')
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))
+    warn('name.invalid', 'not of lower-case letters, digits and single hyphens', 'name')
+  if (!atRoot && name !== fallback) warn('name.directory_mismatch', 'not the name of its folder', 'name')
+  return truncateCharacters(name, TITLE_CHARACTERS)
+}
+
+function readDescription(fields: YamlMapping, fallback: string, warn: Warn): string {
+  const description = visibleText(textOf(fields, 'description') ?? '')
+  if (description === '') {
+    warn('description.missing', 'the front matter has no description, so the first paragraph stands for it', 'description')
+    return fallback
+  }
+  if (countCharacters(description) > DESCRIPTION_CHARACTERS) {
+    warn('description.too_long', `longer than ${DESCRIPTION_CHARACTERS} characters`, 'description')
+  }
+  return truncateCharacters(description, DESCRIPTION_CHARACTERS)
+}
+
+function readInclude(fields: YamlMapping, warn: Warn): string[] {
+  const declared = wordsOf(fieldOf(fields, 'include') ?? textOf(mappingOf(fields, 'metadata'), 'include') ?? undefined)
+  if (declared === null) warn('include.missing', 'not a list of paths', 'include')
+  return declared ?? []
+}
+
+/** The fields of the Agent Skills specification, and those that Claude Code adds. */
+const KNOWN_FIELDS = [
+  'license',
+  'compatibility',
+  'metadata',
+  'allowed-tools',
+  'when_to_use',
+  'argument-hint',
+  'arguments',
+  'disable-model-invocation',
+  'user-invocable',
+  'disallowed-tools',
+  'model',
+  'effort',
+  'context',
+  'agent',
+  'hooks',
+  'paths',
+  'shell',
+]
+
+function knownFields(fields: YamlMapping): Record<string, FrontMatterValue> {
+  const known: Record<string, FrontMatterValue> = {}
+  for (const key of KNOWN_FIELDS) {
+    const value = fieldOf(fields, key)
+    if (value !== undefined) known[key] = flatten(value)
+  }
+  return known
+}
+
+// Words, lists of words, maps of words; what is nested deeper is shown as JSON. The whole value stays below its bound.
+function flatten(value: YamlValue): FrontMatterValue {
+  let leftBytes = FRONT_MATTER_VALUE_BYTES
+  const word = (item: YamlValue): string => {
+    const cut = cutAtBytes(typeof item === 'string' ? item : canonicalJson(item), leftBytes)
+    leftBytes -= utf8Length(cut)
+    return cut
+  }
+  if (typeof value === 'string') return word(value)
+  if (!isMapping(value)) return value.map(word)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [word(key), word(item)]))
+}
+
+function metadataOf(fields: YamlMapping, key: string): YamlValue | undefined {
+  return fieldOf(mappingOf(fields, 'metadata'), key)
+}
+
+function mappingOf(fields: YamlMapping, key: string): YamlMapping {
+  const value = fieldOf(fields, key)
+  return isMapping(value) ? value : {}
+}
+
+function isLong(body: string): boolean {
+  if (utf8Length(body) > BODY_LONG_BYTES) return true
+  let lines = 1
+  for (let at = body.indexOf('\n'); at >= 0; at = body.indexOf('\n', at + 1)) lines++
+  return lines > BODY_LONG_LINES
+}

@@ -1,0 +1,84 @@
+import ignore, { type Ignore } from 'ignore'
+import type { Diagnostic } from '#core/contract/shared.ts'
+import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { MANIFEST_FILE, type Manifest, readManifest } from './manifest.ts'
+import type { Tree, TreeFolder } from './tree.ts'
+
+/** What ancestors withhold, and the manifests that are in force. */
+export interface Policy {
+  /** By folder. */
+  manifests: ReadonlyMap<RepoPath, Manifest>
+  /**
+   * Topmost withheld paths only: excluded files and folders, and folders closed by a manifest that cannot be understood.
+   * What lies below an excluded or closed folder is withheld with it.
+   */
+  withheld: ReadonlyMap<RepoPath, 'excluded' | 'closed'>
+  /** Folders that are delivered or at least known, closed ones included, in no special order. */
+  folders: readonly TreeFolder[]
+  reasonOf(path: RepoPath): 'excluded' | 'closed' | null
+  diagnostics: Diagnostic[]
+}
+
+/**
+ * Walks the tree from the root, so that a deeper manifest can never give back what an ancestor withholds.
+ *
+ * @param bytesOf bytes of a manifest's blob; `null` when it is missing or too large
+ */
+export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array | null, repositoryName: string): Policy {
+  const manifests = new Map<RepoPath, Manifest>()
+  const withheld = new Map<RepoPath, 'excluded' | 'closed'>()
+  const folders: TreeFolder[] = []
+  const diagnostics: Diagnostic[] = []
+
+  function walk(folder: TreeFolder, inherited: readonly Exclusion[]): void {
+    folders.push(folder)
+    const exclusions = readOwn(folder, inherited)
+    if (exclusions === null) {
+      withheld.set(folder.path, 'closed')
+      return
+    }
+    if (exclusions.length > 0) {
+      for (const file of folder.files.values()) if (isExcluded(exclusions, file.path, '')) withheld.set(file.path, 'excluded')
+    }
+    for (const name of folder.folders) {
+      const path = joinPath(folder.path, name)
+      if (isExcluded(exclusions, path, '/')) withheld.set(path, 'excluded')
+      else walk(tree.folders.get(path) as TreeFolder, exclusions)
+    }
+  }
+
+  function readOwn(folder: TreeFolder, inherited: readonly Exclusion[]): readonly Exclusion[] | null {
+    const file = folder.files.get(MANIFEST_FILE)
+    if (!file || file.mode === '160000') return inherited
+    const read = readManifest(file, bytesOf(file.oid), repositoryName)
+    diagnostics.push(...read.diagnostics)
+    if (read.kind === 'unreadable') return null
+    if (read.kind === 'document') return inherited
+    manifests.set(folder.path, read.manifest)
+    if (read.manifest.exclude.length === 0) return inherited
+    return [...inherited, { folder: folder.path, patterns: ignore({ ignorecase: false }).add(read.manifest.exclude) }]
+  }
+
+  walk(tree.folders.get(ROOT) as TreeFolder, [])
+  return { manifests, withheld, folders, diagnostics, reasonOf: path => reasonOf(withheld, path) }
+}
+
+interface Exclusion {
+  folder: RepoPath
+  patterns: Ignore
+}
+
+// The folder above is known to be kept, so each path is only asked for itself; `/` at the end says that it is a folder.
+function isExcluded(exclusions: readonly Exclusion[], path: RepoPath, suffix: '' | '/'): boolean {
+  return exclusions.some(({ folder, patterns }) =>
+    patterns.ignores((folder === '' ? path : path.slice(folder.length + 1)) + suffix),
+  )
+}
+
+function reasonOf(withheld: Policy['withheld'], path: RepoPath): 'excluded' | 'closed' | null {
+  for (let at = path; ; at = parentOf(at)) {
+    const reason = withheld.get(at)
+    if (reason) return reason
+    if (at === '') return null
+  }
+}

@@ -1,0 +1,126 @@
+import type { IndexErrorCode } from '#core/contract/shared.ts'
+import { INDEX_WALL_WITH_FETCH_SECONDS, LEASE_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import { type GitHost, ReadError } from '#core/ports/git-host.ts'
+import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
+import { headerKey } from '#core/snapshot/keys.ts'
+import { IndexError, indexRepository, type Progress } from './index-repository.ts'
+import type { WrittenSnapshot } from './snapshot-writer.ts'
+
+export interface IndexerDeps {
+  blobs: BlobStore
+  queue: JobQueue
+  hosts: readonly GitHost[]
+  log: IndexerLog
+}
+
+export interface IndexerLog {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/**
+ * Runs one job to its end: the snapshot is written and the job dropped, or its failure recorded.
+ * The lease is renewed meanwhile. When somebody else took the job, or `signal` stops the worker, nothing is recorded:
+ * whatever was written stays true, since the same commit gives the same objects.
+ */
+export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: AbortSignal): Promise<void> {
+  const { queue, log } = deps
+  const { job } = lease
+  const subject = { repository: `${job.repository.host}/${job.repository.owner}/${job.repository.name}`, commit: job.commit }
+  const held = holdLease(queue, lease)
+  const stop = AbortSignal.any([signal, held.lost])
+  const startedAt = performance.now()
+  try {
+    const written = await writeSnapshot(deps, job, stop)
+    await queue.finish(await held.release())
+    const milliseconds = Math.round(performance.now() - startedAt)
+    log.info({ ...subject, milliseconds, objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 }, 'indexed')
+  } catch (error) {
+    const current = await held.release()
+    if (stop.aborted) {
+      log.info(subject, 'stopped before the end')
+      return
+    }
+    const errorCode = errorCodeOf(error)
+    log.error({ ...subject, errorCode, err: error }, 'indexing failed')
+    await queue.fail(current, errorCode)
+  }
+}
+
+/**
+ * Reads the repository and writes its snapshot; `null` when it is there already.
+ *
+ * @throws IndexError, ReadError, the reason of `signal`, or whatever the store throws
+ */
+export async function writeSnapshot(
+  { blobs, hosts }: Pick<IndexerDeps, 'blobs' | 'hosts'>,
+  job: IndexJob,
+  signal: AbortSignal,
+  onProgress?: (progress: Progress) => void,
+): Promise<WrittenSnapshot | null> {
+  if ((await blobs.read(headerKey(job.repository, job.commit))) !== null) return null
+  const host = hosts.find(candidate => candidate.segment === job.repository.host)
+  if (!host) throw new IndexError('index.fetch_failed', `no host ${job.repository.host} in this deployment`)
+
+  const outOfTime = new AbortController()
+  const timer = setTimeout(
+    () => outOfTime.abort(new IndexError('index.timeout', `more than ${INDEX_WALL_WITH_FETCH_SECONDS} seconds`)),
+    INDEX_WALL_WITH_FETCH_SECONDS * 1000,
+  )
+  const reader = await host.open(job.repository, job.commit, READ_LIMITS)
+  try {
+    return await indexRepository(blobs, reader, job, {
+      signal: AbortSignal.any([signal, outOfTime.signal]),
+      ...(onProgress ? { onProgress } : {}),
+    })
+  } finally {
+    clearTimeout(timer)
+    await reader.close()
+  }
+}
+
+// Paths that are too deep are left out one by one when the tree is built, so reading only stops at the number of entries.
+const READ_LIMITS = {
+  treeEntries: TREE_ENTRIES,
+  treeDepthSegments: Number.MAX_SAFE_INTEGER,
+  seconds: INDEX_WALL_WITH_FETCH_SECONDS,
+}
+
+/** What a job fails with. */
+export function errorCodeOf(error: unknown): IndexErrorCode {
+  return error instanceof IndexError || error instanceof ReadError ? error.code : 'index.internal'
+}
+
+interface HeldLease {
+  /** Aborted when somebody else holds the job. */
+  lost: AbortSignal
+  /** Stops renewing; the lease as it was renewed last. */
+  release(): Promise<Lease>
+}
+
+function holdLease(queue: JobQueue, taken: Lease): HeldLease {
+  const lost = new AbortController()
+  let lease = taken
+  let renewing: Promise<void> = Promise.resolve()
+  const renew = async () => {
+    // A store that fails now may answer at the next turn; only a lost lease is final.
+    const renewed = await queue.renew(lease).catch(() => lease)
+    if (renewed === null) lost.abort(new Error('somebody else holds the job'))
+    else lease = renewed
+  }
+  const timer = setInterval(
+    () => {
+      renewing = renewing.then(renew)
+    },
+    (LEASE_SECONDS * 1000) / 3,
+  )
+  return {
+    lost: lost.signal,
+    async release() {
+      clearInterval(timer)
+      await renewing
+      return lease
+    },
+  }
+}
