@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LISTEN_VARIABLES, parseEnvironment } from '#core/settings.ts'
-import { SealingKeys } from './keys.ts'
+import { parseSealingKeys, type SealingKeys } from './keys.ts'
 import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
 
 /** Settings of the service. */
@@ -28,8 +28,8 @@ const RepositoryRules = z.string().transform((text, context): RepositoryRule[] =
 })
 
 const KeysText = z.string().transform((text, context): SealingKeys => {
-  const keys = SealingKeys.safeParse(parseJson(text))
-  if (keys.success) return keys.data
+  const keys = parseSealingKeys(text)
+  if (keys !== null) return keys
   // The value is a secret, so nothing of it is said.
   context.addIssue('must be JSON [{"kid":"…","key":"…"}], every key 32 bytes in base64url')
   return z.NEVER
@@ -55,13 +55,5 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
     logLevel: variables.MOUNTGLASS_LOG,
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

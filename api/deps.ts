@@ -18,8 +18,15 @@ export interface Deps {
   deny: readonly RepositoryRule[]
   /** A job was left: an indexer may start at once. */
   onOffered(): void
-  /** The bytes of any file of a commit, for a host whose raw files this process serves itself; `null` when there is none. */
-  readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<Uint8Array | null>) | null
+  /** Any file of a commit, of the host whose raw files this process serves itself; `null` when there is none. @throws ReadError */
+  readRawFile(repository: HostRepository, commit: CommitSha, path: string): Promise<RawFile | null>
   /** Resolves when the store answers. */
   probeStore(): Promise<void>
+}
+
+/** One file of a commit. Whoever takes it reads `bytes` to the end, or closes it. */
+export interface RawFile {
+  oid: string
+  sizeBytes: number
+  bytes: AsyncGenerator<Uint8Array>
 }

@@ -26,3 +26,12 @@ export function deriveKeys(keys: SealingKeys, purpose: KeyPurpose): PurposeKeys 
 export function formatNewKeys(kid: string, secret: Uint8Array): string {
   return JSON.stringify([{ kid, key: Buffer.from(secret).toString('base64url') }] satisfies SealingKeys)
 }
+
+/** The keys that a text holds; `null` when it holds none. */
+export function parseSealingKeys(text: string): SealingKeys | null {
+  try {
+    return SealingKeys.parse(JSON.parse(text))
+  } catch {
+    return null
+  }
+}

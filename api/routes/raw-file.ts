@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { type Address, isCommitSha } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, RawFile } from '../deps.ts'
 import { ANY_ADDRESS } from '../http/raw-target.ts'
-import { sendBytes } from '../http/send-bytes.ts'
-import { openMount } from '../mount/open-mount.ts'
+import { sendFile } from '../http/send-file.ts'
+import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 /**
@@ -19,8 +19,8 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, address), deps.clock.now())
     const withheld = await Promise.all([...ancestorsOf(path), path].map(above => mount.snapshot.get('withheld', above)))
-    const bytes = withheld.some(row => row !== null) ? null : await deps.readRawFile?.(mount.repository, mount.commit, path)
-    if (!bytes) throw new ServiceError('file.not_found')
+    if (withheld.some(row => row !== null)) throw new ServiceError('file.not_found')
+    const file = await readRawFile(deps, mount, path)
     const name = baseNameOf(path)
     reply.header('content-type', IMAGE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream')
     reply.header(
@@ -30,8 +30,18 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     reply.header('content-security-policy', "default-src 'none'; sandbox")
     reply.header('cross-origin-resource-policy', 'cross-origin')
     reply.header('cache-control', 'private, max-age=3600')
-    return sendBytes(request, reply, bytes, `"${mount.commit}"`)
+    return await sendFile(request, reply, file, `"${file.oid}"`)
   })
+}
+
+async function readRawFile(deps: Pick<Deps, 'readRawFile'>, { repository, commit }: ReadyMount, path: RepoPath): Promise<RawFile> {
+  try {
+    const file = await deps.readRawFile(repository, commit, path)
+    if (file !== null) return file
+  } catch (cause) {
+    throw new ServiceError('mount.unavailable', { cause })
+  }
+  throw new ServiceError('file.not_found')
 }
 
 /** What a manifest may name as its picture; everything else is bytes to save. */
