@@ -18,6 +18,7 @@ export interface SearchInput {
 /** Text to search besides title and path. A skill that is only described comes with name and description alone. */
 export interface SearchFields {
   name?: string
+  /** Default: the summary. */
   description?: string
   headings?: string
   /** Only its first `SEARCHED_FILE_BYTES` are searched. */
@@ -141,7 +142,7 @@ export function createSearchBuilder(): SearchBuilder {
 
       const { name, description, headings, body } = fields
       addField('title', name === undefined || name === title ? title : `${name}\n${title}`)
-      if (description !== undefined) addField('description', description)
+      addField('description', description ?? summary)
       addField('path', pathWords(path, kind))
       if (headings !== undefined) addField('headings', headings)
       if (body !== undefined && postings.size() < BODY_POSTINGS) addField('body', cutAtBytes(body, SEARCHED_FILE_BYTES))

@@ -1,0 +1,185 @@
+import { buildApp } from '#api/app.ts'
+import { deriveKeys } from '#api/keys.ts'
+import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
+import type { FindAnswer } from '#core/contract/find.ts'
+import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import { formatOwners } from '#core/search/owners.ts'
+import type { CommitSha, FolderRow, SkillRow } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
+import { createSearchBuilder, type SearchFields, type SearchInput } from '#indexer/build/search.ts'
+import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { systemClock } from '#infra/system/clock.ts'
+
+/** What find can name, by path. A text is the body of a document; a supporting file belongs to the nearest `SKILL.md` among them. */
+export type Searchable = Readonly<Record<string, string | SearchableFile>>
+
+export interface SearchableFile extends SearchFields {
+  title?: string
+  summary?: string
+  describedOnly?: true
+}
+
+export interface SearchApp {
+  find(query: string, options?: FindOptions): Promise<FoundPage>
+  /** Status and body of any address and query string. */
+  get(target: string): Promise<{ status: number; body: { error?: { code: string } } }>
+  close(): Promise<void>
+}
+
+export type FoundPage = Extract<FindAnswer, { status: 'ready' }>
+
+export interface FindOptions {
+  /** Mounted folder. */
+  mount?: string
+  path?: string
+  limit?: number
+  cursor?: string
+}
+
+const REPOSITORY: HostRepository = {
+  id: 'local-1',
+  host: 'local',
+  owner: 'acme',
+  name: 'handbook',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+  visibility: 'public',
+}
+const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
+
+/** The service over one snapshot that was made from these files alone, served as `/local/acme/handbook`. */
+export async function searchApp(files: Searchable): Promise<SearchApp> {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeSnapshot(files, blobs)
+  const queue = createDocQueue(createMemoryDocStore(), systemClock)
+  const secret = Buffer.alloc(32, 7).toString('base64url')
+  const app = await buildApp(
+    {
+      hosts: [oneRepositoryHost()],
+      snapshots: createSnapshotReader(blobs),
+      queue,
+      clock: systemClock,
+      cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
+      allow: null,
+      deny: [],
+      onOffered: () => {},
+      readRawFile: async () => null,
+      probeStore: async () => {},
+    },
+    { baseUrl: 'http://127.0.0.1' },
+  )
+
+  async function get(target: string): Promise<{ status: number; body: { error?: { code: string } } }> {
+    const answer = await app.inject({ method: 'GET', url: `/api/v1/find/local/acme/handbook${target}` })
+    return { status: answer.statusCode, body: answer.json() }
+  }
+
+  return {
+    async find(query, { mount = '', ...rest } = {}) {
+      const parameters = new URLSearchParams({ query })
+      for (const [name, value] of Object.entries(rest)) parameters.set(name, String(value))
+      const folder = mount === '' ? '' : `/${mount.split('/').map(encodeURIComponent).join('/')}`
+      const { body } = await get(`${folder}?${parameters.toString().replaceAll('+', '%20')}`)
+      const answer = FindAnswerSchema.parse(body)
+      if (answer.status !== 'ready') throw new Error(`find answered ${answer.status}`)
+      return answer
+    },
+    get,
+    close: () => app.close(),
+  }
+}
+
+/** The files as the indexer hands them to the search builder. */
+export function searchInputs(files: Searchable): SearchInput[] {
+  const paths = Object.keys(files).sort(compareBytes)
+  const skills = new Set(paths.filter(path => /(?:^|\/)SKILL\.md$/.test(path)))
+  return paths.map(path => {
+    const file = files[path] ?? ''
+    const { title, summary = '', describedOnly, ...fields } = typeof file === 'string' ? { body: file } : file
+    const owner = ownerOf(path, skills)
+    const kind = skills.has(path) ? 'skill' : owner === null ? 'document' : 'supporting'
+    return { path, kind, owner, title: title ?? fields.name ?? fileTitle(path), summary, fields }
+  })
+}
+
+async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createMemoryBlobStore>): Promise<void> {
+  const inputs = searchInputs(files)
+  const builder = createSearchBuilder()
+  for (const input of inputs) builder.add(input)
+  const { items, terms, spelling, owners } = builder.finish()
+  const writer = createSnapshotWriter(blobs, REPOSITORY, COMMIT)
+  await writer.addTable('searchItems', items)
+  await writer.addTable('searchTerms', terms)
+  await writer.addTable('searchSpelling', spelling)
+  await writer.addTable(
+    'skills',
+    inputs.filter(({ kind }) => kind === 'skill').map(input => [input.path, skillRow(input, files[input.path] ?? '')] as const),
+  )
+  await writer.addTable(
+    'folders',
+    foldersOf(inputs).map(folder => [folder, FOLDER] as const),
+  )
+  const root = { folder: FOLDER, skills: [], documents: [], diagnostics: [] }
+  await writer.finish({ truncated: false, searchOwners: await writer.addRecord(formatOwners(owners)), root })
+}
+
+const LICENSE = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const FOLDER: FolderRow = { counts: { skills: 0, documents: 0 }, license: LICENSE }
+
+function skillRow({ path, title, fields }: SearchInput, file: string | SearchableFile): SkillRow {
+  const describedOnly = typeof file !== 'string' && file.describedOnly === true
+  return {
+    path,
+    directory: folderOf(path),
+    name: fields.name ?? title,
+    description: fields.description ?? '',
+    warnings: [],
+    translations: { de: { name: `${title} (de)` } },
+    license: LICENSE,
+    ...(describedOnly && { describedOnly }),
+  }
+}
+
+function foldersOf(inputs: readonly SearchInput[]): string[] {
+  const folders = new Set<string>()
+  for (const { path } of inputs) {
+    for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) folders.add(folder)
+  }
+  return [...folders].sort(compareBytes)
+}
+
+function ownerOf(path: string, skills: ReadonlySet<string>): string | null {
+  let folder = path
+  do {
+    folder = folderOf(folder)
+    const skill = folder === '' ? 'SKILL.md' : `${folder}/SKILL.md`
+    if (skills.has(skill)) return skill
+  } while (folder !== '')
+  return null
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+function fileTitle(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]+$/, '')
+}
+
+function oneRepositoryHost(): GitHost {
+  return {
+    segment: 'local',
+    repository: async () => ({ status: 'ok', value: REPOSITORY }),
+    resolve: async () => ({ status: 'ok', value: COMMIT }),
+    open: async () => {
+      throw new Error('the snapshot is all there is')
+    },
+    urls: { raw: (_repository, commit, path) => `http://127.0.0.1/raw/${commit}/${path}` },
+    close: async () => {},
+  }
+}
