@@ -1,0 +1,40 @@
+import { Command } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
+
+/**
+ * The commands of `mountglass`. Each loads its program only when it is called, so that `--help` costs nothing.
+ *
+ * @param argv as `process.argv`
+ * @param env settings, read by the program that is started
+ */
+export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const program = new Command('mountglass').description(manifest.description).version(manifest.version).showHelpAfterError()
+
+  program
+    .command('serve')
+    .description('answer the API and the pages of this deployment')
+    .action(async () => {
+      const { serve } = await import('#api/main.ts')
+      await serve(env)
+    })
+
+  program
+    .command('work')
+    .description('index what a deployment asks for, until stopped')
+    .action(async () => {
+      const { work } = await import('#indexer/main.ts')
+      await work(env)
+    })
+
+  program
+    .command('index')
+    .description('index one address and exit')
+    .argument('<address>', 'for example /local/acme/handbook@main/skills')
+    .option('--store <store>', 'where the snapshot is kept, for example disk:.mountglass')
+    .action(async (address: string, options: { store?: string }) => {
+      const { indexAddress } = await import('#indexer/cli.ts')
+      process.exitCode = await indexAddress(address, options, env)
+    })
+
+  await program.parseAsync(argv)
+}

@@ -1,0 +1,65 @@
+/**
+ * The Node that runs the program. The sources are TypeScript, run as they are, so an older Node on the machine only starts the
+ * one that comes with the packages.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+
+/** @typedef {{ path: string, version: string | null }} Runtime `version` is `null` for the bundled one, which is always new enough. */
+
+/** Where the Node of the packages lies on this platform. */
+export function bundledNodePath(root, platform = process.platform, arch = process.arch) {
+  const name = platform === 'win32' ? 'node.exe' : 'node'
+  return join(root, 'node_modules', `node-${platform === 'win32' ? 'win' : platform}-${arch}`, 'bin', name)
+}
+
+/**
+ * Which Node to use: the bundled one, else the one that is running when it runs TypeScript and has `node:sqlite` unflagged
+ * (22.18, 23.6 and later), else `null`.
+ *
+ * @param {{ bundled: string | null, running: { path: string, version: string } }} choices `version` without the leading `v`
+ */
+export function chooseNode({ bundled, running }) {
+  if (bundled !== null) return bundled
+  const [major = 0, minor = 0] = running.version.split('.').map(Number)
+  const isEnough = major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)
+  return isEnough ? running.path : null
+}
+
+/** The Node for this checkout, or `null` when there is none that can run it. */
+export function findNode(root) {
+  const bundled = bundledNodePath(root)
+  return chooseNode({
+    bundled: existsSync(bundled) ? bundled : null,
+    running: { path: process.execPath, version: process.versions.node },
+  })
+}
+
+export const NODE_MISSING = `this platform (${process.platform} ${process.arch}) needs Node 24 on the PATH; this is Node ${process.versions.node}`
+
+/**
+ * Runs a program with this terminal and gives its exit code; signals sent to this process reach it too.
+ *
+ * A terminal sends Ctrl-C to every process in the foreground by itself, so SIGINT is only passed on where there is none:
+ * twice would read as impatience.
+ *
+ * @returns {Promise<number>} the exit code; 128 + the signal's number when a signal ended it
+ */
+export function runInForeground(command, args, env = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', env })
+    const passOn = signal => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    }
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+    for (const signal of signals) process.on(signal, passOn)
+    const settle = finish => {
+      for (const signal of signals) process.off(signal, passOn)
+      finish()
+    }
+    child.once('error', error => settle(() => reject(error)))
+    child.once('exit', (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal])))
+  })
+}

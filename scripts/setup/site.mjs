@@ -1,0 +1,55 @@
+/** Whether the built site is the one of these sources. */
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runQuietly } from './step.mjs'
+
+/** What the built site depends on, files and folders below the root. */
+const SOURCES = ['astro.config.mjs', 'core', 'package-lock.json', 'site', 'tsconfig.json']
+const MARKER = join('dist', '.sources')
+
+/**
+ * One hash over names and contents, independent of the order in which the files were found.
+ *
+ * @param {{ path: string, bytes: Uint8Array }[]} files
+ */
+export function hashSources(files) {
+  const whole = createHash('sha256')
+  for (const { path, bytes } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    whole.update(`${path}\0${createHash('sha256').update(bytes).digest('hex')}\n`)
+  }
+  return whole.digest('hex')
+}
+
+/** @param {string | null} marker what the last build left, `null` when there is none */
+export function needsBuild(marker, hash) {
+  return marker?.trim() !== hash
+}
+
+export async function readBuildState(root) {
+  const hash = hashSources((await Promise.all(SOURCES.map(path => readSource(root, path)))).flat())
+  const marker = await readFile(join(root, MARKER), 'utf8').catch(() => null)
+  return { hash, isStale: needsBuild(marker, hash) }
+}
+
+async function readSource(root, path) {
+  const entries = await readdir(join(root, path), { recursive: true, withFileTypes: true }).catch(error => {
+    if (error.code === 'ENOTDIR') return null
+    throw error
+  })
+  if (entries === null) return [{ path, bytes: await readFile(join(root, path)) }]
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath ?? entry.path, entry.name))
+  return Promise.all(
+    files.map(async file => ({ path: file.slice(root.length + 1).replaceAll('\\', '/'), bytes: await readFile(file) })),
+  )
+}
+
+/** Builds the site. The marker goes first and comes back last, so that a build cut short is repeated. */
+export async function buildSite(root, node, hash) {
+  await rm(join(root, MARKER), { force: true })
+  await runQuietly(node, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
+    cwd: root,
+    env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
+  })
+  await writeFile(join(root, MARKER), `${hash}\n`)
+}
