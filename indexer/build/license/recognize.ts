@@ -1,3 +1,10 @@
+import { similarTemplates } from './candidates.ts'
+import { isUnchanged } from './guard.ts'
+import { kindOfExpression } from './kind.ts'
+import { readLicensePage } from './license-page.ts'
+import { LICENSE_TEXT_BYTES } from './names.ts'
+import { isDisguised, normalizeText } from './normalize.ts'
+
 /**
  * What a licence text is.
  * `known`: the text of this licence, unchanged in what it permits. `restricted`: says itself that it reserves rights.
@@ -5,5 +12,27 @@
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown' }
 
-/** Never throws; the time is bounded whatever the text. */
-export declare function recognizeLicenseText(text: string): RecognizedText
+/** Never throws. Time is bounded: a longer text than `LICENSE_TEXT_BYTES` is not looked at, and the rest takes a few milliseconds. */
+export function recognizeLicenseText(text: string): RecognizedText {
+  if (text.length > LICENSE_TEXT_BYTES || isDisguised(text)) return { kind: 'unknown' }
+  const page = readLicensePage(text)
+  const id = knownLicense(page?.text ?? text)
+  if (id !== null && (page === null || page.id === id)) return { kind: 'known', id }
+  return text.length < RESERVING_CHARACTERS && RESERVING.test(text) ? { kind: 'restricted' } : { kind: 'unknown' }
+}
+
+function knownLicense(text: string): string | null {
+  const normalized = normalizeText(text)
+  const candidates = similarTemplates(normalized.words, SIMILAR)
+  const best = candidates[0]
+  if (best === undefined) return null
+  const close = candidates.filter(({ similarity }) => similarity >= best.similarity - CLOSE).slice(0, TRIED)
+  // A closed licence is the answer only where nothing is more similar.
+  return close.find(one => (one === best || kindOfExpression(one.id) === 'open') && isUnchanged(normalized, one))?.id ?? null
+}
+
+const SIMILAR = 0.8
+const CLOSE = 0.05
+const TRIED = 6
+const RESERVING_CHARACTERS = 4_000
+const RESERVING = /all rights reserved|proprietary/i

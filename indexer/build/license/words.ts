@@ -1,8 +1,109 @@
-/** What the declared words say. `file`: read that file, given as written, relative to the declaring folder. */
+import { licenseNames, once } from './data.ts'
+import { kindOfExpression } from './kind.ts'
+import { wordsOf } from './normalize.ts'
+
+/** What the declared words say. `file`: read that file, given as written, relative to the declaring folder or from `/`. */
 export type LicenseWords =
   | { kind: 'expression'; expression: string }
   | { kind: 'file'; file: string }
   | { kind: 'restricted' }
   | { kind: 'unknown' }
 
-export declare function readLicenseWords(value: string): LicenseWords
+/** Reads what stands under `license`. Exact only: a word more or less than a name of a licence has is `unknown`. */
+export function readLicenseWords(value: string): LicenseWords {
+  const words = value.trim().replace(/\s+/g, ' ')
+  if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
+  if (kindOfExpression(words) !== null) return { kind: 'expression', expression: words }
+  if (RESERVED.test(words)) return { kind: 'restricted' }
+  const id = licenseIdOf(words)
+  if (id !== null) return { kind: 'expression', expression: id }
+  const file = namedFile(words)
+  return file === null ? { kind: 'unknown' } : { kind: 'file', file }
+}
+
+/** The licence that has exactly this name, with or without "the", "license" and "version". */
+export function licenseIdOf(name: string): string | null {
+  const [, outer = name, inner] = name.match(/^([^()]+)\(([^()]+)\)$/) ?? []
+  const id = aliases().get(aliasOf(outer)) ?? null
+  return inner === undefined || (aliases().get(aliasOf(inner)) ?? null) === id ? id : null
+}
+
+/** What names of a licence have in common. */
+export function aliasOf(name: string): string {
+  return aliasWords(wordsOf(name.normalize('NFKC').toLowerCase())).join(' ')
+}
+
+/** The words that tell one licence from another. */
+export function aliasWords(words: readonly string[]): string[] {
+  return words.filter(word => !FILLERS.has(word)).map(word => word.replace(/^v(?=\d)/, ''))
+}
+
+/** Licences by alias. Names that several licences share are left out. */
+export const aliases = once((): ReadonlyMap<string, string> => {
+  const found = new Map<string, string | null>()
+  for (const { id, name } of licenseNames()) {
+    for (const alias of new Set([aliasOf(id), aliasOf(name)])) {
+      const other = found.get(alias)
+      // `GPL-2.0` is the withdrawn id of `GPL-2.0-only`.
+      if (other === undefined || other === null || id === `${other}-only`) found.set(alias, other === null ? null : id)
+      else if (other !== `${id}-only`) found.set(alias, null)
+    }
+  }
+  for (const [alias, id] of COMMON_NAMES) found.set(alias, id)
+  return new Map([...found].flatMap(([alias, id]): [string, string][] => (id === null || alias === '' ? [] : [[alias, id]])))
+})
+
+const WORDS_CHARACTERS = 400
+const RESERVED = /\b(?:proprietary|all rights reserved|unlicensed)\b/i
+const FILLERS = new Set(['the', 'license', 'version', 'v'])
+
+const COMMON_NAMES: readonly (readonly [string, string])[] = [
+  ['apache 2', 'Apache-2.0'],
+  ['apache2', 'Apache-2.0'],
+  ['apache2 0', 'Apache-2.0'],
+  ['apache software 2 0', 'Apache-2.0'],
+  ['expat', 'MIT'],
+  ['mit expat', 'MIT'],
+  ['new bsd', 'BSD-3-Clause'],
+  ['modified bsd', 'BSD-3-Clause'],
+  ['simplified bsd', 'BSD-2-Clause'],
+  ['bsd 2 clause simplified', 'BSD-2-Clause'],
+  ['bsd 3 clause new', 'BSD-3-Clause'],
+  ['bsd 3 clause revised', 'BSD-3-Clause'],
+  ['gpl 2', 'GPL-2.0-only'],
+  ['gplv2', 'GPL-2.0-only'],
+  ['gpl 3', 'GPL-3.0-only'],
+  ['gplv3', 'GPL-3.0-only'],
+  ['gnu gpl 3', 'GPL-3.0-only'],
+  ['gnu gpl 3 0', 'GPL-3.0-only'],
+  ['gnu general public 3', 'GPL-3.0-only'],
+  ['gnu general public 3 0', 'GPL-3.0-only'],
+  ['agpl 3', 'AGPL-3.0-only'],
+  ['agplv3', 'AGPL-3.0-only'],
+  ['gnu agpl 3', 'AGPL-3.0-only'],
+  ['gnu affero general public 3', 'AGPL-3.0-only'],
+  ['gnu affero general public 3 0', 'AGPL-3.0-only'],
+  ['lgpl 3', 'LGPL-3.0-only'],
+  ['lgplv3', 'LGPL-3.0-only'],
+  ['mpl 2', 'MPL-2.0'],
+  ['mozilla public 2', 'MPL-2.0'],
+  ['cc0', 'CC0-1.0'],
+  ['cc0 1 0 universal', 'CC0-1.0'],
+  ['cc attribution 4 0', 'CC-BY-4.0'],
+  ['creative commons attribution 4 0', 'CC-BY-4.0'],
+  ['creative commons attribution sharealike 4 0', 'CC-BY-SA-4.0'],
+  ['creative commons attribution share alike 4 0', 'CC-BY-SA-4.0'],
+  ['creative commons attribution noncommercial 4 0', 'CC-BY-NC-4.0'],
+]
+
+/** A file that the words point to and nothing else: `LICENSE.txt`, "Complete terms in LICENSE.txt", "see TERMS.md". */
+function namedFile(words: string): string | null {
+  const [, phrase, path] = words.match(POINTER) ?? words.match(POINTER_BEHIND) ?? []
+  if (path === undefined || path.includes('://')) return null
+  return phrase !== undefined || FILE_LIKE.test(path) ? path.replace(/^\.\//, '') : null
+}
+
+const POINTER =
+  /^((?:(?:complete|full) )?(?:license )?terms (?:are )?in |see (?:the )?(?:licen[cs]e )?(?:file |terms )?(?:in |at )?|licen[cs]e in |refer to )?(?:the )?["'`]?([^\s"'`]*[^\s"'`.])["'`]?(?: file)?\.?$/i
+const POINTER_BEHIND = /^()["'`]?([^\s"'`]+\.(?:txt|md|rst))["'`]? (?:has|contains) (?:the )?(?:complete|full) (?:license )?terms\.?$/i
+const FILE_LIKE = /^(?:[^\s/]+\/|\/|\.\.?\/)*(?:licen[cs]e|copying|unlicense|terms|[^\s/]+\.(?:txt|md|rst))(?:\.(?:txt|md|rst))?$/i

@@ -1,0 +1,86 @@
+import { licenseTemplates, once } from './data.ts'
+
+/** A template, or the part of it that copies keep, that looks like the text. */
+export interface Candidate {
+  id: string
+  words: string[]
+  /** How many words at the beginning and at the end are optional. */
+  before: number
+  after: number
+  /** Sørensen–Dice of the pairs of neighbouring words, 0 to 1. */
+  similarity: number
+}
+
+/** Templates at least `minimum` similar, best first; of equals the one with more words. */
+export function similarTemplates(words: readonly string[], minimum: number): Candidate[] {
+  const { variants, wordNumbers } = library()
+  const pairs = pairsOf(words, wordNumbers)
+  // Twice the shorter over the sum bounds the similarity, so most templates need no comparison.
+  const reachable = (2 - minimum) / minimum
+  const found: Candidate[] = []
+  for (const variant of variants) {
+    const length = variant.part.words.length - 1
+    if (length > pairs.length * reachable || pairs.length > length * reachable) continue
+    const similarity = dice(pairs, variant.pairs())
+    if (similarity >= minimum) found.push({ ...variant.part, similarity })
+  }
+  return found.sort((left, right) => right.similarity - left.similarity || right.words.length - left.words.length)
+}
+
+interface Variant {
+  part: Omit<Candidate, 'similarity'>
+  /** Sorted. */
+  pairs: () => Float64Array
+}
+
+/** Every template with and without its optional parts, split into words once. */
+const library = once(() => {
+  const wordNumbers = new Map<string, number>()
+  const variants = licenseTemplates().flatMap(({ id, before, words, after }) => {
+    const [head, body, tail] = [splitWords(before), splitWords(words), splitWords(after)]
+    const heads = head.length === 0 ? [head] : [[], head]
+    const tails = tail.length === 0 ? [tail] : [[], tail]
+    return heads.flatMap(first =>
+      tails.map((last): Variant => {
+        const all = [...first, ...body, ...last]
+        return {
+          part: { id, words: all, before: first.length, after: last.length },
+          pairs: once(() => pairsOf(all, wordNumbers)),
+        }
+      }),
+    )
+  })
+  for (const { part } of variants) {
+    for (const word of part.words) if (!wordNumbers.has(word)) wordNumbers.set(word, wordNumbers.size + 1)
+  }
+  return { variants, wordNumbers }
+})
+
+function splitWords(text: string | undefined): string[] {
+  return text === undefined ? [] : text.split(' ')
+}
+
+const PAIR_BASE = 1 << 20
+
+/** Numbers of all pairs of neighbours, sorted. Words that no template has are 0, which no template's pair holds. */
+function pairsOf(words: readonly string[], wordNumbers: ReadonlyMap<string, number>): Float64Array {
+  const pairs = new Float64Array(Math.max(0, words.length - 1))
+  for (let index = 0; index < pairs.length; index++) {
+    const left = wordNumbers.get(words[index] ?? '') ?? 0
+    pairs[index] = left * PAIR_BASE + (wordNumbers.get(words[index + 1] ?? '') ?? 0)
+  }
+  return pairs.sort()
+}
+
+function dice(left: Float64Array, right: Float64Array): number {
+  let shared = 0
+  let l = 0
+  let r = 0
+  while (l < left.length && r < right.length) {
+    const difference = (left[l] ?? 0) - (right[r] ?? 0)
+    if (difference === 0) shared++
+    if (difference <= 0) l++
+    if (difference >= 0) r++
+  }
+  return (2 * shared) / Math.max(1, left.length + right.length)
+}

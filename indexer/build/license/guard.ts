@@ -1,0 +1,122 @@
+import type { Candidate } from './candidates.ts'
+import { licenseNames } from './data.ts'
+import { type Run, wordDifference } from './difference.ts'
+import { kindOfExpression } from './kind.ts'
+import { type NormalizedText, wordsOf } from './normalize.ts'
+import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES } from './telling-words.ts'
+import { readLicenseWords } from './words.ts'
+
+/**
+ * Whether the text is the licence of the candidate, unchanged in what it permits: headings, names of authors and small slips may differ.
+ * In doubt it is not: a licence that is not recognised costs a description, one that is recognised wrongly costs its author.
+ */
+export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean {
+  const { id, words, before, after } = candidate
+  const maxInserted = Math.max(INSERTED.least, Math.min(INSERTED.most, words.length * INSERTED.share))
+  const maxDeleted = Math.max(DELETED.least, words.length * DELETED.share)
+  const maxOptional = Math.min(OPTIONAL_WORDS, before + after)
+  const difference = wordDifference(words, text.words, Math.ceil(maxInserted + maxDeleted + maxOptional))
+  if (difference === null || difference.insertedWords > maxInserted) return false
+  const bodyEnd = words.length - after
+  const deleted = difference.deleted.map(({ at, words: run }) => run.filter((_, index) => at + index >= before && at + index < bodyEnd))
+  if (sum(deleted.map(run => run.length)) > maxDeleted) return false
+  // A licence that closes anyway needs no closer look.
+  if (kindOfExpression(id) !== 'open') return true
+
+  const own = ownWords(id)
+  const placeOf = ({ at }: Run): Place => {
+    if (at === 0) return 'start'
+    if (at === words.length) return 'end'
+    return at < before || at > bodyEnd ? 'optional' : 'body'
+  }
+  return (
+    deleted.every(run => run.every(word => own.has(word) || !ESSENTIAL.test(word))) &&
+    difference.inserted.every(run => isHarmless(run.words, placeOf(run), own)) &&
+    text.copyright.every(line => isCopyrightOnly(line, own))
+  )
+}
+
+type Place = 'start' | 'body' | 'optional' | 'end'
+
+const INSERTED = { least: 45, share: 0.04, most: 120 }
+const DELETED = { least: 22, share: 0.03 }
+const OPTIONAL_WORDS = 600
+/** Inside the terms copies insert the name of an author, not sentences. */
+const BODY_RUN_WORDS = 8
+
+function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>): boolean {
+  const rest = withoutKnownPhrases(run)
+  if (place === 'body' && rest.length > BODY_RUN_WORDS) return false
+  if (place === 'start' && isOpenTitle(rest)) return true
+  return rest.every(word => isHarmlessWord(word, place, own))
+}
+
+function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): boolean {
+  if (word.includes('.') || word.includes('/'))
+    return partsOfAddress(word).every(part => own.has(part) || !(FORBIDDING.test(part) || NAMES.test(part)))
+  if (!LATIN.test(word) || FORBIDDING.test(word)) return false
+  if (own.has(word)) return true
+  return !NAMES.test(word) && (place === 'optional' || !CONDITIONAL.test(word))
+}
+
+/** A heading that is nothing but the name of an open licence: whichever of the two its author meant is open. */
+function isOpenTitle(run: readonly string[]): boolean {
+  const meaning = run.length <= TITLE_WORDS ? readLicenseWords(run.join(' ')) : null
+  return meaning?.kind === 'expression' && kindOfExpression(meaning.expression) === 'open'
+}
+
+const TITLE_WORDS = 8
+
+/** A line of copyright names years, people and how to reach them; with a condition or another licence in it, it does more. */
+function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
+  const rest = withoutKnownPhrases(line)
+  const licenses = rest.some(word => word.startsWith('licens'))
+  return rest.every(
+    word =>
+      !FORBIDDING.test(word) &&
+      !FORBIDDING_ABROAD.test(word) &&
+      !(licenses && !own.has(word) && (NAMES.test(word) || CONDITIONAL.test(word))),
+  )
+}
+
+/** Harmless wherever they stand. The last closes the plain text that Creative Commons offers. */
+const KNOWN_PHRASES = [
+  'all rights reserved',
+  'end of terms and conditions',
+  'the text of the creative commons public licenses is dedicated to the public domain under the cc0 public domain dedication',
+].map(phrase => phrase.split(' '))
+
+function withoutKnownPhrases(run: readonly string[]): string[] {
+  const rest: string[] = []
+  for (let index = 0; index < run.length; ) {
+    const phrase = KNOWN_PHRASES.find(words => words.every((word, offset) => run[index + offset] === word))
+    if (phrase === undefined) rest.push(run[index] ?? '')
+    index += phrase?.length ?? 1
+  }
+  return rest
+}
+
+/** Words of the licence's own id and name: it may name itself. */
+export function ownWords(id: string): ReadonlySet<string> {
+  const name = licenseNames().find(license => license.id === id)?.name ?? id
+  const own = new Set([...wordsOf(id.toLowerCase()), ...wordsOf(name.toLowerCase())])
+  for (const [word, others] of ALSO) if (own.has(word)) for (const other of others) own.add(other)
+  for (const word of own) if (FORBIDDING.test(word)) own.delete(word)
+  return own
+}
+
+const ALSO: readonly (readonly [string, readonly string[]])[] = [
+  ['commons', ['cc', 'creativecommons', 'by']],
+  ['gpl', ['gnu', 'general']],
+  ['agpl', ['gnu', 'affero']],
+  ['lgpl', ['gnu', 'lesser']],
+  ['mozilla', ['mpl']],
+]
+
+export function partsOfAddress(address: string): string[] {
+  return address.split(/[^\p{L}\p{N}]+/u)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,22 @@
+import { normalizeText } from './normalize.ts'
+import { FORBIDDING } from './telling-words.ts'
+
+/** The page of a collection of licences: metadata between two lines of `---`, then the licence. */
+export interface LicensePage {
+  /** The SPDX id that the metadata names. */
+  id: string
+  text: string
+}
+
+/** The page that the text is, or `null` when it is none, or its metadata might hold a condition. */
+export function readLicensePage(text: string): LicensePage | null {
+  const [all, metadata = ''] = text.match(/^\ufeff?---\r?\n([\s\S]{0,8000}?)\n---\r?\n/) ?? []
+  const id = metadata.match(/^spdx-id:[ \t]*([A-Za-z0-9.-]+)[ \t]*\r?$/m)?.[1]
+  if (all === undefined || id === undefined) return null
+  const prose = metadata.toLowerCase().replace(RIGHTS, '').replace(NO_CONDITIONS, '')
+  const { words, copyright } = normalizeText(prose)
+  return [...words, ...copyright.flat()].some(word => FORBIDDING.test(word)) ? null : { id, text: text.slice(all.length) }
+}
+
+const RIGHTS = /^ *- (?:private-use|commercial-use|modifications|distribution|patent-use) *\r?$/gm
+const NO_CONDITIONS = /no conditions whatsoever|without source code/g

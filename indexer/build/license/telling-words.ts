@@ -1,0 +1,66 @@
+/** Words that decide whether a licence text is still itself. All are in lower case, as `normalizeText` gives them. */
+
+export const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]+$/u
+
+/** Words that take something away, in the languages that copies of licences are annotated in. */
+export const FORBIDDING = wordList(`
+  not non no nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole exclusive* except* exclud* unless
+  prohibit* forbid* forbade ban bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
+  noncommercial* commercial* noderiv* nc nd nonprofit* proprietar* unlicensed confidential* secret* eula
+  pa(?:y|ys|id|ying|yment|yments|ywall) fee fees purchas* royalt* revenue* subscri* trial evaluation
+  ai llm* ml gpt artificial train trains trained training trainings dataset* scrap(?:e|ed|es|ing|er|ers) crawl* generative
+  weapon* military nuclear surveillance evil ethic* compet(?:e|es|ing|itor|itors|itive) saas
+  must mustnt shall
+  nicht kein* nur ohne verboten untersagt ausgenommen außer ausser gewerblich* kommerziell* unzulässig
+  pas sauf uniquement seulement interdit* interdiction commerciale* sans
+  solo solamente únicamente unicamente prohibid* salvo excepto comercial* sin
+  não nao proibid* somente apenas exceto
+  soltanto vietat* eccetto commerciali senza
+  niet geen alleen verboden uitgezonderd commercieel commerciële
+  nie tylko zabronion* komercyjn* bez inte endast förbjud* kommersiell* ikke kun forbudt ei vain yasak* yalnızca ticari
+`)
+
+export const FORBIDDING_ABROAD =
+  /[禁不非仅僅只限勿]|商业|商用|商業|無断|許可|授权|授權|のみ|금지|상업|만|없이|^(?:не|ни|нет|без|только|кроме|лишь)$|запрещ|нельзя|коммерч|некоммерч|заборон|комерц|μη|απαγορ|אסור|ممنوع|تجاري|निषेध|ห้าม/u
+
+/** Words that set conditions, scopes and purposes: harmless as part of the terms, never as an addition to them. */
+export const CONDITIONAL = wordList(`
+  use used uses using usage user users may should can could would need* requir* oblig* agree* accept* consent* approv* permission* permit* allow* grant*
+  if when where whenever wherever until while however but notwithstanding although though despite otherwise instead whereas provided providing
+  subject apply applies applied applicable additional* addition addendum amend* supplement* modif* rider clause* condition* term terms provision* following
+  limit* terminat* expir* void reserv* right rights waive* exempt* supersed* overrid* replac* preced* prevail* govern* interpret* mean means defin* protect*
+  third part parts party parties portion* section* image* picture* photo* artwork* logo* icon* font* media asset* content contents documentation docs text texts
+  trademark* patent* warrant* indemn* liab* drm nda
+  private* personal* individual* internal* business* companies enterprise* corporate organizations profit* monet* money price* buy* sell* sold sale sales resale resell* rent* lease* cost costs
+  educat* academ* research* student* school* teach* hobby* demo evaluat* test testing
+  service services cloud host hosted hosting machine learning intelligence model models mine mining neural
+  law laws lawful* illegal* countr* export* sanction* harm* good moral* human* gambl* abuse violence hate war police state
+  attribution acknowledg* credit advertis* notify notif* report* contact* written writing prior
+  after day days week weeks month months year years hour hours seats employees
+  derivat* redistribut* distribut* reproduc* copy copies copying publish publishing share sharing transfer* embed* bundle* incorporat* combin* deploy* run execut* access*
+  agreement* contract contracts sharealike dual
+`)
+
+/** Words that name licences. */
+export const NAMES = wordList(`
+  mit isc bsd apache gnu gpl* lgpl* agpl* mpl mozilla zlib unlicense cc cc0 creative creativecommons commons domain epl eclipse cddl eupl cecill artistic
+  wtfpl boost bsl busl sspl elastic fsl polyform parity prosperity hippocratic json ofl sil openrail rail llama gemma confluent timescale redis rsal
+  functional openssl php python ruby vim osl afl affero lesser mulan odbl pddl blueoak oak
+`)
+
+/** Words of the terms that a copy cannot lose without permitting less, or something else. */
+export const ESSENTIAL = wordList(`
+  not no non nor without free freely charge fee any anyone anybody everyone every person persons third
+  permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
+  prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
+  unlimited restriction* limitation* except unless provided subject irrespective whether
+`)
+
+/** Whole words, each with any of its endings where it stands with `*`. */
+function wordList(text: string): RegExp {
+  const words = text
+    .trim()
+    .split(/\s+/)
+    .map(word => word.replace('*', '[\\p{L}]*'))
+  return new RegExp(`^(?:${words.join('|')})$`, 'u')
+}

@@ -1,0 +1,144 @@
+/**
+ * Makes the licence data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
+ * `node scripts/make-license-data.ts`. The same package gives the same bytes; a test compares them with the committed files.
+ */
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { normalizeText } from '../indexer/build/license/normalize.ts'
+import type { LicenseName, LicenseTemplate } from '../indexer/build/license/data.ts'
+
+interface SpdxLicense {
+  name: string
+  osiApproved: boolean
+  licenseText: string
+}
+
+/** Content of both data files, a JSON value on each line. */
+export function makeLicenseData(): { names: string; templates: string } {
+  const licenses = createRequire(import.meta.url)('spdx-license-list/full') as Record<string, SpdxLicense>
+  const ids = Object.keys(licenses).sort()
+  const names = ids.map((id): LicenseName => ({ id, name: nameOf(licenses, id), osi: licenses[id]?.osiApproved === true }))
+  const templates = ids.filter(id => matters(id, licenses)).map(id => cutTemplate(id, textOf(licenses, id)))
+  return { names: asLines(names), templates: asLines([...withoutTwins(templates), ...notices(licenses)]) }
+}
+
+/** OSI-approved licences that are in use, and licences that are common beside them, open or not. */
+function matters(id: string, licenses: Record<string, SpdxLicense>): boolean {
+  if (VARIANT.test(id) || RARE.test(id)) return false
+  return licenses[id]?.osiApproved === true || OTHERS.some(pattern => pattern.test(id))
+}
+
+const VARIANT = /(?:\+|-or-later|with-.*exception|^[AL]?GPL-\d\.\d|^GFDL-\d\.\d|invariants.*|no-copyleft-exception)$/
+const RARE =
+  /^(?:AFL-[12]|ALGLIB|APL-|APSL-1|CATOSL|CNRI|CPAL|CUA|CAL-|Entessa|EUDatagrid|Fair|Frameworx|IPA|Intel|Jam|LPL|LiLiQ|Motosoto|Multics|NASA|NGPL|NPOSL|Naumen|Nokia|OCLC|OGTSL|OLFL|OSET|OSL-[12]|RPL-1\.1|RPSL|RSCPL|SISSL|SPL|UCL|VSL|Watcom|Xnet)/
+const OTHERS = [
+  /^CC0-1\.0$/,
+  /^CC-BY(?:-NC)?(?:-SA|-ND)?-[34]\.0$/,
+  /^(?:PDDL|ODC-By|ODbL)-1\.0$/,
+  /^CDLA-/,
+  /^GFDL-1\.[23]-only$/,
+  /^(?:WTFPL|FSFAP|X11|curl|Vim|Ruby|TCL|PSF-2\.0|Libpng|libpng-2\.0|OpenSSL|SSPL-1\.0|BUSL-1\.1|Elastic-2\.0|JSON|SUL-1\.0)$/,
+  /^BSD-(?:4-Clause|4-Clause-UC|3-Clause-Clear|3-Clause-Attribution|3-Clause-No-.*|2-Clause-Views|Source-Code)$/,
+  /^(?:FSL|PolyForm|Parity|Hippocratic|C-UDA|O-UDA|CPOL|OGL-UK-3|etalab)-/,
+  /^(?:MIT-(?:advertising|CMU|enna|feh|Festival)|MITNFA|bzip2-1\.0\.6|ImageMagick|FTL|IJG)$/,
+]
+
+/** The first of licences whose words are the same stays: `OFL-1.1` of `OFL-1.1-RFN`. */
+function withoutTwins(templates: LicenseTemplate[]): LicenseTemplate[] {
+  const seen = new Set<string>()
+  return templates.filter(({ before, words, after }) => {
+    const text = [before, words, after].join(' ')
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
+/** What a copy may leave out: where the licence itself begins, and where its appendix begins. */
+const PARTS: { ids: RegExp; begins?: RegExp; ends?: RegExp }[] = [
+  { ids: /^(?:Apache|ECL)-2\.0$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?APPENDIX: / },
+  { ids: /^[AL]?GPL-[123]\.[01]-only$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?(?:Appendix: )?How to Apply These Terms/i },
+  { ids: /^LGPL-3\.0-only$/, ends: /GNU GENERAL PUBLIC LICENSE\s+Version 3/ },
+  { ids: /^GFDL-/, ends: /ADDENDUM: / },
+  { ids: /^MPL-2\.0$/, ends: /Exhibit A - / },
+  {
+    ids: /^CC-BY.*-4\.0$/,
+    begins: /Creative Commons Attribution[\w -]* 4\.0 International Public License\s+By exercising/,
+    ends: /Creative Commons is not a party to its public/,
+  },
+  {
+    ids: /^CC-BY.*-[23]\.[05]$/,
+    begins: /License\s+THE WORK \(AS DEFINED BELOW\)/,
+    ends: /Creative Commons (?:Notice\s+Creative Commons )?is not a party to this/,
+  },
+  { ids: /^CC0-1\.0$/, begins: /Statement of Purpose/ },
+  { ids: /^Unlicense$/, ends: /For more information, please/ },
+  { ids: /^EPL-2\.0$/, ends: /Exhibit A \S / },
+  { ids: /^OFL-1\.[01]$/, begins: /SIL OPEN FONT LICENSE/ },
+  { ids: /^(?:OSL|AFL)-3\.0$/, ends: /16\) Modification of This License/ },
+]
+
+function cutTemplate(id: string, text: string): LicenseTemplate {
+  const parts = PARTS.findLast(({ ids }) => ids.test(id))
+  const begin = parts?.begins === undefined ? 0 : text.search(parts.begins)
+  const end = parts?.ends === undefined ? text.length : begin + text.slice(begin).search(parts.ends)
+  if (begin < 0 || end < begin) throw new Error(`the parts of ${id} are not where they were`)
+  const before = joinWords(text.slice(0, begin))
+  const after = joinWords(text.slice(end))
+  return {
+    id,
+    ...(before === '' ? {} : { before }),
+    words: joinWords(text.slice(begin, end)),
+    ...(after === '' ? {} : { after }),
+  }
+}
+
+/** The notices that stand in front of source files, as the licences themselves word them. */
+function notices(licenses: Record<string, SpdxLicense>): LicenseTemplate[] {
+  const gnu = (id: string) =>
+    passage(licenses, id, /This (?:program|library) is free software[\s\S]*?(?:<https?:[^>]*>|USA\.?|02111-1307)/)
+  const gpl3 = gnu('GPL-3.0-only')
+  return [
+    notice(
+      'Apache-2.0',
+      passage(licenses, 'Apache-2.0', /Licensed under the Apache License[\s\S]*limitations under the License\./),
+    ),
+    notice('MPL-2.0', passage(licenses, 'MPL-2.0', /This Source Code Form is subject[\s\S]*?mozilla\.org\/MPL\/2\.0\//)),
+    notice('GPL-2.0-or-later', gnu('GPL-2.0-only')),
+    notice('LGPL-2.1-or-later', gnu('LGPL-2.1-only')),
+    notice('GPL-3.0-or-later', gpl3),
+    notice('LGPL-3.0-or-later', gpl3.replaceAll('GNU General', 'GNU Lesser General')),
+    notice('AGPL-3.0-or-later', gnu('AGPL-3.0-only')),
+  ]
+}
+
+function notice(id: string, text: string): LicenseTemplate {
+  return { id, words: joinWords(text) }
+}
+
+function passage(licenses: Record<string, SpdxLicense>, id: string, pattern: RegExp): string {
+  const found = textOf(licenses, id).match(pattern)
+  if (found === null) throw new Error(`the notice of ${id} is not where it was`)
+  return found[0]
+}
+
+function joinWords(text: string): string {
+  return normalizeText(text).words.join(' ')
+}
+
+function textOf(licenses: Record<string, SpdxLicense>, id: string): string {
+  return licenses[id]?.licenseText ?? ''
+}
+
+function nameOf(licenses: Record<string, SpdxLicense>, id: string): string {
+  return licenses[id]?.name ?? id
+}
+
+function asLines(values: readonly unknown[]): string {
+  return `${values.map(value => JSON.stringify(value)).join('\n')}\n`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { names, templates } = makeLicenseData()
+  writeFileSync(new URL('../indexer/build/license/names.jsonl', import.meta.url), names)
+  writeFileSync(new URL('../indexer/build/license/templates.jsonl', import.meta.url), templates)
+}
