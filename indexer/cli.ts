@@ -1,0 +1,84 @@
+import { formatAddress, parseAddress } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import { SettingsError } from '#core/settings.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { parseInfraSettings } from '#infra/config.ts'
+import { openInfra } from '#infra/open.ts'
+import { createProgressPrinter } from './progress-printer.ts'
+import { errorCodeOf, writeSnapshot } from './run-index-job.ts'
+
+export interface IndexOptions {
+  /** In place of `MOUNTGLASS_STORE`. */
+  store?: string
+}
+
+/** Nothing to repair: the snapshot is there. */
+const EXIT_OK = 0
+/** The repository could not be indexed, or the store not written. */
+const EXIT_FAILED = 1
+/** The address or a setting is wrong. */
+const EXIT_USAGE = 2
+
+/** `mountglass index <address>`: indexes one address and says how it went. The exit code is 0, 1 (failed) or 2 (wrong address or setting). */
+export async function indexAddress(rawAddress: string, options: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    const infra = await openInfra(
+      parseInfraSettings(options.store === undefined ? env : { ...env, MOUNTGLASS_STORE: options.store }),
+    )
+    try {
+      return await indexWith(infra, rawAddress)
+    } finally {
+      await infra.close()
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof SettingsError)) throw error
+    return say(error instanceof ServiceError ? `${error.code}: ${error.message}` : error.message, EXIT_USAGE)
+  }
+}
+
+async function indexWith(infra: Awaited<ReturnType<typeof openInfra>>, rawAddress: string): Promise<number> {
+  const address = parseAddress(
+    rawAddress,
+    infra.hosts.map(host => host.segment),
+  )
+  const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
+  const { repository, commit } = await resolveAddress(host, address)
+  const stop = new AbortController()
+  const interrupt = () => stop.abort(new Error('interrupted'))
+  process.once('SIGINT', interrupt)
+
+  const printer = createProgressPrinter(process.stderr)
+  printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
+  try {
+    const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
+    printer.end()
+    if (written === null) return say('already indexed', EXIT_OK)
+    const { skills, documents } = written.header.root.folder.counts
+    const partial = written.header.truncated ? '; limits were reached, so the index is partial' : ''
+    return say(`${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`, EXIT_OK)
+  } catch (error) {
+    printer.end()
+    return say(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+async function resolveAddress(
+  host: GitHost,
+  address: ReturnType<typeof parseAddress>,
+): Promise<{ repository: HostRepository; commit: CommitSha }> {
+  const repository = await host.repository(address.owner, address.repository)
+  if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
+  if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
+  const commit = await host.resolve(repository.value, address.ref)
+  if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
+  if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
+  return { repository: repository.value, commit: commit.value }
+}
+
+function say(message: string, exitCode: number): number {
+  process.stderr.write(`${message}\n`)
+  return exitCode
+}

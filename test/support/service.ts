@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { z } from 'zod'
+import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { ErrorAnswer } from '#core/contract/shared.ts'
+
+/** The real process, spoken to over HTTP alone. */
+export interface Service {
+  baseUrl: string
+  /** Everything that it printed. */
+  output(): string
+  process: ChildProcess
+  /** The answer of an endpoint, checked against its contract; waits while the repository is being indexed. */
+  get<Name extends EndpointName>(name: Name, address: string, query?: Record<string, string>): Promise<AnswerOf<Name>>
+  /** The error of an endpoint, checked against the contract. */
+  getError(name: EndpointName, address: string, query?: Record<string, string>): Promise<{ status: number; code: string }>
+  stop(): Promise<void>
+}
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+
+/** Starts `mountglass serve` with a store of its own. `env` overrides the settings. */
+export async function startService(env: Record<string, string> = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
+  const port = await freePort()
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: String(port), MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const baseUrl = `http://127.0.0.1:${port}`
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  await waitUntil(
+    () =>
+      fetch(`${baseUrl}/healthz`).then(
+        answer => answer.ok,
+        () => false,
+      ),
+    () => (child.exitCode === null ? null : `the service ended:\n${output}`),
+  )
+
+  const ask = async (name: EndpointName, address: string, query: Record<string, string>) => {
+    const path = ENDPOINTS[name].path.replace('/{address}', address)
+    const search = new URLSearchParams(query).toString()
+    return fetch(`${baseUrl}/api/v1${path}${search === '' ? '' : `?${search}`}`)
+  }
+
+  return {
+    baseUrl,
+    output: () => output,
+    process: child,
+    async get(name, address, query = {}) {
+      for (let turn = 0; turn < TURNS; turn++) {
+        const answer = await ask(name, address, query)
+        const body: unknown = await answer.json()
+        if (answer.status === 503 && ErrorAnswer.parse(body).error.code === 'index.indexing') await sleep(TURN_MILLISECONDS)
+        else if (answer.status !== 200) throw new Error(`${name} ${address}: ${answer.status} ${JSON.stringify(body)}`)
+        else if (isIndexing(body)) await sleep(TURN_MILLISECONDS)
+        else return (ENDPOINTS[name].answer as z.ZodType).parse(body) as never
+      }
+      throw new Error(`${name} ${address} stayed unanswered:\n${output}`)
+    },
+    async getError(name, address, query = {}) {
+      const answer = await ask(name, address, query)
+      return { status: answer.status, code: ErrorAnswer.parse(await answer.json()).error.code }
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const TURNS = 600
+const TURN_MILLISECONDS = 100
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+function isIndexing(body: unknown): boolean {
+  const { status, index } = body as { status?: string; index?: { status?: string } }
+  return status === 'indexing' || index?.status === 'indexing'
+}
+
+async function waitUntil(isDone: () => Promise<boolean>, failure: () => string | null): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) {
+    const reason = failure()
+    if (reason !== null) throw new Error(reason)
+    if (await isDone()) return
+    await sleep(TURN_MILLISECONDS)
+  }
+  throw new Error('nothing happened')
+}
