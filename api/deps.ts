@@ -18,8 +18,11 @@ export interface Deps {
   deny: readonly RepositoryRule[]
   /** A job was left: an indexer may start at once. */
   onOffered(): void
-  /** Any file of a commit, of the host whose raw files this process serves itself; `null` when there is none. @throws ReadError */
-  readRawFile(repository: HostRepository, commit: CommitSha, path: string): Promise<RawFile | null>
+  /**
+   * A file of a commit of the host whose raw files this process serves itself; `null` when there is no such host.
+   * Answers `null` when there is no such file. @throws ReadError
+   */
+  readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<RawFile | null>) | null
   /** Resolves when the store answers. */
   probeStore(): Promise<void>
 }

@@ -64,7 +64,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   }
   if (settings.indexer === 'inline') {
     // What `memory:` holds is seen by this process alone.
-    indexer = infraSettings.store.kind === 'memory' ? await indexHere(infra) : indexBeside(app, env)
+    indexer = infraSettings.store.kind === 'memory' ? await indexHere(app, infra) : indexBeside(app, env)
   }
   const address = infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
@@ -116,16 +116,15 @@ function indexBeside(app: FastifyInstance, env: NodeJS.ProcessEnv): Indexer {
   return { wake: child.wake, stop: () => child.stop(INDEXER_GRACE_MILLISECONDS) }
 }
 
-async function indexHere(infra: Infra): Promise<Indexer> {
-  const { runWorker } = await import('#indexer/main.ts')
-  const { blobs, docs, queue, hosts, clock } = infra
+async function indexHere(app: FastifyInstance, infra: Infra): Promise<Indexer> {
+  const { startWorker } = await import('#indexer/main.ts')
   const stopping = new AbortController()
-  const working = runWorker({ blobs, docs, queue, hosts, clock, signal: stopping.signal })
+  const worker = startWorker({ ...infra, log: app.log }, stopping.signal)
   return {
-    wake() {},
+    wake: worker.wake,
     async stop() {
       stopping.abort()
-      await working
+      await worker.stopped
     },
   }
 }

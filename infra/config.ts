@@ -13,13 +13,17 @@ export const StoreSetting = z.string().transform((text, context): StoreSetting =
   return z.NEVER
 })
 
+/** `http` or `https` with a host, nothing behind it. */
+const Origin = z.string().transform((text, context): string => {
+  const url = URL.parse(text)
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
+  context.addIssue('must be an origin like https://skills.example.org')
+  return z.NEVER
+})
+
 const Variables = z.object({
   ...LISTEN_VARIABLES,
-  MOUNTGLASS_BASE_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine(text => new URL(text).search === '' && new URL(text).hash === '', 'must have no query and no fragment')
-    .transform(text => text.replace(/\/+$/, ''))
-    .optional(),
+  MOUNTGLASS_BASE_URL: Origin.optional(),
   MOUNTGLASS_STORE: StoreSetting.default({ kind: 'disk', folder: '.mountglass' }),
   MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
 })

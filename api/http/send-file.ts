@@ -12,7 +12,12 @@ export interface FileStream {
  * Answers bytes that belong to this URL for ever: with a strong ETag, `If-None-Match`, one byte range and `If-Range`.
  * Several ranges are answered with the whole, as HTTP permits.
  */
-export async function sendFile(request: FastifyRequest, reply: FastifyReply, file: FileStream, etag: string): Promise<FastifyReply> {
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: FileStream,
+  etag: string,
+): Promise<FastifyReply> {
   const { sizeBytes, bytes } = file
   reply.header('etag', etag).header('accept-ranges', 'bytes')
   const ifRange = request.headers['if-range']
@@ -35,7 +40,8 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
 export function parseRange(header: string | undefined, sizeBytes: number): [number, number] | 'whole' | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (from === '' && to === '') return 'whole'
-  if (from === '') return Number(to) === 0 || sizeBytes === 0 ? 'unsatisfiable' : [Math.max(0, sizeBytes - Number(to)), sizeBytes - 1]
+  if (from === '')
+    return Number(to) === 0 || sizeBytes === 0 ? 'unsatisfiable' : [Math.max(0, sizeBytes - Number(to)), sizeBytes - 1]
   if (to !== '' && Number(to) < Number(from)) return 'whole'
   if (Number(from) >= sizeBytes) return 'unsatisfiable'
   return [Number(from), to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1)]

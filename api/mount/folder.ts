@@ -1,3 +1,4 @@
+import type { Address } from '#core/address.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
@@ -5,7 +6,6 @@ import { ancestorsOf, isInside, parseRepoPath, type RepoPath } from '#core/repo-
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
-import type { ReadyMount } from './open-mount.ts'
 
 /**
  * The folder that a request means: its `path` parameter, or the mounted folder.
@@ -24,8 +24,16 @@ export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<
   return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
 }
 
+/** What of a ready mount decides which folders it shows. */
+interface FolderMount {
+  address: Pick<Address, 'path'>
+  snapshot: Snapshot
+  /** The mounted folder. */
+  folder: FolderRow
+}
+
 /** @throws ServiceError `mount.path_not_found` when the mount shows no such folder */
-export async function requireFolder(mount: ReadyMount, folder: RepoPath): Promise<FolderRow> {
+export async function requireFolder(mount: FolderMount, folder: RepoPath): Promise<FolderRow> {
   if (folder === mount.address.path) return mount.folder
   const row = isInside(mount.address.path, folder) ? await readFolder(mount.snapshot, folder) : null
   if (!row) throw new ServiceError('mount.path_not_found')

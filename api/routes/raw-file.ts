@@ -34,10 +34,14 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-async function readRawFile(deps: Pick<Deps, 'readRawFile'>, { repository, commit }: ReadyMount, path: RepoPath): Promise<RawFile> {
+async function readRawFile(
+  deps: Pick<Deps, 'readRawFile'>,
+  { repository, commit }: ReadyMount,
+  path: RepoPath,
+): Promise<RawFile> {
   try {
-    const file = await deps.readRawFile(repository, commit, path)
-    if (file !== null) return file
+    const file = await deps.readRawFile?.(repository, commit, path)
+    if (file) return file
   } catch (cause) {
     throw new ServiceError('mount.unavailable', { cause })
   }

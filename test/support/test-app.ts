@@ -1,0 +1,214 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { type AppOptions, buildApp } from '#api/app.ts'
+import type { Deps } from '#api/deps.ts'
+import { deriveKeys, type SealingKeys } from '#api/keys.ts'
+import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
+import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { ErrorAnswer } from '#core/contract/shared.ts'
+import { ERROR_STATUS } from '#core/errors.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { runIndexJob } from '#indexer/run-index-job.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
+
+export const BASE_URL = 'https://mountglass.test'
+
+export interface TestAppOptions {
+  /** Default: in memory. */
+  blobs?: BlobStore
+  docs?: DocStore
+  keys?: SealingKeys
+  logger?: AppOptions['logger']
+  /** Replaces parts of what the use cases receive. */
+  deps?: (deps: Deps) => Deps
+}
+
+/** An answer whose headers and body were checked against the interface. */
+export interface Answer {
+  status: number
+  headers: Record<string, string | undefined>
+  body: string
+  // biome-ignore lint/suspicious/noExplicitAny: the shape was checked against the contract; tests look into it freely
+  json: any
+}
+
+/** The service over real repositories, with an indexer that runs when it is told to. */
+export interface TestApp {
+  app: FastifyInstance
+  deps: Deps
+  blobs: BlobStore
+  queue: JobQueue
+  host: GitHost
+  repositories: TestRepositories
+  /** Repositories by `<owner>/<name>`, as they were given to `testApp`. */
+  repository(name: string): TestRepository
+  /** First commits, likewise. */
+  commitOf(name: string): CommitSha
+  get(url: string, options?: Omit<InjectOptions, 'url' | 'path'>): Promise<Answer>
+  /** A 200 of an endpoint. `query` is encoded. */
+  ask<Name extends EndpointName>(name: Name, address: string, query?: Record<string, string | number>): Promise<AnswerOf<Name>>
+  /** A 200 of an endpoint that is ready. */
+  askReady<Name extends 'browse' | 'find' | 'skills'>(
+    name: Name,
+    address: string,
+    query?: Record<string, string | number>,
+  ): Promise<Extract<AnswerOf<Name>, { status: 'ready' }>>
+  /** Runs the jobs that wait; tells how many there were. */
+  index(): Promise<number>
+  /** Opens the address and indexes it. */
+  open(address: string): Promise<void>
+  advanceClock(seconds: number): void
+  close(): Promise<void>
+}
+
+/** @param contents repositories by `<owner>/<name>`, each with the files of its first commit on `main` */
+export async function testApp(
+  contents: Readonly<Record<string, Readonly<Record<string, TestFile>>>>,
+  options: TestAppOptions = {},
+): Promise<TestApp> {
+  const repositories = await createRepositories()
+  const created = new Map<string, TestRepository>()
+  const commits = new Map<string, CommitSha>()
+  for (const [name, files] of Object.entries(contents)) {
+    const [owner = '', repositoryName = ''] = name.split('/')
+    const repository = await repositories.create(owner, repositoryName)
+    created.set(name, repository)
+    if (Object.keys(files).length > 0) commits.set(name, await repository.commit(files))
+  }
+
+  let offsetMilliseconds = 0
+  const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
+  const blobs = options.blobs ?? createMemoryBlobStore(clock)
+  const docs = options.docs ?? createMemoryDocStore()
+  const queue = createDocQueue(docs, clock)
+  const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+  const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
+  const plain: Deps = {
+    hosts: [host],
+    snapshots: createSnapshotReader(blobs),
+    queue,
+    clock,
+    cursorKeys: deriveKeys(keys, 'cursor'),
+    allow: null,
+    deny: [],
+    onOffered: () => {},
+    readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),
+    probeStore: async () => {
+      await docs.read('probe')
+    },
+  }
+  const deps = options.deps?.(plain) ?? plain
+  const app = await buildApp(deps, { baseUrl: BASE_URL, ...(options.logger !== undefined && { logger: options.logger }) })
+
+  async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
+    const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })
+    return checkAnswer(url, injectOptions.method ?? 'GET', { status, headers: headers as Answer['headers'], body })
+  }
+
+  async function ask<Name extends EndpointName>(name: Name, address: string, query: Record<string, string | number> = {}) {
+    const answer = await get(endpointUrl(name, address, query))
+    if (answer.status !== 200) throw new Error(`${name} of ${address} answered ${answer.status} ${answer.body}`)
+    return answer.json as AnswerOf<Name>
+  }
+
+  async function index(): Promise<number> {
+    for (let jobs = 0; ; jobs++) {
+      const lease = await queue.take('test')
+      if (lease === null) return jobs
+      await runIndexJob({ blobs, queue, hosts: [host], log: SILENT }, lease, new AbortController().signal)
+    }
+  }
+
+  return {
+    app,
+    deps,
+    blobs,
+    queue,
+    host,
+    repositories,
+    repository: name => required(created.get(name), name),
+    commitOf: name => required(commits.get(name), name),
+    get,
+    ask,
+    async askReady(name, address, query) {
+      const answer = await ask(name, address, query)
+      if (answer.status !== 'ready') throw new Error(`${name} of ${address} is ${answer.status}`)
+      return answer as Extract<AnswerOf<typeof name>, { status: 'ready' }>
+    },
+    index,
+    async open(address) {
+      await get(`/api/v1/mounts${address}`)
+      await index()
+    },
+    advanceClock(seconds) {
+      offsetMilliseconds += seconds * 1000
+    },
+    async close() {
+      await app.close()
+      await host.close()
+      await repositories.remove()
+    },
+  }
+}
+
+export function endpointUrl(name: EndpointName, address: string, query: Record<string, string | number> = {}): string {
+  const parameters = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+  return `/api/v1/${name}${address}${parameters.length > 0 ? '?' : ''}${parameters.join('&')}`
+}
+
+/** Checks what holds for every answer below `/api/v1`: headers, and a body that is exactly what the contract says. */
+export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'json'>): Answer {
+  const { status, headers, body } = answer
+  const isApi = url.startsWith('/api/v1/')
+  if (isApi) {
+    requireEqual(`${url}: cache-control`, headers['cache-control'], 'no-store')
+    requireEqual(`${url}: access-control-allow-origin`, headers['access-control-allow-origin'], '*')
+    requireEqual(`${url}: access-control-allow-credentials`, headers['access-control-allow-credentials'], undefined)
+    if (method !== 'OPTIONS') {
+      requireEqual(`${url}: exposed headers`, headers['access-control-expose-headers'], 'x-request-id, retry-after')
+    }
+  }
+  requireEqual(`${url}: nosniff`, headers['x-content-type-options'], 'nosniff')
+  if (!/^[0-9a-f-]{36}$/.test(headers['x-request-id'] ?? '')) throw new Error(`${url}: no x-request-id`)
+  const isJson = headers['content-type']?.startsWith('application/json') === true
+  const json = isJson && body !== '' ? JSON.parse(body) : undefined
+  if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
+  const endpoint = /^\/api\/v1\/([a-z]+)\//.exec(url)?.[1]
+  if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
+    const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
+    if (!isDeepStrictEqual(parsed, json))
+      throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)
+  }
+  return { ...answer, json }
+}
+
+function checkError(url: string, status: number, headers: Answer['headers'], json: unknown): void {
+  const parsed = ErrorAnswer.parse(json)
+  if (!isDeepStrictEqual(parsed, json)) throw new Error(`${url}: the error has fields that the contract does not know`)
+  const { code, retryAfter } = parsed.error
+  requireEqual(`${url}: status of ${code}`, status, ERROR_STATUS[code as keyof typeof ERROR_STATUS])
+  requireEqual(
+    `${url}: retry-after`,
+    headers['retry-after'],
+    retryAfter === undefined ? undefined : String(Math.ceil(retryAfter)),
+  )
+}
+
+function requireEqual(what: string, given: unknown, wanted: unknown): void {
+  if (given !== wanted) throw new Error(`${what} is ${JSON.stringify(given)}, not ${JSON.stringify(wanted)}`)
+}
+
+function required<Value>(value: Value | undefined, name: string): Value {
+  if (value === undefined) throw new Error(`there is no repository ${name}`)
+  return value
+}
+
+const SILENT = { info() {}, error() {} }
