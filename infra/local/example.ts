@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { compareBytes } from '#core/text.ts'
-import { GitError, startGit } from '../git/process.ts'
+import { GitError, startGit } from '#infra/git/process.ts'
 
 /** Grows when the same sources shall make another repository: part of the digest. */
 const RECIPE = 1
