@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import type { RepoPath } from '#core/repo-path.ts'
+import { readManifest } from '#indexer/build/manifest.ts'
+import type { TreeFile } from '#indexer/build/tree.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+function read(text: string | Uint8Array | null, file: Partial<TreeFile> = {}) {
+  const content = typeof text === 'string' ? bytes(text) : text
+  const path = 'skills/SKILLSET.md' as RepoPath
+  return readManifest(
+    { path, mode: '100644', oid: 'a'.repeat(40), sizeBytes: content?.length ?? 10, ...file },
+    content,
+    'handbook',
+  )
+}
+
+test('name and description are text, rules are the body without blank lines around it', () => {
+  const answer = read('---\nname: Writing\ndescription: How we write.\nlanguage: EN-us\n---\n\n\nFirst.\n\n  Second.  \n\n \n')
+  expect(answer).toMatchObject({
+    kind: 'manifest',
+    manifest: {
+      name: 'Writing',
+      description: 'How we write.',
+      language: 'en-US',
+      folder: 'skills',
+      rules: { text: 'First.\n\n  Second.  ' },
+    },
+    diagnostics: [],
+  })
+})
+
+test.each([
+  ['LF', '---\nname: a\n---\n\nRules ✍️.\n'],
+  ['CRLF', '---\r\nname: a\r\n---\r\n\r\nRules ✍️.\r\n\r\n'],
+  ['a byte order mark', '\uFEFF---\nname: ä\n---\nRules ✍️.'],
+])('rules lie where their offset says: %s', (_name, text) => {
+  const answer = read(text)
+  if (answer.kind !== 'manifest' || !answer.manifest.rules) throw new Error('no rules')
+  const { offsetBytes, text: rules } = answer.manifest.rules
+  expect(rules).toBe('Rules ✍️.')
+  expect(new TextDecoder().decode(bytes(text).subarray(offsetBytes, offsetBytes + bytes(rules).length))).toBe(rules)
+})
+
+test('a blank body has no rules', () => {
+  expect(read('---\nname: a\n---\n \n\n')).toMatchObject({ manifest: { rules: null } })
+})
+
+test('a manifest without a name is called after its folder, at the root after the repository', () => {
+  expect(read('---\n---\n')).toMatchObject({ manifest: { name: 'skills' } })
+  expect(read('---\n---\n', { path: 'SKILLSET.md' as RepoPath })).toMatchObject({ manifest: { name: 'handbook', folder: '' } })
+})
+
+test('a file of that name without front matter is a document', () => {
+  expect(read('# A catalogue\n')).toMatchObject({
+    kind: 'document',
+    diagnostics: [{ code: 'manifest.no_front_matter', severity: 'info' }],
+  })
+})
+
+describe('whatever leaves exclusions in doubt closes the folder', () => {
+  test.each<[string, string | Uint8Array | null, Partial<TreeFile>]>([
+    ['a missing blob', null, {}],
+    ['larger than 64 KiB', null, { sizeBytes: 65_537 }],
+    ['a symlink', '---\n---\n', { mode: '120000' }],
+    ['not UTF-8', new Uint8Array([0x2d, 0x2d, 0x2d, 0x0a, 0xff]), {}],
+    ['a NUL', '---\nname: a\0\n---\n', {}],
+    ['an LFS pointer', 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n', {}],
+    ['no closing fence', '---\nname: a\n', {}],
+    ['broken YAML', '---\nname: a: b\n---\n', {}],
+    ['not a mapping', '---\n- a\n---\n', {}],
+    ['a duplicate key', '---\nname: a\nname: b\n---\n', {}],
+    ['an exclude list that is a word', '---\nexclude: drafts/\n---\n', {}],
+    ['an exclude list that is a map', '---\nexclude: { a: b }\n---\n', {}],
+    ['an exclude list of lists', '---\nexclude: [[a]]\n---\n', {}],
+    ['a pattern with a line break', '---\nexclude: ["a\\nb"]\n---\n', {}],
+    ['201 patterns', `---\nexclude: [${'a,'.repeat(201)}]\n---\n`, {}],
+    ['a pattern of 501 characters', `---\nexclude: ["${'a'.repeat(501)}"]\n---\n`, {}],
+  ])('%s', (_name, text, file) => {
+    expect(read(text, file)).toMatchObject({
+      kind: 'unreadable',
+      diagnostics: [{ code: 'manifest.unreadable', severity: 'error', boundary: 'skills' }],
+    })
+  })
+})
+
+test.each([
+  ['a language that is none', 'language: english', { language: null }, 'language'],
+  ['translations that are a list', 'translations: [a]', { translations: {} }, 'translations'],
+  [
+    'a tag that is none',
+    'translations: { zh_CN: { name: ä }, "*": { name: b } }',
+    { translations: { 'zh-CN': { name: 'ä' } } },
+    'translations',
+  ],
+  ['a name that is too long', `name: ${'a'.repeat(101)}`, { name: 'skills' }, 'name'],
+  ['a description that is a list', 'description: [a]', { description: '' }, 'description'],
+  ['an include that is a map', 'include: { a: b }', { include: [] }, 'include'],
+])('a wrong field is dropped and said: %s', (_name, yaml, manifest, field) => {
+  expect(read(`---\n${yaml}\n---\n`)).toMatchObject({
+    kind: 'manifest',
+    manifest,
+    diagnostics: [{ code: 'manifest.invalid_field', severity: 'warning', field }],
+  })
+})
+
+test('an unknown key is kept out and said', () => {
+  expect(read('---\nowner: me\n---\n')).toMatchObject({
+    kind: 'manifest',
+    diagnostics: [{ code: 'manifest.unknown_field', severity: 'info', field: 'owner' }],
+  })
+})
+
+test('a name shows nothing that a reader cannot see', () => {
+  expect(read('---\nname: "a\\u202Eb\\u200B\\U000E0041c\\td"\n---\n')).toMatchObject({ manifest: { name: 'abc d' } })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import type { RepoPath } from '#core/repo-path.ts'
+import type { MarkdownLink } from '#indexer/build/markdown.ts'
+import { resolveDeclaredPath, resolveLink } from '#indexer/build/references.ts'
+import { buildTree } from '#indexer/build/tree.ts'
+import { applyManifests } from '#indexer/build/withheld.ts'
+
+const EXCLUDING = new TextEncoder().encode('---\nexclude: [hidden.md]\n---\n')
+const tree = buildTree([
+  ...[
+    'SKILLSET.md',
+    'README.md',
+    'hidden.md',
+    'plugins/x/.claude-plugin/plugin.json',
+    'plugins/x/skills/pdf/SKILL.md',
+    'plugins/x/skills/pdf/references/a b.md',
+    'plugins/x/skills/pdf/references/c++.md',
+    'plugins/x/skills/pdf/references/%5Bboop%5D.html',
+    'plugins/x/skills/pdf/references/100%.md',
+    'plugins/x/skills/pdf/scripts/run.py',
+    'plugins/x/shared.md',
+  ].map(path => ({ path, mode: '100644' as const, oid: path, sizeBytes: 1 })),
+  { path: 'plugins/x/skills/pdf/link.md', mode: '120000' as const, oid: 'link', sizeBytes: 1 },
+])
+const policy = applyManifests(tree, () => EXCLUDING, 'handbook')
+const directory = 'plugins/x/skills/pdf' as RepoPath
+
+function resolve(target: string, kind: MarkdownLink['kind'] = 'link') {
+  return resolveLink({ kind, target }, { folder: directory, skillDirectory: directory }, tree, policy)
+}
+
+describe('links', () => {
+  test.each([
+    ['references/c++.md', 'plugins/x/skills/pdf/references/c++.md'],
+    ['./references/a%20b.md', 'plugins/x/skills/pdf/references/a b.md'],
+    ['references/a b.md#part', 'plugins/x/skills/pdf/references/a b.md'],
+    ['references/c++.md?raw=1', 'plugins/x/skills/pdf/references/c++.md'],
+    ['references/%5Bboop%5D.html', 'plugins/x/skills/pdf/references/%5Bboop%5D.html'],
+    ['references/100%.md', 'plugins/x/skills/pdf/references/100%.md'],
+    ['references/%2531%2530%2530%25.md', null],
+    ['../../shared.md', 'plugins/x/shared.md'],
+    ['/README.md', 'README.md'],
+    ['{baseDir}/scripts/run.py', 'plugins/x/skills/pdf/scripts/run.py'],
+    ['$' + '{CLAUDE_SKILL_DIR}/scripts/run.py', 'plugins/x/skills/pdf/scripts/run.py'],
+    ['$CLAUDE_SKILL_DIR/scripts/run.py', 'plugins/x/skills/pdf/scripts/run.py'],
+    ['$' + '{CLAUDE_PLUGIN_ROOT}/shared.md', 'plugins/x/shared.md'],
+  ])('%s', (target, path) => {
+    expect(resolve(target)).toEqual(path === null ? { kind: 'broken' } : { kind: 'file', path })
+  })
+
+  test('a folder is a folder', () => {
+    expect(resolve('references/')).toEqual({ kind: 'folder', path: 'plugins/x/skills/pdf/references' })
+  })
+
+  test.each(['missing.md', '/missing.md', 'references/missing.md'])('%s is broken', target => {
+    expect(resolve(target)).toEqual({ kind: 'broken' })
+  })
+
+  test('what is excluded counts as not there', () => {
+    expect(resolve('/hidden.md')).toEqual({ kind: 'broken' })
+  })
+
+  test.each(['../../../../../x.md', '../../../../..'])('%s leads out', target => {
+    expect(resolve(target)).toEqual({ kind: 'outside' })
+  })
+
+  test.each([
+    'https://example.org/a.md',
+    'mailto:a@b.c',
+    '//host/a.md',
+    '#part',
+    '',
+    '?x',
+    '<name>.md',
+    'a/{x}/b.md',
+    'a/…',
+    'a/...',
+    '$HOME/a.md',
+    'link.md',
+    'javascript:alert(1)',
+  ])('%s is none', target => expect(resolve(target)).toBeNull())
+})
+
+describe('code spans', () => {
+  test.each([
+    ['scripts/run.py', 'plugins/x/skills/pdf/scripts/run.py'],
+    ['python scripts/run.py --fast', 'plugins/x/skills/pdf/scripts/run.py'],
+    ['references/a b.md', 'plugins/x/skills/pdf/references/a b.md'],
+    ['missing.md', null],
+    ['references/', null],
+    ['x.y', null],
+    ['', null],
+  ])('%s', (target, path) => {
+    expect(resolve(target, 'code')).toEqual(path === null ? null : { kind: 'file', path })
+  })
+})
+
+describe('declared paths', () => {
+  test.each([
+    ['style.md', 'a/b', 'a/b/style.md'],
+    ['/AGENTS.md', 'a/b', 'AGENTS.md'],
+    ['../x.md', 'a/b', 'a/x.md'],
+    ['./x.md', '', 'x.md'],
+    ['../../../x.md', 'a/b', null],
+    ['/../x.md', 'a', null],
+  ])('%s in %s', (declared, folder, path) => {
+    expect(resolveDeclaredPath(declared, folder as RepoPath)).toBe(path)
+  })
+})
