@@ -41,7 +41,7 @@ describe('YAML', () => {
   test('a key named __proto__ is an ordinary key', () => {
     const parsed = parseYamlMapping('__proto__: { polluted: yes }\nname: a')
     expect(parsed.ok && Object.keys(parsed.mapping)).toEqual(['__proto__', 'name'])
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
   test.each([

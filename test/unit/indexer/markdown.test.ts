@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import type { RepoPath } from '#core/repo-path.ts'
+import { readTextFacts, titleOfName } from '#indexer/build/document.ts'
+
+const facts = (text: string, path = 'docs/some-page.md') => readTextFacts(path as RepoPath, text)
+
+test.each([
+  ['front matter first', '---\ntitle: From fields\n---\n# Heading\n', 'From fields'],
+  ['then the first heading of level 1', '## Sub\n\n# Top `code` & *more*\n', 'Top code & more'],
+  ['a setext heading', 'Top\n===\n', 'Top'],
+  ['else the first heading', '### Third\n\n## Second\n', 'Third'],
+  ['nothing', 'Only text.\n', null],
+  ['broken front matter is passed over', '---\ntitle: a: b\n---\n# Heading\n', 'Heading'],
+])('title: %s', (_name, text, title) => {
+  expect(facts(text).title).toBe(title)
+})
+
+test.each([
+  ['description', '---\ndescription: From fields.\n---\nText.\n', 'From fields.'],
+  ['summary', '---\nsummary: From fields.\n---\nText.\n', 'From fields.'],
+  ['the first paragraph', '# T\n\nFirst **bold** [link](x.md) `code`\nline two.\n\nSecond.\n', 'First bold link code line two.'],
+  ['no badges', '[![a](b)](c)\n\nText.\n', 'Text.'],
+  ['no HTML', '<div>x</div>\n\n<!-- y -->\n\nText.\n', 'Text.'],
+  ['no admonition fences', ':::tip\n\nText.\n', 'Text.'],
+  ['no imports of MDX', "import X from 'y'\n\nText.\n", 'Text.'],
+  ['no tables', '| a | b |\n|---|---|\n\nText.\n', 'Text.'],
+  ['no list items', '- item\n\nText.\n', 'Text.'],
+  ['a quotation', '# T\n\n> Archiving utility.\n', 'Archiving utility.'],
+  ['no callout marks', '> [!NOTE]\n\nText.\n', 'Text.'],
+  ['nothing', '# T\n', ''],
+  ['any script', '# 見出し\n\nこれは本文です。\n', 'これは本文です。'],
+])('summary: %s', (_name, text, summary) => {
+  expect(facts(text).summary).toBe(summary)
+})
+
+test('a summary has at most 240 characters and ends at a word', () => {
+  const { summary } = facts(`${'word '.repeat(100)}\n`)
+  expect([...summary].length).toBeLessThanOrEqual(240)
+  expect(summary).toMatch(/word…$/)
+})
+
+test('links are taken as written, outside code blocks, definitions last', () => {
+  const text =
+    '[a](x%20y.md "t") ![i](p.png) `code.md` [r][ref] <https://e.org>\n\n```\n[no](no.md)\n```\n\n    [no](no.md)\n\n[ref]: ../z.md#a\n'
+  expect(facts(text).links).toEqual([
+    { kind: 'link', target: 'x%20y.md' },
+    { kind: 'image', target: 'p.png' },
+    { kind: 'code', target: 'code.md' },
+    { kind: 'link', target: '../z.md#a' },
+    { kind: 'link', target: 'https://e.org' },
+    { kind: 'link', target: '../z.md#a' },
+  ])
+})
+
+test('a file that is no Markdown says nothing of itself', () => {
+  expect(facts('# not a heading\n', 'a.py')).toEqual({ title: null, summary: '', links: [] })
+})
+
+test.each([
+  ['docs/some_long-page.md', 'some long page'],
+  ['scripts/run-all.py', 'run-all.py'],
+  ['docs/c++.md', 'c++'],
+  ['docs/%.md', '%'],
+])('%s is called %s', (path, title) => {
+  expect(titleOfName(path as RepoPath)).toBe(title)
+})
+
+test.each([
+  ['brackets', '['.repeat(65_536)],
+  ['emphasis', '_*'.repeat(20_000)],
+  ['quotations', `${'> '.repeat(2_000)}x`],
+  ['lists', Array.from({ length: 600 }, (_, depth) => `${' '.repeat(depth * 2)}- a`).join('\n')],
+  ['back-ticks', Array.from({ length: 600 }, (_, count) => '`'.repeat(count)).join('x')],
+  ['images', '![['.repeat(20_000)],
+  ['nested links', '[a'.repeat(20_000) + '](b)'.repeat(20_000)],
+  ['comments', '<!--'.repeat(20_000)],
+])('hostile Markdown is read like any other: %s', (_name, text) => {
+  expect(facts(text).summary.length).toBeLessThanOrEqual(480)
+})
