@@ -1,4 +1,5 @@
 import { ReadError } from '#core/ports/git-host.ts'
+import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { runGit, startGit } from './process.ts'
 import { openView, withView } from './view.ts'
@@ -18,8 +19,9 @@ export async function openRawFile(
   path: string,
   signal: AbortSignal,
 ): Promise<RawFile | null> {
+  if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
   const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
-  const output = path === '' ? '' : (await withView(commonDir, gitDir => runGit(args, { gitDir, signal }))).toString()
+  const output = (await withView(commonDir, gitDir => runGit(args, { gitDir, signal }))).toString()
   for (const line of output.split('\0')) {
     const [, oid, size, name] = /^\d{6} blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(line) ?? []
     if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), signal) }

@@ -107,13 +107,14 @@ class LocalGitHost implements LocalHost {
     }
     const view = await openView(place.commonDir)
     const signal = this.#closing.signal
-    const reader: RepositoryReader = await openReader({
+    let reader: RepositoryReader | null = null
+    reader = await openReader({
       gitDir: view.gitDir,
       commit,
       limits,
       signal,
       release: async () => {
-        this.#readers.delete(reader)
+        if (reader) this.#readers.delete(reader)
         await view.remove()
       },
     })
@@ -146,7 +147,7 @@ class LocalGitHost implements LocalHost {
   }
 
   #commit(place: Place, ref: string | null): Promise<CommitSha | null> {
-    return this.#commits.get(`${place.identity}:${ref ?? ''}`, watch =>
+    return this.#commits.get(`${place.identity}:${ref ?? 'HEAD'}`, watch =>
       this.#throughGate(() => {
         const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ANSWER_MS)])
         return findCommit(place, ref, watch, signal)
