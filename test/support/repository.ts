@@ -73,8 +73,8 @@ export interface TestRepository {
   writeObject(type: ObjectType, body: string | Uint8Array): Promise<string>
   /** Takes an object away, so that whatever names it dangles. */
   dropObject(oid: string): Promise<void>
-  /** Overwrites the stored object, so that reading it fails. */
-  corruptObject(oid: string): Promise<void>
+  /** Overwrites the stored object: with bytes that are no object, or with another blob that then lies under a false id. */
+  corruptObject(oid: string, falseBlob?: string): Promise<void>
   /** The object at a path of a commit. */
   oidAt(commit: string, path: string): Promise<string>
   /** Runs git in the repository and gives its output without the last line break. */
@@ -208,10 +208,11 @@ async function createRepository(
       await rm(loosePath(gitDir, oid))
     },
 
-    async corruptObject(oid) {
+    async corruptObject(oid, falseBlob) {
       await unpackAll(gitDir)
       await rm(loosePath(gitDir, oid))
-      await writeFile(loosePath(gitDir, oid), 'not an object')
+      const stored = falseBlob === undefined ? 'not an object' : deflateSync(`blob ${Buffer.byteLength(falseBlob)}\0${falseBlob}`)
+      await writeFile(loosePath(gitDir, oid), stored)
     },
 
     oidAt: (commit, path) => git('rev-parse', `${commit}:${path}`),

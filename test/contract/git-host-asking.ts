@@ -1,0 +1,64 @@
+import type { GitHost, HostAnswer, HostRepository, ReadLimits, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import type { TestRepository } from '#test/support/repository.ts'
+
+export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 20 }
+export const MISSING: HostAnswer<never> = { status: 'missing' }
+
+export function ok<Value>(value: Value): HostAnswer<Value> {
+  return { status: 'ok', value }
+}
+
+/** The repository as the host describes it. @throws Error when the host does not show it */
+export async function describeAt(host: GitHost, { owner, name }: TestRepository): Promise<HostRepository> {
+  const answer = await host.repository(owner, name)
+  if (answer.status !== 'ok') throw new Error(`the host answers ${answer.status}`)
+  return answer.value
+}
+
+export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
+  return host.resolve(await describeAt(host, repository), ref)
+}
+
+/** Opens the commit, uses it and closes it. */
+export async function readAt<Value>(
+  host: GitHost,
+  repository: TestRepository,
+  commit: CommitSha,
+  use: (reader: RepositoryReader) => Promise<Value>,
+  limits: Partial<ReadLimits> = {},
+): Promise<Value> {
+  const reader = await host.open(await describeAt(host, repository), commit, { ...LIMITS, ...limits })
+  try {
+    return await use(reader)
+  } finally {
+    await reader.close()
+  }
+}
+
+export async function listAt(
+  host: GitHost,
+  repository: TestRepository,
+  commit: CommitSha,
+  limits: Partial<ReadLimits> = {},
+): Promise<{ entries: TreeEntry[]; cut: boolean }> {
+  return readAt(host, repository, commit, async reader => ({ entries: await collect(reader.entries()), cut: reader.cut }), limits)
+}
+
+/** The texts of blobs, `null` where the reader gives no bytes. */
+export async function textsAt(
+  host: GitHost,
+  repository: TestRepository,
+  commit: CommitSha,
+  oids: readonly string[],
+  maxBytes = 1024 * 1024,
+): Promise<(string | null)[]> {
+  const read = await readAt(host, repository, commit, reader => collect(reader.read(oids, maxBytes)))
+  return read.map(({ bytes }) => (bytes === null ? null : Buffer.from(bytes).toString()))
+}
+
+export async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const collected: Value[] = []
+  for await (const value of values) collected.push(value)
+  return collected
+}
