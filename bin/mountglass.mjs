@@ -18,6 +18,7 @@ else {
   await runCommands(process.argv, process.env)
 }
 
+/** @param {string} message */
 function fail(message) {
   process.stderr.write(`mountglass: ${message}\n`)
   process.exitCode = 1

@@ -49,6 +49,9 @@ function strangersEnvironment() {
 /**
  * Starts, opens the handbook, stops.
  *
+ * @param {string} clone
+ * @param {NodeJS.ProcessEnv} env
+ * @param {number} port
  * @returns {Promise<{ answeredMs: number, readyMs: number }>} from the start to the printed address, and to the handbook
  */
 async function visit(clone, env, port) {
@@ -64,6 +67,13 @@ async function visit(clone, env, port) {
     return code
   })
 
+  const killAll = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }
+  /**
+   * @param {string} what
+   * @param {() => boolean | Promise<boolean>} isThere
+   */
   const until = async (what, isThere) => {
     while (!(await isThere())) {
       if (hasEnded) throw new Error(`npm start ended before ${what}:\n${output}`)
@@ -77,39 +87,49 @@ async function visit(clone, env, port) {
     const answeredMs = await until('a printed address', () => output.includes(`${origin}${HANDBOOK}`))
     const readyMs = await until('the handbook', async () => {
       const mount = await fetch(`${origin}/api/v1/mounts${HANDBOOK}`)
-      return mount.ok && (await mount.json()).index.status === 'ready'
+      return mount.ok && /** @type {{ index: { status: string } }} */ (await mount.json()).index.status === 'ready'
     })
     const page = await fetch(`${origin}${HANDBOOK}`)
     if (page.status !== 200 || !/^text\/html/.test(page.headers.get('content-type') ?? '')) {
       throw new Error(`the page of ${HANDBOOK} answered ${page.status}:\n${output}`)
     }
     child.kill('SIGTERM')
-    const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), STOP_MS)
+    const late = setTimeout(killAll, STOP_MS)
     const code = await ended
     clearTimeout(late)
     if (code === null && child.signalCode === 'SIGKILL') throw new Error(`SIGTERM did not end npm start:\n${output}`)
     if (!(await isFree(port))) throw new Error(`something still answers at ${origin} after npm start ended`)
     return { answeredMs, readyMs }
   } finally {
-    if (!hasEnded) process.kill(-child.pid, 'SIGKILL')
+    if (!hasEnded) killAll()
   }
 }
 
+/**
+ * @param {string} name
+ * @param {{ answeredMs: number, readyMs: number }} times
+ */
 function report(name, { answeredMs, readyMs }) {
+  /** @param {number} milliseconds */
   const seconds = milliseconds => `${(milliseconds / 1000).toFixed(1)} s`
   process.stdout.write(`fresh clone, ${name}: address after ${seconds(answeredMs)}, handbook ready after ${seconds(readyMs)}\n`)
 }
 
+/** @returns {Promise<number>} */
 function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
     server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
       server.close(() => resolve(port))
     })
   })
 }
 
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
 function isFree(port) {
   return new Promise(resolve => {
     const server = createServer().once('error', () => resolve(false))

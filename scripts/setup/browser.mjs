@@ -13,7 +13,11 @@ export function findBrowser(env = process.env) {
   return NAMES.flatMap(name => folders.map(folder => join(folder, name))).find(path => existsSync(path)) ?? null
 }
 
-/** Whether any test drives a browser; without one nothing is installed. */
+/**
+ * Whether any test drives a browser; without one nothing is installed.
+ *
+ * @param {string} root the checkout
+ */
 export async function hasBrowserTests(root) {
   const entries = await readdir(join(root, 'test'), { recursive: true })
   const sources = entries.filter(path => path.endsWith('.ts')).map(path => readFile(join(root, 'test', path), 'utf8'))

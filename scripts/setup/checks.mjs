@@ -12,6 +12,8 @@ const CHECKS = [
 /**
  * Runs every check, also after one has failed, and shows what the failed ones said.
  *
+ * @param {string} root the checkout
+ * @param {string} node path of the Node they run on
  * @returns {Promise<string[]>} titles of those that failed
  */
 export async function runChecks(root, node) {

@@ -29,18 +29,23 @@ export async function alone(root, work, onWait) {
   }
 }
 
+/** @param {string} file */
 async function take(file) {
   try {
     await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
     return true
   } catch (error) {
-    if (error.code !== 'EEXIST') throw error
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
   await dropStale(file)
   return false
 }
 
-/** Renames before it removes: of several that find the file stale, one moves it, and nobody removes a newer one by its name. */
+/**
+ * Renames before it removes: of several that find the file stale, one moves it, and nobody removes a newer one by its name.
+ *
+ * @param {string} file
+ */
 async function dropStale(file) {
   const touched = await stat(file).catch(() => null)
   if (touched === null || Date.now() - touched.mtimeMs < STALE_AFTER_MS) return

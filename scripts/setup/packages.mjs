@@ -15,7 +15,7 @@ import { runQuietly } from './step.mjs'
  * @param {{ withDev: boolean, platform: string, arch: string }} wanted without development packages is enough to start
  * @returns {'nothing' | 'add' | 'clean'} `add` when all that is there is right, so that a running program keeps its files
  *
- * @typedef {{ version?: string, dev?: boolean, optional?: boolean, devOptional?: boolean, os?: string[] | string, cpu?: string[] | string }} LockEntry
+ * @typedef {{ version?: string, optionalDependencies?: Record<string, string>, dev?: boolean, optional?: boolean, devOptional?: boolean, os?: string[] | string, cpu?: string[] | string }} LockEntry
  */
 export function decideInstall(lock, installed, wanted) {
   if (installed === null) return 'clean'
@@ -30,16 +30,30 @@ export function decideInstall(lock, installed, wanted) {
   return isComplete ? 'nothing' : 'add'
 }
 
+/**
+ * @param {string} path
+ * @param {LockEntry} entry
+ * @param {Record<string, string>} named
+ * @param {{ withDev: boolean, platform: string, arch: string }} wanted
+ */
 function isWanted(path, entry, named, { withDev, platform, arch }) {
   if (!withDev && (entry.dev || entry.devOptional)) return false
   if (!entry.optional && !entry.devOptional) return true
   return path.replace('node_modules/', '') in named && fits(entry.os, platform) && fits(entry.cpu, arch)
 }
 
+/**
+ * @param {string[] | string | undefined} names
+ * @param {string} own
+ */
 function fits(names, own) {
   return names === undefined || [names].flat().includes(own)
 }
 
+/**
+ * @param {string} root the checkout
+ * @param {boolean} withDev
+ */
 export async function readInstallDecision(root, withDev) {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   const record = await readFile(join(root, 'node_modules', '.package-lock.json'), 'utf8').catch(() => null)
@@ -54,6 +68,8 @@ export async function readInstallDecision(root, withDev) {
  * Installs exactly what the lock file says, with integrity checked; the lock file is never written. Development packages come
  * too: leaving them out saves a few seconds, and would take them away from a checkout that has them.
  *
+ * @param {string} root the checkout
+ * @param {'add' | 'clean'} decision
  * @throws StepError with npm's own words
  */
 export async function installPackages(root, decision) {

