@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { normalizeText } from '../indexer/build/license/normalize.ts'
 import type { LicenseName, LicenseTemplate } from '../indexer/build/license/data.ts'
+import { normalizeText } from '../indexer/build/license/normalize.ts'
 
 interface SpdxLicense {
   name: string

@@ -18,7 +18,9 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
   const difference = wordDifference(words, text.words, Math.ceil(maxInserted + maxDeleted + maxOptional))
   if (difference === null || difference.insertedWords > maxInserted) return false
   const bodyEnd = words.length - after
-  const deleted = difference.deleted.map(({ at, words: run }) => run.filter((_, index) => at + index >= before && at + index < bodyEnd))
+  const deleted = difference.deleted.map(({ at, words: run }) =>
+    run.filter((_, index) => at + index >= before && at + index < bodyEnd),
+  )
   if (sum(deleted.map(run => run.length)) > maxDeleted) return false
   // A licence that closes anyway needs no closer look.
   if (kindOfExpression(id) !== 'open') return true
@@ -46,7 +48,7 @@ const BODY_RUN_WORDS = 8
 
 function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(run)
-  if (place === 'body' && rest.length > BODY_RUN_WORDS) return false
+  if (place === 'body' && rest.filter(word => !own.has(word)).length > BODY_RUN_WORDS) return false
   if (place === 'start' && isOpenTitle(rest)) return true
   return rest.every(word => isHarmlessWord(word, place, own))
 }
@@ -67,16 +69,13 @@ function isOpenTitle(run: readonly string[]): boolean {
 
 const TITLE_WORDS = 8
 
-/** A line of copyright names years, people and how to reach them; with a condition or another licence in it, it does more. */
+/** A line of copyright names years, people, files and how to reach them; with a condition or another licence in it, it does more. */
 function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(line)
-  const licenses = rest.some(word => word.startsWith('licens'))
-  return rest.every(
-    word =>
-      !FORBIDDING.test(word) &&
-      !FORBIDDING_ABROAD.test(word) &&
-      !(licenses && !own.has(word) && (NAMES.test(word) || CONDITIONAL.test(word))),
-  )
+  if (rest.some(word => word.startsWith('licens')) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
+  const isConditional = rest.some(word => CONDITIONAL.test(word) && !/^rights?$|^reserved$/.test(word))
+  // "(only the files below src)" is common; "only" together with a purpose is a condition.
+  return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && !isConditional)))
 }
 
 /** Harmless wherever they stand. The last closes the plain text that Creative Commons offers. */

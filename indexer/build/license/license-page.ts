@@ -19,4 +19,4 @@ export function readLicensePage(text: string): LicensePage | null {
 }
 
 const RIGHTS = /^ *- (?:private-use|commercial-use|modifications|distribution|patent-use) *\r?$/gm
-const NO_CONDITIONS = /no conditions whatsoever|without source code/g
+const NO_CONDITIONS = /no conditions whatsoever|unlicensed works|without source code/g

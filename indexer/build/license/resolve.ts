@@ -1,6 +1,17 @@
-import type { RepoPath } from '#core/repo-path.ts'
-import type { LicenseSettings } from './kind.ts'
-import type { LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
+import type { License } from '#core/contract/shared.ts'
+import type { FrontMatterValue } from '#core/contract/skill.ts'
+import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
+import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { truncateCharacters } from '#core/text.ts'
+import { combineDeclarations, type Declaration } from './declaration.ts'
+import { kindOfExpression, type LicenseSettings } from './kind.ts'
+import { readMetadataLicense } from './metadata.ts'
+import { chooseReadme, type LicenseFileName, PACKAGE_FILE, PLUGIN_FILE, readLicenseFileName } from './names.ts'
+import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
+import { readLicenseSection } from './section.ts'
+import type { LicenseIssue, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
+import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
+import { readLicenseWords } from './words.ts'
 
 export interface LicenseResolver {
   /**
@@ -13,4 +24,216 @@ export interface LicenseResolver {
   resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense
 }
 
-export declare function createLicenseResolver(sources: LicenseSources, settings?: LicenseSettings): LicenseResolver
+/** Resolves licences, nearest declaration first; texts are recognised once per blob, folders once per resolver. */
+export function createLicenseResolver(sources: LicenseSources, settings: LicenseSettings = {}): LicenseResolver {
+  const recognized = new Map<string, RecognizedText>()
+  const resolved = new Map<string, ResolvedLicense>()
+
+  function resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense {
+    const inSkill = skillDirectory !== null
+    const key = `${inSkill ? 's' : 'd'}${folder}`
+    const known = resolved.get(key)
+    if (known !== undefined) return known
+    const declared = readFolder({ sources, settings, recognized }, folder, inSkill)
+    const license =
+      declared !== null ? asResolved(declared) : folder === '' ? UNLICENSED : resolve(parentOf(folder), skillDirectory)
+    resolved.set(key, license)
+    return license
+  }
+
+  function missing(places: Iterable<LicensePlace>): string[] {
+    const wanted = new Set<string>()
+    const watched = { ...sources, textOf: (oid: string) => textOrWanted(sources, oid, wanted) }
+    const seen = new Set<string>()
+    for (const { folder, skillDirectory } of places) {
+      const inSkill = skillDirectory !== null
+      for (const level of upwards(folder)) {
+        const key = `${inSkill ? 's' : 'd'}${level}`
+        if (seen.has(key)) break
+        seen.add(key)
+        readFolder({ sources: watched, settings, recognized }, level, inSkill)
+      }
+    }
+    return [...wanted]
+  }
+
+  return { missing, resolve }
+}
+
+const UNLICENSED: ResolvedLicense = { license: { kind: 'none', name: null, source: null }, issues: [], open: false }
+
+function textOrWanted(sources: LicenseSources, oid: string, wanted: Set<string>): string | null {
+  const text = sources.textOf(oid)
+  if (text === undefined) wanted.add(oid)
+  return text ?? null
+}
+
+function asResolved({ kind, name, source, issues }: Declaration): ResolvedLicense {
+  const license: License = { kind, name: name === null ? null : truncateCharacters(name, LICENSE_NAME_CHARACTERS), source }
+  return { license, issues, open: kind === 'open' }
+}
+
+interface Reading {
+  sources: LicenseSources
+  settings: LicenseSettings
+  /** By blob id. */
+  recognized: Map<string, RecognizedText>
+}
+
+/** What a folder itself declares. The front matter of a skill speaks for the files of skills only. */
+function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Declaration | null {
+  const { sources } = reading
+  const skill = sources.skillIn(folder)
+  const atRootOrSkill = folder === ROOT || skill !== null
+  const declarations = [
+    inSkill ? readWords(reading, folder, 'SKILL.md', skill?.license) : null,
+    readWords(reading, folder, 'SKILLSET.md', sources.manifestIn(folder)?.license),
+    readLicenseFiles(reading, folder, atRootOrSkill),
+    readMetadata(reading, folder, PLUGIN_FILE),
+    atRootOrSkill ? readMetadata(reading, folder, PACKAGE_FILE) : null,
+  ].filter(declaration => declaration !== null)
+  return combineDeclarations(declarations) ?? (folder === ROOT ? readReadme(reading) : null)
+}
+
+function readWords(reading: Reading, folder: RepoPath, file: string, value: FrontMatterValue | undefined): Declaration | null {
+  if (value === undefined || value === '') return null
+  const source = joinPath(folder, file)
+  return declarationOf(reading, folder, 'words', source, typeof value === 'string' ? value : null)
+}
+
+/** `words` is `null` when what is declared is no text. */
+function declarationOf(
+  reading: Reading,
+  folder: RepoPath,
+  origin: 'words' | 'metadata',
+  source: RepoPath,
+  words: string | null,
+): Declaration {
+  const name = words?.trim().replace(/\s+/g, ' ') ?? null
+  const field = origin === 'words' ? { field: 'license' as const } : {}
+  const meaning = words === null ? ({ kind: 'unknown' } as const) : readLicenseWords(words)
+  const issue = (code: LicenseIssue['code'], message: string): LicenseIssue => ({ code, ...field, message, path: source })
+  switch (meaning.kind) {
+    case 'expression':
+      return { origin, ...expressionOf(reading, meaning.expression), source, issues: [] }
+    case 'restricted':
+      return { origin, kind: 'restricted', name, source, issues: [] }
+    case 'unknown':
+      return {
+        origin,
+        kind: 'unknown',
+        name,
+        source,
+        issues: [issue('license.unrecognized', 'the declared words name no known license')],
+      }
+    case 'file': {
+      const path = pathFrom(folder, meaning.file)
+      const file = path === null || path === '' ? null : findFile(reading.sources, path)
+      if (file !== null) return withName(readLicenseText(reading, file), origin, name)
+      const message = `the license file ${truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS)} is not there`
+      return { origin, kind: 'unknown', name, source, issues: [issue('license.unresolved', message)] }
+    }
+  }
+}
+
+/** What a declaration points to: a text without a name of its own keeps the words that point to it. */
+function withName(text: Declaration, origin: Declaration['origin'], words: string | null): Declaration {
+  return { ...text, origin, name: text.name ?? words }
+}
+
+function expressionOf({ settings }: Reading, expression: string): Pick<Declaration, 'kind' | 'name'> {
+  return { kind: kindOfExpression(expression, settings) ?? 'unknown', name: expression }
+}
+
+interface NamedFile {
+  name: string
+  meaning: LicenseFileName
+  file: FoundFile
+}
+
+/** Plain names decide over suffixed ones; what is no file, or a link to none, is not there. */
+function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSkill: boolean): Declaration | null {
+  const found: NamedFile[] = []
+  for (const name of reading.sources.filesIn(folder).keys()) {
+    const meaning = readLicenseFileName(name, atRootOrSkill)
+    const file = meaning === null ? null : findFile(reading.sources, joinPath(folder, name))
+    if (meaning !== null && file !== null) found.push({ name, meaning, file })
+  }
+  found.sort((left, right) => fileOrder(left.name) - fileOrder(right.name) || (left.name < right.name ? -1 : 1))
+  const plain = found.filter(({ meaning }) => meaning.rank === 'plain')
+  return plain.length > 0 ? joinPlain(reading, plain) : joinSuffixed(reading, found)
+}
+
+function fileOrder(name: string): number {
+  return ['license', 'licence', 'copying', 'unlicense'].findIndex(stem => name.toLowerCase().startsWith(stem))
+}
+
+/** Files that each claim to be the licence: all of them have to be open. */
+function joinPlain(reading: Reading, files: readonly NamedFile[]): Declaration | null {
+  const texts = files.map(({ file }) => readLicenseText(reading, file))
+  return (
+    texts.find(({ kind }) => kind === 'restricted') ?? texts.find(({ kind }) => kind === 'unknown') ?? combineDeclarations(texts)
+  )
+}
+
+/** `LICENSE-MIT` and `LICENSE-APACHE` are a choice; a file for a part of the folder has to be open as well. */
+function joinSuffixed(reading: Reading, files: readonly NamedFile[]): Declaration | null {
+  const texts = files.map(({ file, meaning }) => ({ ...readLicenseText(reading, file), names: meaning.names }))
+  const closedPart = texts.find(({ kind, names }) => kind !== 'open' && names === 'scope')
+  const open = texts.filter(({ kind }) => kind === 'open')
+  const first = closedPart ?? open[0] ?? texts.find(({ kind }) => kind === 'restricted') ?? texts[0]
+  if (first === undefined) return null
+  const { origin, kind, source, issues } = first
+  const name = kind === 'open' ? [...new Set(open.map(text => text.name))].join(' OR ') : first.name
+  return { origin, kind, name, source, issues }
+}
+
+function readLicenseText(reading: Reading, file: FoundFile): Declaration {
+  const text = recognizeBlob(reading, file.oid)
+  const base = { origin: 'file', source: file.path } as const
+  switch (text.kind) {
+    case 'known':
+      return { ...base, ...expressionOf(reading, text.id), issues: [] }
+    case 'restricted':
+      return { ...base, kind: 'restricted', name: null, issues: [] }
+    case 'unknown': {
+      const issue: LicenseIssue = {
+        code: 'license.unrecognized',
+        message: 'the text is no known license, or not unchanged',
+        path: file.path,
+      }
+      return { ...base, kind: 'unknown', name: null, issues: [issue] }
+    }
+  }
+}
+
+function recognizeBlob({ sources, recognized }: Reading, oid: string): RecognizedText {
+  const known = recognized.get(oid)
+  if (known !== undefined) return known
+  const text = sources.textOf(oid)
+  if (text === null || text === undefined) return { kind: 'unknown' }
+  const result = recognizeLicenseText(text)
+  recognized.set(oid, result)
+  return result
+}
+
+function readMetadata(reading: Reading, folder: RepoPath, name: string): Declaration | null {
+  const path = pathFrom(folder, name)
+  const file = path === null ? null : findFile(reading.sources, path)
+  const text = file === null ? null : reading.sources.textOf(file.oid)
+  if (file === null || text === null || text === undefined) return null
+  const words = readMetadataLicense(text)
+  return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
+}
+
+/** The last resort, at the root only. A README that is a link does not count. */
+function readReadme({ sources, settings }: Reading): Declaration | null {
+  const files = sources.filesIn(ROOT)
+  const name = chooseReadme([...files].flatMap(([name, { mode }]) => (mode === '120000' ? [] : [name])))
+  const oid = name === null ? undefined : files.get(name)?.oid
+  const text = oid === undefined ? null : sources.textOf(oid)
+  const id = text === null || text === undefined ? null : readLicenseSection(text)
+  if (id === null || name === null) return null
+  const kind = kindOfExpression(id, settings) ?? 'unknown'
+  return { origin: 'file', kind, name: id, source: joinPath(ROOT, name), issues: [] }
+}

@@ -1,2 +1,112 @@
+import { ownWords, partsOfAddress } from './guard.ts'
+import { normalizeText, wordsOf } from './normalize.ts'
+import { FORBIDDING, LATIN, NAMES } from './telling-words.ts'
+import { aliases, aliasWords } from './words.ts'
+
 /** The one licence that the licence section of a README names, as SPDX id; `null` when it names none, several, or says more. */
-export declare function readLicenseSection(markdown: string): string | null
+export function readLicenseSection(markdown: string): string | null {
+  const sections = licenseSections(markdown)
+  const ids = new Set(sections.map(licenseOfSection))
+  const [id = null] = ids
+  return ids.size === 1 ? id : null
+}
+
+interface Section {
+  heading: string
+  body: string
+}
+
+interface Heading {
+  line: number
+  depth: number
+  text: string
+}
+
+/** Sections with a heading about licences, subsections included; text in code blocks is no heading. */
+function licenseSections(markdown: string): Section[] {
+  const lines = markdown.slice(0, README_CHARACTERS).split(/\r?\n/)
+  const headings = headingsOf(lines)
+  return headings.flatMap((heading, index) => {
+    if (!/licen[cs]e/i.test(heading.text)) return []
+    const next = headings.slice(index + 1).find(({ depth }) => depth <= heading.depth)
+    return [
+      {
+        heading: heading.text,
+        body: lines
+          .slice(heading.line + 1, next?.line)
+          .join('\n')
+          .trim(),
+      },
+    ]
+  })
+}
+
+function headingsOf(lines: readonly string[]): Heading[] {
+  const headings: Heading[] = []
+  let fence: string | null = null
+  for (const [index, line] of lines.entries()) {
+    const mark = line.match(/^ {0,3}(`{3,}|~{3,})/)?.[1]
+    if (mark !== undefined && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark : null
+    if (fence !== null || mark !== undefined) continue
+    const atx = line.match(/^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/)
+    const setext = line.match(/^ {0,3}(=+|-+)[ \t]*$/)
+    const before = lines[index - 1]?.trim() ?? ''
+    if (atx !== null) headings.push({ line: index, depth: atx[1]?.length ?? 1, text: atx[2] ?? '' })
+    else if (setext !== null && before !== '' && !/^(?:#|[-*|>])/.test(before)) {
+      headings.push({ line: index, depth: setext[1]?.startsWith('=') ? 1 : 2, text: before })
+    }
+  }
+  return headings
+}
+
+function licenseOfSection({ heading, body }: Section): string | null {
+  if (body.length > SECTION_CHARACTERS) return null
+  const { words, copyright } = normalizeText(`${heading}\n${body}`)
+  const all = [...words, ...copyright.flat()]
+  if (all.some(word => RESERVING.has(word) || FORBIDDING.test(word) || !(LATIN.test(word) || isAddress(word)))) return null
+  const found = namedLicenses(words.filter(word => !isAddress(word)))
+  const [id] = found
+  if (found.size !== 1 || id === undefined) return null
+  const own = ownWords(id)
+  return all.flatMap(partsOfAddress).some(part => NAMES.test(part) && !own.has(part) && !found.has(part)) ? null : id
+}
+
+/** Licences whose names stand in the words; the longest name at each place counts. */
+function namedLicenses(words: readonly string[]): Set<string> {
+  const telling = aliasWords(words)
+  const ids = new Set<string>()
+  for (let start = 0; start < telling.length; ) {
+    const length = longestName(telling, start)
+    const id = length === 0 ? undefined : aliases().get(telling.slice(start, start + length).join(' '))
+    if (id !== undefined) ids.add(id)
+    start += Math.max(1, length)
+  }
+  return ids
+}
+
+function longestName(words: readonly string[], start: number): number {
+  for (let length = Math.min(NAME_WORDS, words.length - start); length > 0; length--) {
+    const name = words.slice(start, start + length)
+    // "Fair", "Intel" and "Jam" are licences too, and ordinary words.
+    if (aliases().has(name.join(' ')) && (length > 1 || NAMES.test(name[0] ?? ''))) return length
+  }
+  return 0
+}
+
+function isAddress(word: string): boolean {
+  return /[./]/.test(word)
+}
+
+const README_CHARACTERS = 256 * 1024
+const SECTION_CHARACTERS = 200
+const NAME_WORDS = 10
+const RESERVING = new Set([
+  'individual',
+  'each',
+  'except',
+  'some',
+  'may',
+  'unless',
+  'however',
+  ...wordsOf('other parts portions third'),
+])

@@ -42,6 +42,7 @@ export function aliasWords(words: readonly string[]): string[] {
 export const aliases = once((): ReadonlyMap<string, string> => {
   const found = new Map<string, string | null>()
   for (const { id, name } of licenseNames()) {
+    if (id.endsWith('+')) continue
     for (const alias of new Set([aliasOf(id), aliasOf(name)])) {
       const other = found.get(alias)
       // `GPL-2.0` is the withdrawn id of `GPL-2.0-only`.
@@ -98,12 +99,14 @@ const COMMON_NAMES: readonly (readonly [string, string])[] = [
 
 /** A file that the words point to and nothing else: `LICENSE.txt`, "Complete terms in LICENSE.txt", "see TERMS.md". */
 function namedFile(words: string): string | null {
-  const [, phrase, path] = words.match(POINTER) ?? words.match(POINTER_BEHIND) ?? []
-  if (path === undefined || path.includes('://')) return null
-  return phrase !== undefined || FILE_LIKE.test(path) ? path.replace(/^\.\//, '') : null
+  const file = words.match(POINTER)?.[1]
+  return file === undefined || file.includes('://') ? null : file.replace(/^\.\//, '')
 }
 
-const POINTER =
-  /^((?:(?:complete|full) )?(?:license )?terms (?:are )?in |see (?:the )?(?:licen[cs]e )?(?:file |terms )?(?:in |at )?|licen[cs]e in |refer to )?(?:the )?["'`]?([^\s"'`]*[^\s"'`.])["'`]?(?: file)?\.?$/i
-const POINTER_BEHIND = /^()["'`]?([^\s"'`]+\.(?:txt|md|rst))["'`]? (?:has|contains) (?:the )?(?:complete|full) (?:license )?terms\.?$/i
-const FILE_LIKE = /^(?:[^\s/]+\/|\/|\.\.?\/)*(?:licen[cs]e|copying|unlicense|terms|[^\s/]+\.(?:txt|md|rst))(?:\.(?:txt|md|rst))?$/i
+const FILE =
+  '["\'`]?((?:[^\\s/"\'`]+/|/)*(?:licen[cs]e|copying|unlicense|terms|[^\\s/"\'`]+\\.(?:txt|md|rst))(?:[-.][^\\s/"\'`.]+)*)["\'`]?'
+const LEAD =
+  '(?:(?:(?:complete|full) )?(?:license )?terms (?:are )?in |see (?:the )?(?:licen[cs]e )?(?:file |terms )?(?:in |at )?|licen[cs]e in |refer to )?'
+const TRAIL =
+  '(?: file)?(?: for (?:the |more |full |complete )*(?:details|terms|information|license terms)| (?:has|contains) (?:the )?(?:complete|full) (?:license )?terms)?'
+const POINTER = new RegExp(`^${LEAD}(?:the )?${FILE}${TRAIL}\\.?$`, 'i')

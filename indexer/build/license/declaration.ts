@@ -1,0 +1,54 @@
+import type { License } from '#core/contract/shared.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+import { idsOfExpression } from './kind.ts'
+import type { LicenseIssue } from './sources.ts'
+
+/** One place of a folder that says something about its licence. */
+export interface Declaration {
+  /** `words`: a front matter or a manifest; `file`: a licence file; `metadata`: a package or plugin file. */
+  origin: 'words' | 'file' | 'metadata'
+  kind: Exclude<License['kind'], 'none'>
+  name: string | null
+  source: RepoPath
+  issues: LicenseIssue[]
+}
+
+/**
+ * What the declarations of one folder, in order of precedence, say together; `null` when there are none.
+ * A restriction wins wherever it stands. An open id in a front matter or manifest wins over a text that nobody recognises.
+ * Of different open licences the first counts, with a warning.
+ */
+export function combineDeclarations(declarations: readonly Declaration[]): Declaration | null {
+  const [first] = declarations
+  if (first === undefined) return null
+  const chosen = declarations.find(({ kind }) => kind === 'restricted') ?? first
+  const others = declarations.filter(other => other !== chosen && other.kind !== 'unknown' && !agree(chosen, other))
+  return chosen.kind === 'unknown' || others.length === 0 ? chosen : withConflict(chosen, others)
+}
+
+function withConflict(chosen: Declaration, others: readonly Declaration[]): Declaration {
+  const list = others.map(({ name, source }) => `${name ?? 'a restricted license'} in ${source}`).join(', ')
+  const issue: LicenseIssue = {
+    code: 'license.conflict',
+    ...(chosen.origin === 'words' ? { field: 'license' as const } : {}),
+    message: `the declared license ${chosen.name ?? 'text'} stands next to ${list}`,
+    path: chosen.source,
+  }
+  return { ...chosen, issues: [...chosen.issues, issue] }
+}
+
+/** Whether one of two licences is a side of the other; "only" and "or later" are no contradiction. */
+function agree(left: Declaration, right: Declaration): boolean {
+  if (left.kind !== right.kind) return false
+  const [leftIds, rightIds] = [familiesOf(left), familiesOf(right)]
+  if (leftIds.size === 0 || rightIds.size === 0) return left.kind === 'restricted'
+  return isSubset(leftIds, rightIds) || isSubset(rightIds, leftIds)
+}
+
+function familiesOf({ name }: Declaration): Set<string> {
+  return new Set(idsOfExpression(name ?? '').map(id => id.replace(/-(?:only|or-later)$/, '')))
+}
+
+function isSubset(small: ReadonlySet<string>, large: ReadonlySet<string>): boolean {
+  return [...small].every(id => large.has(id))
+}
