@@ -60,7 +60,7 @@ const COVERAGE_FLOOR = 0.15
  *
  * An item needs any of the terms, and enough of them by weight: one common word of a long question is no match.
  * A score follows from the item, the query and the whole snapshot alone, so the answer for a folder is the answer for everything,
- * without what lies elsewhere. Only additions, multiplications and divisions make it: the same on every machine.
+ * without what lies elsewhere. Only operations that IEEE 754 rounds in one way make it: it is the same on every machine.
  */
 export function rankItems(terms: readonly MatchedTerm[], owners: readonly number[]): RankedItem[] {
   const known = terms.filter(({ matches }) => matches.length > 0)
@@ -191,25 +191,31 @@ function editsBetween(term: string, candidate: string): number | null {
   if (candidate.startsWith(term) && candidate.length - term.length <= COMPLETION_UNITS) return 1
   const most = term.length >= TWO_EDITS_UNITS ? 2 : 1
   if (Math.abs(term.length - candidate.length) > most) return null
-  const edits = editDistance(term, candidate)
+  const edits = editDistance(term, candidate, most)
   return edits <= most ? edits : null
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours, in UTF-16 units. */
-export function editDistance(left: string, right: string): number {
+/** Insertions, deletions, substitutions and swaps of neighbours, in UTF-16 units; any number above `most` when there are more than that. */
+export function editDistance(left: string, right: string, most: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: right.length + 1 }, (_, column) => column)
+  let leastOfLast = 0
   for (let row = 1; row <= left.length; row++) {
     const current = [row]
+    let least = row
     for (let column = 1; column <= right.length; column++) {
       const isSame = left[row - 1] === right[column - 1]
       let edits = Math.min((last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (isSame ? 0 : 1))
       const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
       if (isSwap) edits = Math.min(edits, (beforeLast[column - 2] ?? 0) + 1)
       current.push(edits)
+      least = Math.min(least, edits)
     }
+    // A swap reaches back two rows; from there on it only grows.
+    if (least > most && leastOfLast > most) return least
     beforeLast = last
     last = current
+    leastOfLast = least
   }
   return last[right.length] ?? 0
 }

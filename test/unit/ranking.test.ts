@@ -155,11 +155,15 @@ describe('misspelled words', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
     fc.assert(
       fc.property(word, word, (left, right) => {
-        expect(editDistance(left, right)).toBe(editDistance(right, left))
-        expect(editDistance(left, right) === 0).toBe(left === right)
-        expect(editDistance(left, right)).toBeLessThanOrEqual(Math.max(left.length, right.length))
+        const edits = editDistance(left, right, 8)
+        expect(edits).toBe(editDistance(right, left, 8))
+        expect(edits === 0).toBe(left === right)
+        expect(edits).toBeLessThanOrEqual(Math.max(left.length, right.length))
+        const bounded = editDistance(left, right, 2)
+        if (edits <= 2) expect(bounded).toBe(edits)
+        else expect(bounded).toBeGreaterThan(2)
       }),
     )
-    expect([editDistance('ab', 'ba'), editDistance('kitten', 'sitting'), editDistance('', 'abc')]).toEqual([1, 3, 3])
+    expect([editDistance('ab', 'ba', 9), editDistance('kitten', 'sitting', 9), editDistance('', 'abc', 9)]).toEqual([1, 3, 3])
   })
 })
