@@ -1,0 +1,390 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { index } from '#test/support/indexed.ts'
+import { createRepositories, type TestFile, type TestRepositories } from '#test/support/repository.ts'
+
+let repositories: TestRepositories
+let made = 0
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+})
+afterAll(() => repositories.remove())
+
+const MIT = `MIT License
+
+Copyright (c) 2026 Someone
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`
+
+const skill = (name: string, body = 'Do it.\n', more = '') =>
+  `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}`
+
+async function indexFiles(files: Record<string, TestFile>, change = {}) {
+  const repository = await repositories.create('acme', `r${made++}`)
+  const commit = await repository.commit({ LICENSE: MIT, ...files })
+  return index(repository, commit, repositories.root, change)
+}
+
+describe('skills', () => {
+  test('every SKILL.md is one, dot-folders and nested ones too; links, other spellings and generated folders are not', async () => {
+    const { rows, header } = await indexFiles({
+      'skills/a/SKILL.md': skill('a'),
+      'skills/a/inner/SKILL.md': skill('inner'),
+      '.claude/skills/b/SKILL.md': skill('b'),
+      'skills/c/skill.md': skill('c'),
+      'skills/d/SKILL.md': { link: '../a/SKILL.md' },
+      '.agents/skills': { link: '../skills' },
+      'node_modules/e/SKILL.md': skill('e'),
+      'modules/f': { submodule: 'a'.repeat(40) },
+    })
+    expect([...rows('skills').keys()]).toEqual(['.claude/skills/b/SKILL.md', 'skills/a/SKILL.md', 'skills/a/inner/SKILL.md'])
+    expect(header.root.folder.counts).toEqual({ skills: 3, documents: 1 })
+    expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
+      ['tree.submodule', 'modules/f'],
+      ['skill.file_name', 'skills/c/skill.md'],
+    ])
+  })
+
+  test('a file belongs to the nearest skill, and the outer skill refers to the inner one', async () => {
+    const { rows } = await indexFiles({
+      'a/SKILL.md': skill('a'),
+      'a/data.json': '{}',
+      'a/inner/SKILL.md': skill('inner'),
+      'a/inner/x.md': '# X\n',
+    })
+    const contexts = rows('contexts')
+    expect(contexts.get('a/SKILL.md')?.full).toMatchObject({ files: ['a/data.json'], references: ['a/inner/SKILL.md'] })
+    expect(contexts.get('a/inner/SKILL.md')?.full).toMatchObject({ files: ['a/inner/x.md'], references: [] })
+    expect(contexts.get('a/inner/SKILL.md')?.warnings).toContainEqual(expect.objectContaining({ code: 'skill.nested' }))
+  })
+
+  test('a skill at the root owns the root folder and the folders of the convention, not the repository', async () => {
+    const { rows } = await indexFiles({
+      'SKILL.md': skill('root'),
+      'notes.txt': 'x',
+      'references/a.md': '# A\n',
+      'docs/guide.md': '# G\n',
+    })
+    expect(rows('contexts').get('SKILL.md')?.full?.files).toEqual(['LICENSE', 'notes.txt', 'references/a.md'])
+    expect([...rows('documents').keys()]).toEqual(['docs/guide.md'])
+  })
+
+  test('an internal skill is in no listing, count or search, but can be loaded', async () => {
+    const { rows, header } = await indexFiles({
+      'a/SKILL.md': skill('a', 'Do.\n', 'metadata: { internal: true }\n'),
+      'a/x.md': '# X\n',
+    })
+    expect(header.root.folder.counts).toEqual({ skills: 0, documents: 0 })
+    expect([rows('skills').size, rows('entries').size, rows('searchItems').size]).toEqual([0, 0, 0])
+    expect(rows('contexts').get('a/SKILL.md')?.full?.body).toBe('Do.\n')
+    expect(rows('files').get('a/x.md')).toHaveProperty('record')
+  })
+
+  test('skills of one name keep their paths and say so', async () => {
+    const { rows } = await indexFiles({ 'x/a/SKILL.md': skill('a'), 'y/a/SKILL.md': skill('a') })
+    for (const row of rows('skills').values())
+      expect(row.warnings).toEqual([expect.objectContaining({ code: 'name.duplicate', field: 'name' })])
+  })
+
+  test('a SKILL.md that is no text is said to be unreadable and is no skill', async () => {
+    const { header } = await indexFiles({
+      'a/SKILL.md': new Uint8Array([0xff, 0xfe, 0x00]),
+      'b/SKILL.md': 'x'.repeat(1024 * 1024 + 1),
+    })
+    expect(header.root.folder.counts.skills).toBe(0)
+    expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
+      ['skill.unreadable', 'a/SKILL.md'],
+      ['skill.unreadable', 'b/SKILL.md'],
+    ])
+  })
+})
+
+describe('rules and includes', () => {
+  test('rules come root first, then the body, then includes of manifests and of the skill, each file once', async () => {
+    const { rows, text } = await indexFiles({
+      'SKILLSET.md': '---\nname: Root\ninclude: [style.md]\n---\n\nRoot rules.\n\n',
+      'style.md': 'Style.\n',
+      'skills/SKILLSET.md': '---\nname: Skills\n---\n',
+      'skills/x/SKILLSET.md': '---\ninclude: [/style.md, ../more.md]\n---\r\nNear rules.\r\n',
+      'skills/more.md': 'More.\n',
+      'skills/x/a/SKILL.md': skill('a', 'Body.\n', 'include: own.md ../../more.md\n'),
+      'skills/x/a/own.md': 'Own.\n',
+    })
+    const { full } = rows('contexts').get('skills/x/a/SKILL.md') ?? {}
+    const piece = (part: {
+      path: string
+      slice: { record: [number, number, number]; offsetBytes: number; lengthBytes: number }
+    }) => [
+      part.path,
+      Buffer.from(text(part.slice.record))
+        .subarray(part.slice.offsetBytes, part.slice.offsetBytes + part.slice.lengthBytes)
+        .toString(),
+    ]
+    expect(full?.rules.map(piece)).toEqual([
+      ['SKILLSET.md', 'Root rules.'],
+      ['skills/x/SKILLSET.md', 'Near rules.'],
+    ])
+    expect(full?.body).toBe('Body.\n')
+    expect(full?.includes.map(piece)).toEqual([
+      ['style.md', 'Style.\n'],
+      ['skills/more.md', 'More.\n'],
+      ['skills/x/a/own.md', 'Own.\n'],
+    ])
+    expect(full?.incomplete).toBe(false)
+  })
+
+  test.each<[string, string, Record<string, TestFile>]>([
+    ['include.missing', 'nowhere.md', {}],
+    ['include.missing', '../../x.md', {}],
+    ['include.missing', 'https://example.org/a.md', {}],
+    ['include.missing', 'link.md', { 'a/link.md': { link: 'SKILL.md' } }],
+    ['include.missing', '/closed/a.md', { 'closed/SKILLSET.md': '---\nbroken', 'closed/a.md': 'x' }],
+    ['include.excluded', '/hidden.md', { 'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n', 'hidden.md': 'x' }],
+    ['include.too_large', 'big.md', { 'a/big.md': 'x'.repeat(65_537) }],
+    ['include.not_text', 'data.bin', { 'a/data.bin': new Uint8Array([0, 1, 2]) }],
+    ['include.not_served', '/other/b.md', { 'other/LICENSE': 'All rights reserved.\n', 'other/b.md': 'x' }],
+  ])('%s: required content is missing, so the context never becomes complete (%s)', async (code, include, files) => {
+    const { rows } = await indexFiles({ ...files, 'a/SKILL.md': skill('a', 'Body.\n', `include: ["${include}"]\n`) })
+    const context = rows('contexts').get('a/SKILL.md')
+    expect(context?.full?.incomplete).toBe(true)
+    expect(context?.diagnostics).toEqual([expect.objectContaining({ code, severity: 'error', path: 'a/SKILL.md' })])
+    expect(context?.warnings).toContainEqual(expect.objectContaining({ code }))
+    expect(JSON.stringify(context?.diagnostics)).not.toContain('hidden')
+  })
+
+  test('more rules than a chain may hold are missing, not cut', async () => {
+    const rules = `---\nname: a\n---\n${'r'.repeat(60_000)}\n`
+    const { rows } = await indexFiles({
+      'SKILLSET.md': rules,
+      'x/SKILLSET.md': rules,
+      'x/y/SKILLSET.md': rules,
+      'x/y/a/SKILL.md': skill('a'),
+    })
+    const context = rows('contexts').get('x/y/a/SKILL.md')
+    expect(context?.full?.rules.map(part => part.path)).toEqual(['SKILLSET.md', 'x/SKILLSET.md'])
+    expect(context?.diagnostics).toEqual([expect.objectContaining({ code: 'rules.missing' })])
+    expect(context?.full?.incomplete).toBe(true)
+  })
+})
+
+describe('references', () => {
+  test('links and code spans name readable files once, in order; what is only linked becomes readable and nothing else', async () => {
+    const { rows } = await indexFiles({
+      'a/SKILL.md': skill(
+        'a',
+        'See [x](ref/x.md), `ref/x.md`, `scripts/run.py`, [source](../src/main.ts), [all](../docs/), [gone](gone.md), ![pic](pic.png).\n',
+      ),
+      'a/ref/x.md': '# X\n',
+      'a/scripts/run.py': 'print()\n',
+      'a/pic.png': new Uint8Array([0x89, 0x50, 0]),
+      'src/main.ts': 'export {}\n',
+      'src/other.ts': 'export {}\n',
+      'docs/one.md': '[txt](notes.txt)\n',
+      'docs/notes.txt': 'notes\n',
+    })
+    const context = rows('contexts').get('a/SKILL.md')
+    expect(context?.full?.references).toEqual(['a/ref/x.md', 'a/scripts/run.py', 'src/main.ts', 'docs/one.md'])
+    expect(context?.warnings).toEqual([{ code: 'reference.broken', message: 'gone.md leads to nothing' }])
+    expect([...rows('files').keys()]).toEqual([
+      'LICENSE',
+      'a/SKILL.md',
+      'a/pic.png',
+      'a/ref/x.md',
+      'a/scripts/run.py',
+      'docs/notes.txt',
+      'docs/one.md',
+      'src/main.ts',
+    ])
+    expect(rows('files').get('a/pic.png')).toMatchObject({ refusal: 'file.not_text' })
+    expect([...rows('searchItems').keys()]).toEqual(['a/SKILL.md', 'a/ref/x.md', 'a/scripts/run.py', 'docs/one.md'])
+    expect([...rows('entries').keys()].map(key => key.replace('\0', '|'))).not.toContain('|src')
+  })
+})
+
+describe('licences', () => {
+  test('without a licence everything is described only on a public repository and served on a private one', async () => {
+    const files = {
+      LICENSE: null,
+      'a/SKILL.md': skill('a', 'Secret body.\n'),
+      'a/x.md': 'Secret file.\n',
+      'docs/d.md': '# D\n\nSummary.\n\nSecret document.\n',
+    }
+    const open = await indexFiles(files, { visibility: 'private' })
+    expect(open.rows('contexts').get('a/SKILL.md')?.full?.body).toBe('Secret body.\n')
+
+    const closed = await indexFiles(files)
+    expect(closed.rows('contexts').get('a/SKILL.md')).not.toHaveProperty('full')
+    expect(closed.rows('skills').get('a/SKILL.md')).toMatchObject({ describedOnly: true, license: { kind: 'none' } })
+    expect([...closed.rows('files').values()].map(row => row.refusal)).toEqual([
+      'file.not_served',
+      'file.not_served',
+      'file.not_served',
+    ])
+    expect(closed.header.packs.length).toBe(1)
+    const everything =
+      (await Promise.all(closed.header.packs.map(async () => ''))).join('') +
+      JSON.stringify([...Object.keys(closed.header.tables)].map(name => [...closed.rows(name as 'files')]))
+    expect(everything).not.toMatch(/Secret/)
+  })
+})
+
+describe('what is withheld', () => {
+  test('no row of any table names what is excluded or closed', async () => {
+    const { rows, header } = await indexFiles({
+      'SKILLSET.md': '---\nexclude: [hidden/, "*.private.md"]\n---\n',
+      'hidden/SKILL.md': skill('hidden'),
+      'hidden/skill.md': 'x',
+      'docs/a.private.md': '# P\n',
+      'docs/a.md': '# A\n',
+      'closed/SKILLSET.md': '---\nbroken',
+      'closed/deep/SKILL.md': skill('deep'),
+    })
+    const named = Object.keys(header.tables)
+      .filter(name => name !== 'withheld')
+      .map(name => JSON.stringify([...rows(name as 'files')]))
+      .join('\n')
+    expect(named).not.toMatch(/hidden|private|deep/)
+    expect([...rows('withheld')]).toEqual([
+      ['closed', { reason: 'closed' }],
+      ['docs/a.private.md', { reason: 'excluded' }],
+      ['hidden', { reason: 'excluded' }],
+    ])
+    expect(rows('entries').get('\0closed')).toEqual({ path: 'closed', kind: 'directory', counts: { skills: 0, documents: 0 } })
+    expect(header.root.diagnostics).toMatchObject([{ code: 'manifest.unreadable', boundary: 'closed' }])
+  })
+})
+
+describe('odd repositories', () => {
+  test('one without any content is ready and empty', async () => {
+    const { header } = await indexFiles({ LICENSE: null, 'src/main.ts': 'x' })
+    expect(header.root).toMatchObject({
+      folder: { counts: { skills: 0, documents: 0 }, license: { kind: 'none' } },
+      skills: [],
+      documents: [],
+    })
+  })
+
+  test('odd names are names', async () => {
+    const names = [
+      'docs/%5Bboop%5D.md',
+      'docs/%.md',
+      'docs/c++.md',
+      'docs/a b.md',
+      'docs/e\u0301.md',
+      'docs/-x.md',
+      'docs/#.md',
+      'docs/[x].md',
+      'docs/🙂.md',
+    ]
+    const { rows } = await indexFiles(Object.fromEntries(names.map(name => [name, '# T\n'])))
+    expect([...rows('documents').keys()].sort()).toEqual([...names].sort())
+  })
+
+  test('names that no path can hold are left out and counted', async () => {
+    const repository = await repositories.create('acme', `r${made++}`)
+    const blob = await repository.writeBlob('# T\n')
+    const tree = await repository.rawTree([
+      { mode: '100644', name: 'a\\b.md', oid: blob },
+      { mode: '100644', name: 'ok.md', oid: blob },
+      { mode: '100644', name: new Uint8Array([0xff, 0x2e, 0x6d, 0x64]), oid: blob },
+    ])
+    const { rows, header } = await index(repository, await repository.commitTree(tree), repositories.root)
+    expect([...rows('documents').keys()]).toEqual(['ok.md'])
+    expect(header.root.diagnostics).toMatchObject([{ code: 'tree.invalid_name' }])
+  })
+
+  test('a missing blob is said, and the rest is there', async () => {
+    const repository = await repositories.create('acme', `r${made++}`)
+    const commit = await repository.commit({ 'a.md': '# A\n', 'gone.md': '# Gone\n', 'g/SKILL.md': skill('g') })
+    await repository.dropObject(await repository.oidAt(commit, 'gone.md'))
+    await repository.dropObject(await repository.oidAt(commit, 'g/SKILL.md'))
+    const { rows, header } = await index(repository, commit, repositories.root)
+    expect([...rows('documents').keys()]).toEqual(['a.md'])
+    expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
+      ['file.unreadable', 'g/SKILL.md'],
+      ['file.unreadable', 'gone.md'],
+    ])
+  })
+
+  test('folders that are too deep are left out and the index says that it is partial', async () => {
+    const { header, rows } = await indexFiles({ [`${'d/'.repeat(300)}a.md`]: '# A\n', 'b.md': '# B\n' })
+    expect(header.truncated).toBe(true)
+    expect([...rows('documents').keys()]).toEqual(['b.md'])
+    expect(header.root.diagnostics).toMatchObject([{ code: 'tree.limit' }])
+  })
+
+  test('a tree with more entries than are read fails as too large, in bounded time', async () => {
+    const repository = await repositories.create('acme', `r${made++}`)
+    let tree = await repository.rawTree([{ mode: '100644', name: 'f', oid: await repository.writeBlob('x') }])
+    for (let level = 0; level < 10; level++) {
+      tree = await repository.rawTree(Array.from({ length: 10 }, (_, item) => ({ mode: '40000', name: `d${item}`, oid: tree })))
+    }
+    await expect(index(repository, await repository.commitTree(tree), repositories.root)).rejects.toMatchObject({
+      code: 'index.too_large',
+    })
+  })
+
+  test('a blob of a gibibyte is refused by its size', async () => {
+    const repository = await repositories.create('acme', `r${made++}`)
+    const blob = await repository.writeZeroBlob(2 ** 30)
+    const commit = await repository.commit({
+      LICENSE: MIT,
+      'a/SKILL.md': skill('a'),
+      'a/huge.bin': { blob },
+      'huge.md': { blob },
+    })
+    const { rows } = await index(repository, commit, repositories.root)
+    expect(rows('files').get('a/huge.bin')).toEqual({ sizeBytes: 2 ** 30, refusal: 'file.too_large' })
+    expect(rows('contexts').get('a/SKILL.md')?.full?.oversized).toEqual([{ path: 'a/huge.bin', sizeBytes: 2 ** 30 }])
+  })
+})
+
+test('indexing twice gives the same bytes, whatever the repository', async () => {
+  const name = fc.constantFrom(
+    'SKILL.md',
+    'SKILLSET.md',
+    'README.md',
+    'LICENSE',
+    'a.md',
+    'b.txt',
+    'c++.md',
+    '🙂.md',
+    'skill.md',
+    'package.json',
+  )
+  const folder = fc.constantFrom('', 'x/', 'x/y/', 'skills/a/', 'skills/a/references/', '.claude/', 'é/')
+  const text = fc.oneof(
+    fc.constantFrom(
+      MIT,
+      skill('a'),
+      skill('b', 'See [a](a.md) and `b.txt`.\n', 'include: [a.md]\n'),
+      '---\nexclude: [x/]\ninclude: [a.md]\n---\nRules.\n',
+      '---\nbroken',
+      '',
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 400 }),
+  )
+  const files = fc.dictionary(
+    fc.tuple(folder, name).map(([at, base]) => at + base),
+    text,
+    { minKeys: 1, maxKeys: 12, noNullPrototype: true },
+  )
+  await fc.assert(
+    fc.asyncProperty(files, async contents => {
+      const repository = await repositories.create('acme', `r${made++}`)
+      const commit = await repository.commit(contents)
+      const [first, second] = [
+        await index(repository, commit, repositories.root),
+        await index(repository, commit, repositories.root),
+      ]
+      expect(await first.objects()).toEqual(await second.objects())
+    }),
+    { numRuns: 40 },
+  )
+})

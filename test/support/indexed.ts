@@ -1,0 +1,62 @@
+import { gunzipSync } from 'node:zlib'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { type CommitSha, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
+import { packKey } from '#core/snapshot/keys.ts'
+import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import type { TestRepository } from './repository.ts'
+
+/** A snapshot with everything of it at hand. Every row was checked against its schema. */
+export interface Indexed {
+  header: SnapshotHeader
+  blobs: BlobStore
+  rows<Name extends TableName>(name: Name): Map<string, RowOf<Name>>
+  text(location: Location): string
+  /** Every object of the store by key, as hex. */
+  objects(): Promise<Record<string, string>>
+}
+
+/** Indexes a commit of a test repository into a store of its own. `change` alters what the host says of the repository. */
+export async function index(
+  repository: TestRepository,
+  commit: CommitSha,
+  root: string,
+  change: Partial<HostRepository> = {},
+): Promise<Indexed> {
+  const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
+  const blobs = createMemoryBlobStore(systemClock)
+  try {
+    const answer = await host.repository(repository.owner, repository.name)
+    if (answer.status !== 'ok') throw new Error(answer.status)
+    const job = { repository: { ...answer.value, ...change }, commit }
+    const written = await writeSnapshot({ blobs, hosts: [host] }, job, new AbortController().signal)
+    if (written === null) throw new Error('nothing written')
+    const packs = await Promise.all(
+      written.header.packs.map(async pack => (await blobs.read(packKey(job.repository, pack.name)))?.bytes),
+    )
+    const member = ([pack, offset, length]: Location) =>
+      gunzipSync((packs[pack] as Uint8Array).subarray(offset, offset + length)).toString('utf8')
+    return {
+      header: SnapshotHeader.parse(JSON.parse(JSON.stringify(written.header))),
+      blobs,
+      text: member,
+      rows(name) {
+        const shards = written.header.tables[name].shards.flatMap(
+          ([, , location]) => JSON.parse(member(location)) as [string, unknown][],
+        )
+        return new Map(shards.map(([key, row]) => [key, TABLES[name].row.parse(row) as never]))
+      },
+      async objects() {
+        const keys = await blobs.list('')
+        return Object.fromEntries(
+          await Promise.all(keys.map(async key => [key, Buffer.from((await blobs.read(key))?.bytes ?? []).toString('hex')])),
+        )
+      },
+    }
+  } finally {
+    await host.close()
+  }
+}
