@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fastifyCors from '@fastify/cors'
-import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions, LogController } from 'fastify'
 import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi'
 import { ServiceError } from '#core/errors.ts'
 import type { Deps } from './deps.ts'
@@ -32,7 +32,7 @@ const BODY_BYTES = 64 * 1024
 export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
   const app = fastify({
     logger: options.logger ?? false,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     rewriteUrl,

@@ -46,18 +46,18 @@ function success(schema: z.ZodType) {
 
 /** One response a status, with the codes that it may carry. */
 function failures(errors: readonly ErrorCode[]) {
-  const codes: readonly ErrorCode[] = [...errors, 'service.internal']
-  return Object.fromEntries(
-    [...new Set(codes.map(code => ERROR_STATUS[code]))].sort().map(status => {
-      const own = codes.filter(code => ERROR_STATUS[code] === status)
-      return [
-        status,
-        {
-          description: own.map(code => `\`${code}\``).join(', '),
-          'x-error-codes': own,
-          content: { 'application/json': { schema: ErrorAnswer } },
-        },
-      ]
-    }),
-  )
+  const responses = [...codesByStatus(errors)].map(([status, codes]) => {
+    return [
+      status,
+      { description: codes.map(code => `\`${code}\``).join(', '), content: { 'application/json': { schema: ErrorAnswer } } },
+    ]
+  })
+  return Object.fromEntries(responses)
+}
+
+/** The codes that an endpoint answers, its own and that of a fault of ours, by their HTTP status in rising order. */
+export function codesByStatus(errors: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+  const codes: ErrorCode[] = [...errors, 'service.internal']
+  codes.sort((left, right) => ERROR_STATUS[left] - ERROR_STATUS[right])
+  return Map.groupBy(codes, code => ERROR_STATUS[code])
 }

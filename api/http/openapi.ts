@@ -1,6 +1,9 @@
 import fastifySwagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
+import { z } from 'zod'
+import { ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { codesByStatus } from './endpoint.ts'
 import { ANY_ADDRESS } from './raw-target.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -32,15 +35,34 @@ export function createDescription(app: FastifyInstance): () => string {
   }
 }
 
-/** What the generator cannot know: routes take a raw address where they are declared with `~`, and answers may grow by fields. */
+interface Operation {
+  operationId: string
+  parameters?: { name: string; schema: Json }[]
+  responses: Record<string, { [key: string]: Json }>
+}
+
+/** What the generator cannot know: the address that routes declare as `~`, what a parameter's digits mean, which code has which status. */
 function publishDocument(document: { [key: string]: Json }): Json {
-  const { paths, ...rest } = withoutClosedObjects(document) as { paths: Record<string, Record<string, { parameters?: Json[] }>> }
-  const published = Object.entries(paths).map(([path, item]) => {
-    if (!path.endsWith(`/${ANY_ADDRESS}`)) return [path, item]
-    for (const operation of Object.values(item)) operation.parameters = [ADDRESS, ...(operation.parameters ?? [])]
-    return [`${path.slice(0, -ANY_ADDRESS.length)}{address}`, item]
+  const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, { get: Operation }> }
+  const published = Object.entries(paths).map(([path, { get }]) => {
+    return [path.replace(`/${ANY_ADDRESS}`, '/{address}'), { get: publishOperation(get) }]
   })
   return { ...rest, paths: Object.fromEntries(published) }
+}
+
+function publishOperation(operation: Operation): Json {
+  const { query, errors } = ENDPOINTS[operation.operationId as EndpointName]
+  const meanings = z.toJSONSchema(query, { io: 'output' }).properties as Record<string, { description?: string }>
+  const parameters = (operation.parameters ?? []).map(parameter => {
+    const { description: _, ...schema } = meanings[parameter.name] ?? {}
+    return { ...parameter, schema }
+  })
+  const codes = codesByStatus(errors)
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
+    const own = codes.get(Number(status))
+    return [status, own ? { ...response, 'x-error-codes': own } : response]
+  })
+  return { ...operation, parameters: [ADDRESS, ...parameters], responses: Object.fromEntries(responses) }
 }
 
 const ADDRESS: Json = {

@@ -41,10 +41,9 @@ export function rewriteUrl(request: IncomingMessage): string {
   return `/${prefix}/${ANY_ADDRESS}${query}`
 }
 
-/** Path and query of a request target: without scheme and authority, without fragment, bytes above 0x7f percent-encoded. */
+/** Path and query of a request target: without scheme and authority, without fragment. Node refuses targets that are not ASCII. */
 function toOriginForm(target: string): string {
-  const ascii = target.replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
-  const path = ascii.replace(/#.*$/s, '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
+  const path = target.replace(/#.*$/s, '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   return path.startsWith('/') || path === '*' ? path : `/${path}`
 }
 

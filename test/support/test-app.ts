@@ -123,7 +123,7 @@ export async function testApp(
     for (let jobs = 0; ; jobs++) {
       const lease = await queue.take('test')
       if (lease === null) return jobs
-      await runIndexJob({ blobs, queue, hosts: [host], log: SILENT }, lease, new AbortController().signal)
+      await runIndexJob({ blobs, queue, hosts: [host], log: THROWING }, lease, new AbortController().signal)
     }
   }
 
@@ -211,4 +211,10 @@ function required<Value>(value: Value | undefined, name: string): Value {
   return value
 }
 
-const SILENT = { info() {}, error() {} }
+/** A failure that no test means is a fault of the indexer. */
+const THROWING = {
+  info() {},
+  error(fields: { errorCode?: string; err?: unknown }) {
+    if (fields.errorCode === 'index.internal') throw fields.err
+  },
+}

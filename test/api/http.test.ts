@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import type { JobQueue } from '#core/ports/job-queue.ts'
+import { type Answer, checkAnswer, type TestApp, testApp } from '#test/support/test-app.ts'
+
+const QUERIES: Record<EndpointName, string> = { mounts: '', browse: '', find: '?query=x', skills: '?path=x', files: '?path=x' }
+const ROUTES = Object.keys(ENDPOINTS) as EndpointName[]
+
+let app: TestApp
+let log: string
+beforeAll(async () => {
+  log = ''
+  app = await testApp(
+    { 'acme/tools': { 'a.md': '# A\n' } },
+    {
+      logger: {
+        level: 'trace',
+        stream: {
+          write(line: string) {
+            log += line
+          },
+        },
+      },
+    },
+  )
+})
+afterAll(() => app.close())
+
+test.for(ROUTES)('%s answers HEAD with the headers of GET and without a body', async route => {
+  const url = `/api/v1/${route}/local/acme/tools${QUERIES[route]}`
+  const [get, head] = [await app.get(url), await app.get(url, { method: 'HEAD' })]
+  expect(head.body).toBe('')
+  expect(head.status).toBe(get.status)
+  expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.body)))
+  expect(head.headers['content-type']).toBe(get.headers['content-type'])
+})
+
+test.for([...ROUTES.map(route => `/api/v1/${route}/local/acme/tools`), '/api/v1/nothing', '/api/v1/openapi.json'])(
+  'OPTIONS of %s is answered for any origin, without credentials',
+  async url => {
+    const preflight = { origin: 'https://example.org', 'access-control-request-method': 'GET' }
+    for (const headers of [preflight, { origin: 'https://example.org' }, {}]) {
+      const answer = await app.get(url, { method: 'OPTIONS', headers })
+      expect([answer.status, answer.body]).toEqual([204, ''])
+    }
+    const { headers } = await app.get(url, { method: 'OPTIONS', headers: preflight })
+    expect(headers['access-control-allow-methods']).toBe('GET, HEAD')
+  },
+)
+
+test.for(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+  '%s on a route of the interface is 405 with allow, whatever its body',
+  async method => {
+    for (const url of [...ROUTES.map(route => `/api/v1/${route}/local/acme/tools`), '/api/v1/openapi.json']) {
+      const bodies = [
+        {},
+        { payload: '{', headers: { 'content-type': 'application/json' } },
+        { payload: 'x', headers: { 'content-type': 'a/b' } },
+      ]
+      for (const body of bodies) {
+        const answer = await app.get(url, { method, ...body })
+        expect([answer.status, answer.json.error.code, answer.headers.allow]).toEqual([
+          405,
+          'request.method_not_allowed',
+          'GET, HEAD, OPTIONS',
+        ])
+      }
+    }
+  },
+)
+
+test.for([
+  '/api/v1/nothing',
+  '/api/v1/mounts',
+  '/api/v1/',
+  '/api/v1/mounts2/local/acme/tools',
+  '/api/v1/openapi.json/x',
+  '/%61pi/v1/mounts/~',
+])('%s is 404 request.not_found for every method', async url => {
+  for (const method of ['GET', 'HEAD', 'POST', 'DELETE'] as const) {
+    const answer = await app.get(url, { method })
+    expect(answer.status).toBe(404)
+    if (method !== 'HEAD') expect(answer.json.error.code).toBe('request.not_found')
+  }
+})
+
+test('a path that does not decode is 400 with the headers of every answer', async () => {
+  for (const url of ['/api/v1/%ZZ', '/api/v1/%FF', '/api/v1/%', '/%']) {
+    const answer = await app.get(url)
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'request.invalid'])
+  }
+})
+
+test('a body of a GET is not read, and the request answered', async () => {
+  const answer = await app.get('/api/v1/mounts/local/acme/tools', {
+    payload: '{',
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(answer.status).toBe(200)
+})
+
+const INVALID: readonly [EndpointName, string][] = [
+  ['mounts', '?x=1'],
+  ['mounts', '?__proto__=1'],
+  ['mounts', '?%=1'],
+  ['browse', '?limit=0'],
+  ['browse', '?limit=201'],
+  ['browse', '?limit='],
+  ['browse', '?limit'],
+  ['browse', '?limit=1e2'],
+  ['browse', '?limit=+5'],
+  ['browse', '?limit=%2B5'],
+  ['browse', '?limit=%205'],
+  ['browse', '?limit=5.0'],
+  ['browse', '?limit=-1'],
+  ['browse', '?limit=0x10'],
+  ['browse', '?limit=%D9%A5'],
+  ['browse', '?limit=9999999999'],
+  ['browse', '?limit=5&limit=5'],
+  ['browse', '?path=a&path=a'],
+  ['browse', '?offset=1'],
+  ['browse', '?Limit=5'],
+  ['browse', '?path=%FF'],
+  ['browse', '?path=%ZZ'],
+  ['browse', `?path=${'a'.repeat(9000)}`],
+  ['find', ''],
+  ['find', '?query='],
+  ['find', '?query=%20%09'],
+  ['find', `?query=${'x'.repeat(501)}`],
+  ['find', '?query=x&limit=26'],
+  ['skills', ''],
+  ['skills', '?path='],
+  ['skills', '?path=x&limit=5'],
+  ['files', ''],
+  ['files', '?path=x&limit=100001'],
+  ['files', '?path=x&limit=0'],
+  ['files', '?path=x&offset=-1'],
+  ['files', '?path=x&cursor=x'],
+]
+test.for(INVALID)('%s%s is 400 request.invalid', async ([route, query]) => {
+  const answer = await app.get(`/api/v1/${route}/local/acme/tools${query}`)
+  expect([answer.status, answer.json.error.code]).toEqual([400, 'request.invalid'])
+})
+
+test('a query at its bounds is valid: 500 characters however many bytes, an integer with leading zeros', async () => {
+  expect((await app.get(`/api/v1/find/local/acme/tools?query=${encodeURIComponent('🎻'.repeat(500))}&limit=25`)).status).toBe(200)
+  expect((await app.get('/api/v1/browse/local/acme/tools?limit=007')).status).toBe(200)
+  expect((await app.get('/api/v1/browse/local/acme/tools?')).status).toBe(200)
+})
+
+test('the request id is ours, whatever the client sends', async () => {
+  const { headers } = await app.get('/api/v1/mounts/local/acme/tools', {
+    headers: { 'x-request-id': 'mine', 'request-id': 'mine' },
+  })
+  expect(headers['x-request-id']).not.toBe('mine')
+})
+
+test('links are made of the configured origin, whatever the request claims about its host', async () => {
+  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' }
+  const answers = [
+    await app.get('/api/v1/mounts/local/acme/tools', { headers }),
+    await app.get('/api/v1/openapi.json', { headers }),
+  ]
+  for (const answer of answers) expect(answer.body + JSON.stringify(answer.headers)).not.toContain('evil')
+})
+
+test('the log says what was asked and how it went, and holds no query, no cookie and no credential', async () => {
+  const headers = { cookie: 'session=crumbs', authorization: 'Bearer mgp_tell-no-one' }
+  log = ''
+  await app.get('/api/v1/find/local/acme/tools?query=private-words', { headers })
+  await app.get('/api/v1/browse/local/acme/tools?cursor=sealed-cursor', { headers })
+  await app.get('/api/v1/files/local/acme/tools?private-words=1&path=private-path', { headers })
+  expect(log).toContain('/api/v1/find/local/acme/tools')
+  expect(log).toMatch(/"status":200/)
+  for (const secret of ['private-words', 'sealed-cursor', 'private-path', 'crumbs', 'tell-no-one'])
+    expect(log).not.toContain(secret)
+})
+
+test('what nobody foresaw is 500 without details, and is in the log', async () => {
+  const broken = await testApp(
+    { 'acme/tools': { 'a.md': '# A\n' } },
+    {
+      deps: deps => ({
+        ...deps,
+        hosts: deps.hosts.map(host => ({
+          ...host,
+          segment: 'local',
+          repository: () => Promise.reject(new Error('secret detail')),
+        })),
+      }),
+    },
+  )
+  try {
+    const answer = await broken.get('/api/v1/mounts/local/acme/tools')
+    expect([answer.status, answer.json.error.code]).toEqual([500, 'service.internal'])
+    expect(answer.body).not.toContain('secret detail')
+  } finally {
+    await broken.close()
+  }
+})
+
+test('a host that cannot be asked is 503, with the time to wait when it is known', async () => {
+  const answers = [
+    [{ status: 'rate_limited', retryAfterSeconds: 17.2 }, 'mount.rate_limited', '18'],
+    [{ status: 'rate_limited', retryAfterSeconds: null }, 'mount.rate_limited', undefined],
+    [{ status: 'unavailable', retryAfterSeconds: 5 }, 'mount.unavailable', '5'],
+  ] as const
+  for (const [hostAnswer, code, retryAfter] of answers) {
+    for (const method of ['repository', 'resolve'] as const) {
+      const limited = await testApp(
+        { 'acme/tools': { 'a.md': '# A\n' } },
+        {
+          deps: deps => ({
+            ...deps,
+            hosts: deps.hosts.map(host => ({
+              segment: host.segment,
+              urls: host.urls,
+              repository: (owner, name) => (method === 'repository' ? Promise.resolve(hostAnswer) : host.repository(owner, name)),
+              resolve: () => Promise.resolve(hostAnswer),
+              open: (repository, commit, limits) => host.open(repository, commit, limits),
+              close: () => host.close(),
+            })),
+          }),
+        },
+      )
+      try {
+        const answer = await limited.get('/api/v1/mounts/local/acme/tools')
+        expect([answer.status, answer.json.error.code, answer.headers['retry-after']]).toEqual([503, code, retryAfter])
+      } finally {
+        await limited.close()
+      }
+    }
+  }
+})
+
+test('a queue that takes no job is 503 skill.unavailable', async () => {
+  const refusing = (queue: JobQueue): JobQueue => ({
+    ...queue,
+    offer: () => Promise.reject(new Error('no space left on device')),
+  })
+  const full = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { deps: deps => ({ ...deps, queue: refusing(deps.queue) }) })
+  try {
+    for (const route of ROUTES) {
+      const answer = await full.get(`/api/v1/${route}/local/acme/tools${QUERIES[route]}`)
+      expect([answer.status, answer.json.error.code]).toEqual([503, 'skill.unavailable'])
+    }
+  } finally {
+    await full.close()
+  }
+})
+
+test('healthz tells of the process, readyz of its store', async () => {
+  expect((await app.get('/healthz')).json).toEqual({ status: 'ok' })
+  expect((await app.get('/readyz')).json).toEqual({ status: 'ready' })
+  const away = await testApp({}, { deps: deps => ({ ...deps, probeStore: () => Promise.reject(new Error('disk is gone')) }) })
+  try {
+    const ready: Answer = await away.get('/readyz')
+    expect([ready.status, ready.json]).toEqual([503, { status: 'unavailable' }])
+    expect((await away.get('/healthz')).status).toBe(200)
+  } finally {
+    await away.close()
+  }
+})
+
+test('the check of answers that all these tests rest on notices a missing header and an unknown field', () => {
+  const headers = {
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'x-request-id, retry-after',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': '00000000-0000-0000-0000-000000000000',
+    'content-type': 'application/json; charset=utf-8',
+  }
+  const error = (more: object) => JSON.stringify({ error: { code: 'file.not_found', message: 'none', ...more } })
+  const check = (answer: Partial<Answer>) => () =>
+    checkAnswer('/api/v1/files/local/a/b?path=x', 'GET', { status: 404, headers, body: error({}), ...answer })
+  expect(check({})).not.toThrow()
+  for (const name of Object.keys(headers)) {
+    if (name !== 'content-type') expect(check({ headers: { ...headers, [name]: undefined } }), name).toThrow()
+  }
+  expect(check({ status: 400 })).toThrow()
+  expect(check({ body: error({ surprise: 1 }) })).toThrow()
+  expect(check({ status: 200, body: JSON.stringify({ kind: 'file' }) })).toThrow()
+})

@@ -1,0 +1,80 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { ERROR_STATUS } from '#core/errors.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+
+interface Operation {
+  operationId: string
+  parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[]
+  responses: Record<string, { 'x-error-codes'?: string[]; content: Record<string, { schema: { $ref: string } }> }>
+}
+
+let app: TestApp
+let document: {
+  openapi: string
+  paths: Record<string, { get: Operation }>
+  components: { schemas: Record<string, unknown> }
+}
+beforeAll(async () => {
+  app = await testApp({})
+  const answer = await app.get('/api/v1/openapi.json')
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  document = answer.json
+})
+afterAll(() => app.close())
+
+test('the description is a valid OpenAPI 3.1 document', async () => {
+  const result = await new Validator().validate(structuredClone(document))
+  expect(result.errors ?? []).toEqual([])
+  expect(result.valid).toBe(true)
+  expect(document.openapi).toMatch(/^3\.1\./)
+  const broken = await new Validator().validate({ ...structuredClone(document), paths: 1 })
+  expect(broken.valid).toBe(false)
+})
+
+test('it lists every endpoint, each with its address and its parameters, and nothing else', () => {
+  const described = Object.entries(document.paths).map(([path, item]) => [item.get.operationId, path])
+  expect(described).toEqual(Object.entries(ENDPOINTS).map(([name, { path }]) => [name, `/api/v1${path}`]))
+  for (const [name, { path, query }] of Object.entries(ENDPOINTS)) {
+    const parameters = document.paths[`/api/v1${path}`]?.get.parameters ?? []
+    expect(
+      parameters.map(parameter => [parameter.in, parameter.name]),
+      name,
+    ).toEqual([['path', 'address'], ...Object.keys(query.shape).map(parameter => ['query', parameter])])
+  }
+})
+
+test('only the parameters that are required are, and integers are described with their bounds', () => {
+  const required = Object.values(document.paths).flatMap(({ get }) => {
+    return get.parameters.filter(parameter => parameter.required).map(parameter => `${get.operationId} ${parameter.name}`)
+  })
+  expect(required).toEqual([
+    'mounts address',
+    'browse address',
+    'find address',
+    'find query',
+    'skills address',
+    'skills path',
+    'files address',
+    'files path',
+  ])
+  expect(document.paths['/api/v1/files/{address}']?.get.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
+    type: 'integer',
+    minimum: 1,
+    maximum: 100_000,
+    default: 40_000,
+  })
+})
+
+test('it lists every error code of every endpoint under the status of the code', () => {
+  for (const { path, errors } of Object.values(ENDPOINTS)) {
+    const responses = document.paths[`/api/v1${path}`]?.get.responses ?? {}
+    for (const code of errors) expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
+    expect(responses['200']?.content['application/json']?.schema.$ref).toMatch(/^#\/components\/schemas\//)
+  }
+})
+
+test('the interface grows by fields, so no object of it is described as closed', () => {
+  expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
+})

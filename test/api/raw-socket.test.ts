@@ -1,0 +1,164 @@
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+
+let app: TestApp
+let port: number
+beforeAll(async () => {
+  app = await testApp({ 'acme/tools': { 'docs/a b.md': '# A\n', 'docs/%5Bx%5D.md': '# X\n' } })
+  await app.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (app.app.server.address() as AddressInfo).port
+})
+afterAll(() => app.close())
+
+const P = '/api/v1/mounts/local/acme/tools'
+const TARGETS: readonly (readonly [target: string, status: number, code: string | null])[] = [
+  [P, 200, null],
+  [`${P}?`, 200, null],
+  [`${P}#fragment?x=1`, 200, null],
+  [`http://127.0.0.1${P}`, 200, null],
+  [`HTTP://other.example:99${P}`, 200, null],
+  [`http://other.example?x`, 404, null],
+  [`/api/v1/browse/local/acme/tools?path=docs#frag`, 200, null],
+  [`${P}/..`, 400, 'address.invalid_path'],
+  [`${P}/%2e%2e/%2e%2e/etc/passwd`, 400, 'address.invalid_path'],
+  [`${P}/../../../../etc/passwd`, 400, 'address.invalid_path'],
+  [`${P}/.%2e`, 400, 'address.invalid_path'],
+  [`${P}/%252e%252e`, 200, null],
+  [`${P}//docs`, 400, 'address.invalid_path'],
+  [`${P}/%00`, 400, 'address.invalid_path'],
+  [`${P}/a%0Ab`, 400, 'address.invalid_path'],
+  [`${P}/%5c..%5c`, 400, 'address.invalid_path'],
+  [`${P}/%ZZ`, 400, 'address.invalid_escape'],
+  [`${P}/%C3`, 400, 'address.invalid_escape'],
+  [`${P}/%C0%AE`, 400, 'address.invalid_escape'],
+  [`${P}/%ED%A0%80`, 400, 'address.invalid_escape'],
+  [`${P}/%c3%a4`, 200, null],
+  [`${P}/\xc3\xa4`, 400, 'request.invalid'],
+  [`${P}/\xff`, 400, 'request.invalid'],
+  [`/api/v1/mounts/local/acme%2Ftools`, 400, 'address.incomplete'],
+  [`/api/v1/mounts/local/../acme/tools`, 400, 'address.invalid_owner'],
+  [`/api/v1/mounts/${'a/'.repeat(3000)}`, 400, 'address.too_long'],
+  [`/api/v1/mounts/~`, 400, 'address.unknown_host'],
+  [`/api/v1/mounts/..`, 400, 'address.unknown_host'],
+  [`/api/v1/../v1/mounts/local/acme/tools`, 404, 'request.not_found'],
+  [`//api/v1/mounts/local/acme/tools`, 404, null],
+  [`/api/v1/%2e%2e/%2e%2e/etc/passwd`, 404, 'request.not_found'],
+  ['/api/v1/%ZZ', 400, 'request.invalid'],
+  ['/api/v1/\xff', 400, 'request.invalid'],
+  [`/api/v1/files/local/acme/tools?path=${'%F0%9F%8E%BB'.repeat(800)}`, 400, 'request.invalid'],
+  ['*', 404, null],
+]
+
+test.for(TARGETS)('%j answers %i %s', async ([target, status, code]) => {
+  const answer = await send(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
+  expect(answer.status).toBe(status)
+  if (code !== null) expect(answer.code).toBe(code)
+  if (target.startsWith('/api/v1/')) expect(answer.head).toMatch(/cache-control: no-store/i)
+})
+
+test.for([
+  ['a URL of 16 KiB', `GET ${P}/${'a'.repeat(16_384)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ['a NUL in the target', `GET ${P}\0 HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ['a space in the target', `GET ${P}/a b HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ['an unknown method', `FETCH ${P} HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ['no host', `GET ${P} HTTP/1.1\r\n\r\n`],
+  ['two lengths', `GET ${P} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`],
+  ['noise', '\x16\x03\x01\x02\x00\x01\x00'],
+  ['headers without end', `GET ${P} HTTP/1.1\r\n${'x: y\r\n'.repeat(5_000)}`],
+] as const)('%s is 400, as JSON, and the process lives on', async ([, bytes]) => {
+  const answer = await send(bytes)
+  expect(answer.status).toBe(400)
+  const after = await send(`GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+  expect(after.status).toBe(200)
+})
+
+test('a body of a GET is passed over, and the next request on the connection is the one that was sent', async () => {
+  const inner = `GET /api/v1/nothing HTTP/1.1\r\nhost: x\r\n\r\n`
+  const answer = await send(
+    `GET ${P} HTTP/1.1\r\nhost: x\r\ncontent-length: ${inner.length}\r\n\r\n${inner}GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+  )
+  expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
+})
+
+test('no target, however strange, is ever our fault', async () => {
+  const byte = fc.integer({ min: 0x21, max: 0xff }).map(code => String.fromCharCode(code))
+  const part = fc.oneof(
+    byte,
+    fc.constantFrom(
+      '/',
+      '//',
+      '..',
+      '.',
+      '%',
+      '%2',
+      '%2e',
+      '%00',
+      '%ZZ',
+      '%C3%A4',
+      '?',
+      '&',
+      '=',
+      '#',
+      '@',
+      '~',
+      ';',
+      'path=',
+      'cursor=',
+      'limit=',
+    ),
+    fc.constantFrom(
+      'api',
+      'v1',
+      'mounts',
+      'browse',
+      'find',
+      'skills',
+      'files',
+      'git',
+      'local',
+      'acme',
+      'tools',
+      'raw',
+      'http://',
+    ),
+  )
+  const prefix = fc.constantFrom('/', P, `${P}/`, '/api/v1/', '/api/v1/files/local/acme/tools?', '/git/local/acme/tools/raw/', '')
+  await fc.assert(
+    fc.asyncProperty(prefix, fc.array(part, { maxLength: 12 }), async (start, parts) => {
+      const answer = await send(`GET ${start}${parts.join('')} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+      const documented = answer.status === 503 && answer.code?.startsWith('index.')
+      expect(answer.status < 500 || documented, answer.text).toBe(true)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+interface RawAnswer {
+  status: number
+  head: string
+  text: string
+  code: string | undefined
+}
+
+/** Sends the bytes as they are (every character one byte) and reads until the server closes or is silent. */
+function send(bytes: string): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', chunk => {
+      text += chunk.toString('latin1')
+    })
+    // A server that refuses may reset the connection while we still send.
+    socket.on('error', error => (text === '' ? reject(error) : undefined))
+    socket.on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n', 2)
+      const code = /"code":"([a-z._]+)"/.exec(body)?.[1]
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, text, code })
+    })
+    socket.write(Buffer.from(bytes, 'latin1'))
+  })
+}
