@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const START_MS = 120_000
@@ -62,14 +63,10 @@ async function visit(clone, env, port) {
   let output = ''
   let hasEnded = false
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (output += text))
-  const ended = new Promise(resolve => child.once('exit', resolve)).then(code => {
+  child.once('exit', () => {
     hasEnded = true
-    return code
   })
 
-  const killAll = () => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  }
   /**
    * @param {string} what
    * @param {() => boolean | Promise<boolean>} isThere
@@ -78,7 +75,7 @@ async function visit(clone, env, port) {
     while (!(await isThere())) {
       if (hasEnded) throw new Error(`npm start ended before ${what}:\n${output}`)
       if (sinceStart() > START_MS) throw new Error(`no ${what} after ${START_MS / 1000} s:\n${output}`)
-      await new Promise(resolve => setTimeout(resolve, 50))
+      await sleep(50)
     }
     return sinceStart()
   }
@@ -94,14 +91,26 @@ async function visit(clone, env, port) {
       throw new Error(`the page of ${HANDBOOK} answered ${page.status}:\n${output}`)
     }
     child.kill('SIGTERM')
-    const late = setTimeout(killAll, STOP_MS)
-    const code = await ended
-    clearTimeout(late)
-    if (code === null && child.signalCode === 'SIGKILL') throw new Error(`SIGTERM did not end npm start:\n${output}`)
-    if (!(await isFree(port))) throw new Error(`something still answers at ${origin} after npm start ended`)
+    for (const deadline = Date.now() + STOP_MS; !(hasEnded && (await isFree(port))); ) {
+      if (Date.now() > deadline) throw new Error(`SIGTERM did not end npm start and the server:\n${output}`)
+      await sleep(50)
+    }
     return { answeredMs, readyMs }
   } finally {
-    if (!hasEnded) killAll()
+    killGroup(child.pid)
+  }
+}
+
+/**
+ * Ends what may be left of a start: everything it began is in one group.
+ *
+ * @param {number | undefined} group
+ */
+function killGroup(group) {
+  try {
+    if (group !== undefined) process.kill(-group, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }
 

@@ -49,7 +49,8 @@ export const NODE_MISSING = `this platform (${process.platform} ${process.arch})
  * Runs a program with this terminal and gives its exit code; signals sent to this process reach it too.
  *
  * A terminal sends Ctrl-C to every process in the foreground by itself, so SIGINT is only passed on where there is none:
- * twice would read as impatience.
+ * twice would read as impatience. Told to stop, npm ends its shell, and the shell ends without a word to this process: then the
+ * parent is another one, and the program is stopped as well.
  *
  * @param {string} command
  * @param {string[]} args
@@ -66,8 +67,15 @@ export function runInForeground(command, args, env = process.env) {
     /** @type {NodeJS.Signals[]} */
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     for (const signal of signals) process.on(signal, passOn)
+    const parent = process.ppid
+    const orphaned = setInterval(() => {
+      if (process.env.npm_lifecycle_event === undefined || process.ppid === parent) return
+      clearInterval(orphaned)
+      child.kill('SIGTERM')
+    }, 250)
     /** @param {() => void} finish */
     const settle = finish => {
+      clearInterval(orphaned)
       for (const signal of signals) process.off(signal, passOn)
       finish()
     }
