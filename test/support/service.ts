@@ -12,6 +12,8 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 /** The real process, spoken to over HTTP alone. */
 export interface Service {
   baseUrl: string
+  /** Folder of its store. */
+  store: string
   /** Everything that it printed. */
   output(): string
   process: ChildProcess
@@ -27,9 +29,10 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.u
 /** Starts `mountglass serve` with a store of its own. `env` overrides the settings. */
 export async function startService(env: Record<string, string> = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
+  const store = join(folder, 'store')
   const port = await freePort()
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-    env: { PATH: process.env['PATH'], PORT: String(port), MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`, ...env },
+    env: { PATH: process.env.PATH, PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -53,6 +56,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
 
   return {
     baseUrl,
+    store,
     output: () => output,
     process: child,
     async get(name, address, query = {}) {
