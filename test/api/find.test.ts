@@ -11,6 +11,7 @@ import {
   searchApp,
   searchInputs,
 } from '../support/search-app.ts'
+import { testApp } from '../support/test-app.ts'
 
 const opened: SearchApp[] = []
 
@@ -357,5 +358,49 @@ describe('the rows of a search index', () => {
     )
     builder.add({ path: 'c', kind: 'supporting', owner: 'SKILL.md', title: '', summary: '', fields: {} })
     expect(() => builder.finish()).toThrow(RangeError)
+  })
+})
+
+describe('a repository that was indexed', () => {
+  const skill = (fields: string, body: string) => `---\n${fields}\n---\n${body}\n`
+
+  test('answers what may be found, and nothing of what is withheld, internal, only linked or only described', async () => {
+    const app = await testApp({
+      'acme/garden': {
+        'README.md': '# Garden\n\ntulips',
+        'CHANGELOG.md': 'tulips',
+        'SKILLSET.md': skill('name: Garden\nlicense: MIT\nexclude: [drafts/]', 'tulips'),
+        'drafts/x.md': 'tulips',
+        'drafts/plan/SKILL.md': skill('name: plan\ndescription: tulips', 'tulips'),
+        'docs/bulbs.md': '# Bulbs\n\nAbout tulips. See [the list](../data/list.txt).',
+        'data/list.txt': 'tulips',
+        'skills/hidden/SKILL.md': skill('name: hidden\ndescription: tulips\nmetadata:\n  internal: true', 'tulips'),
+        'skills/hidden/notes.md': 'tulips',
+        'skills/plant/SKILL.md': skill('name: plant\ndescription: Puts bulbs into the soil.', 'Dig.'),
+        'skills/plant/references/kinds.md': '# Kinds\n\nMany tulips.',
+        'skills/secret/SKILL.md': skill('name: secret\ndescription: Grows black tulips.\nlicense: Proprietary', 'orchids'),
+        'skills/secret/notes.md': 'tulips and orchids',
+        'skills/translated/SKILL.md': skill('name: other\ndescription: Roses.\ntranslations:\n  de: { name: Tulpen }', 'Water.'),
+      },
+    })
+    try {
+      await app.open('/local/acme/garden')
+      const { items } = await app.askReady('find', '/local/acme/garden', { query: 'tulips' })
+      expect(
+        Object.fromEntries(items.map(item => [item.path, item.kind === 'skill' ? item.files.map(({ path }) => path) : []])),
+      ).toEqual({
+        'docs/bulbs.md': [],
+        'skills/plant/SKILL.md': ['skills/plant/references/kinds.md'],
+        'skills/secret/SKILL.md': [],
+      })
+      expect(items.find(item => item.path === 'skills/secret/SKILL.md')).toMatchObject({
+        describedOnly: true,
+        license: { kind: 'restricted' },
+      })
+      expect((await app.askReady('find', '/local/acme/garden', { query: 'orchids' })).items).toEqual([])
+      expect((await app.askReady('find', '/local/acme/garden', { query: 'Tulpen' })).items).toEqual([])
+    } finally {
+      await app.close()
+    }
   })
 })
