@@ -35,32 +35,38 @@ async function isContained(commonDir: string, folder: string, entry: Dirent, dep
 }
 
 async function isLinkContained(commonDir: string, path: string): Promise<boolean> {
-  const target = await realpath(path).catch(() => null)
+  const target = await realpath(path).catch(ifAbsent)
   return target === null ? false : target.startsWith(commonDir + sep)
 }
 
 async function hasAlternates(commonDir: string): Promise<boolean> {
-  const file = await lstat(join(commonDir, 'objects/info/alternates')).catch(() => null)
+  const file = await lstat(join(commonDir, 'objects/info/alternates')).catch(ifAbsent)
   return file !== null && !(file.isFile() && file.size === 0)
 }
 
 async function listFolder(path: string): Promise<Dirent[]> {
-  return readdir(path, { withFileTypes: true }).catch(() => [])
+  return (await readdir(path, { withFileTypes: true }).catch(ifAbsent)) ?? []
 }
 
 const SMALL_FILE_BYTES = 64 * 1024
 
 /** The first 64 KiB of a regular file as text; `null` when there is none. Links are not followed, and pipes do not block. */
 export async function readSmallFile(path: string): Promise<string | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(ifAbsent)
   if (file === null) return null
   try {
     if (!(await file.stat()).isFile()) return null
     const { bytesRead, buffer } = await file.read(Buffer.alloc(SMALL_FILE_BYTES), 0, SMALL_FILE_BYTES, 0)
     return buffer.toString('utf8', 0, bytesRead)
-  } catch {
-    return null
   } finally {
     await file.close()
   }
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO', 'EINVAL', 'ENAMETOOLONG'])
+
+/** For `catch`: what cannot be reached is not there; that the machine is out of something says nothing, and is thrown on. */
+export function ifAbsent(error: unknown): null {
+  if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return null
+  throw error
 }

@@ -39,7 +39,11 @@ export class GitError extends Error {
 
 const MESSAGE_BYTES = 4 * 1024
 
-/** Starts git without a shell, in an environment of its own. Arguments that come from outside follow `--end-of-options`. */
+/**
+ * Starts git without a shell, in an environment of its own. Arguments that come from outside follow `--end-of-options`.
+ *
+ * @throws GitError when this process may start no other; that git is missing is told by `ended`
+ */
 export function startGit(args: readonly string[], { gitDir, signal, ...permissions }: GitOptions): GitProcess {
   const child = spawn('git', [`--git-dir=${gitDir}`, '--no-pager', ...args], {
     cwd: '/',
@@ -47,10 +51,13 @@ export function startGit(args: readonly string[], { gitDir, signal, ...permissio
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
+  const ending = endOf(child)
+  // Node gives no streams when it is out of file descriptors; the error event comes later.
+  if (!child.stdin) throw new GitError(args[0] ?? '', { status: null, message: 'no more processes can be started now' })
   const kill = () => child.kill('SIGKILL')
   if (signal?.aborted) kill()
   signal?.addEventListener('abort', kill)
-  const ended = endOf(child).finally(() => signal?.removeEventListener('abort', kill))
+  const ended = ending.finally(() => signal?.removeEventListener('abort', kill))
   child.stdin.on('error', () => {}) // a git that ends early says why on stderr and by its status
   return {
     input: child.stdin,
@@ -67,7 +74,7 @@ export function startGit(args: readonly string[], { gitDir, signal, ...permissio
 function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {
   const said: Buffer[] = []
   let saidBytes = 0
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     if (saidBytes < MESSAGE_BYTES) said.push(chunk.subarray(0, MESSAGE_BYTES - saidBytes))
     saidBytes += chunk.length
   })

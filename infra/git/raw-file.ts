@@ -1,7 +1,7 @@
 import { ReadError } from '#core/ports/git-host.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { runGit, startGit } from './process.ts'
+import { type GitProcess, runGit, startGit } from './process.ts'
 import { openView, withView } from './view.ts'
 
 /** One file of a commit. */
@@ -12,29 +12,35 @@ export interface RawFile {
   bytes: AsyncGenerator<Uint8Array>
 }
 
+export interface RawFileOptions {
+  commonDir: string
+  commit: CommitSha
+  path: string
+  /** Ends the search for the file. */
+  searching: AbortSignal
+  /** Ends the reading of its bytes. */
+  reading: AbortSignal
+}
+
 /** The file or link at a path of a commit; `null` when there is none. @throws GitError */
-export async function openRawFile(
-  commonDir: string,
-  commit: CommitSha,
-  path: string,
-  signal: AbortSignal,
-): Promise<RawFile | null> {
+export async function openRawFile({ commonDir, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
   if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
   const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
-  const output = (await withView(commonDir, gitDir => runGit(args, { gitDir, signal }))).toString()
+  const output = (await withView(commonDir, gitDir => runGit(args, { gitDir, signal: searching }))).toString()
   for (const line of output.split('\0')) {
     const [, oid, size, name] = /^\d{6} blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(line) ?? []
-    if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), signal) }
+    if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), reading) }
   }
   return null
 }
 
 async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const view = await openView(commonDir)
-  const git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })
-  git.input.end()
-  let read = 0
+  let git: GitProcess | null = null
   try {
+    git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })
+    git.input.end()
+    let read = 0
     for await (const chunk of git.output as AsyncIterable<Buffer>) {
       read += chunk.length
       yield chunk
@@ -44,7 +50,7 @@ async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, si
       throw new ReadError('index.fetch_failed', 'the file cannot be read to its end', { cause: new Error(end.message) })
     }
   } finally {
-    await git.stop()
+    await git?.stop()
     await view.remove()
   }
 }

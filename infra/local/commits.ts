@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isCommitSha, isRefName } from '#core/address.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { readSmallFile } from '#infra/git/contained.ts'
+import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
 import { GitError, runGit } from '#infra/git/process.ts'
 import { withView } from '#infra/git/view.ts'
 import { type Place, readHead } from './place.ts'
@@ -79,7 +79,7 @@ async function watchRef(commonDir: string, name: string, watch: Watch): Promise<
   for (let depth = 0; depth <= SYMBOLIC_REF_DEPTH; depth++) {
     const path = join(commonDir, current)
     watch(path)
-    const next = (await lstat(path).catch(() => null))?.isFile()
+    const next = (await lstat(path).catch(ifAbsent))?.isFile()
       ? /^ref:\s*(refs\/\S+)/.exec((await readSmallFile(path)) ?? '')?.[1]
       : null
     if (!next || !isRefName(next)) return

@@ -21,7 +21,7 @@ import { createGate } from '#infra/git/gate.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
-import { openView } from '#infra/git/view.ts'
+import { type GitView, openView } from '#infra/git/view.ts'
 import { findCommit } from './commits.ts'
 import { findPlace, type Place, readHead } from './place.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
@@ -77,42 +77,33 @@ class LocalGitHost implements LocalHost {
     setMaxListeners(0, this.#closing.signal)
   }
 
-  async repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
-    const place = await this.#place(owner, name)
-    if (!place) return { status: 'missing' }
-    const repository = await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-      value: await describeRepository(place, owner, name, watch),
-      keep: true,
-    }))
-    return repository ? { status: 'ok', value: { ...repository } } : { status: 'missing' }
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
+    return answer(async () => {
+      const place = await this.#place(owner, name)
+      if (!place) return null
+      const repository = await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
+        value: await describeRepository(place, owner, name, watch),
+        keep: true,
+      }))
+      return repository && { ...repository }
+    })
   }
 
-  async resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
-    const place = await this.#place(owner, name)
-    if (!place) return { status: 'missing' }
-    try {
-      const commit = await this.#commit(place, ref)
-      return commit === null ? { status: 'missing' } : { status: 'ok', value: commit }
-    } catch (error) {
-      if (error instanceof GitError) return { status: 'unavailable', retryAfterSeconds: null }
-      throw error
-    }
+  resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
+    return answer(async () => {
+      const place = await this.#place(owner, name)
+      return place && this.#commit(place, ref)
+    })
   }
 
   async open({ owner, name }: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
-    const place = await this.#place(owner, name)
-    // Looked at once more: what was found safe may have changed, and an index is kept for ever.
-    if (!place || !(await isSelfContained(place.commonDir))) {
-      throw new ReadError('index.fetch_failed', 'there is no such repository')
-    }
-    const view = await openView(place.commonDir)
-    const signal = this.#closing.signal
+    const view = await this.#openView(owner, name)
     let reader: RepositoryReader | null = null
     reader = await openReader({
       gitDir: view.gitDir,
       commit,
       limits,
-      signal,
+      signal: this.#closing.signal,
       release: async () => {
         if (reader) this.#readers.delete(reader)
         await view.remove()
@@ -122,13 +113,24 @@ class LocalGitHost implements LocalHost {
     return reader
   }
 
-  async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
-    const place = await this.#place(owner, name)
-    if (!place || !isCommitSha(commit)) return null
+  async #openView(owner: string, name: string): Promise<GitView> {
     try {
-      const published = await this.#commit(place, commit)
-      if (published === null) return null
-      return await this.#throughGate(() => openRawFile(place.commonDir, published, path, this.#closing.signal))
+      const place = await this.#containedPlace(owner, name)
+      if (place) return await openView(place.commonDir)
+    } catch (cause) {
+      throw new ReadError('index.fetch_failed', 'the repository cannot be read now', { cause })
+    }
+    throw new ReadError('index.fetch_failed', 'there is no such repository')
+  }
+
+  async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
+    if (!isCommitSha(commit)) return null
+    try {
+      const place = await this.#containedPlace(owner, name)
+      const published = place && (await this.#commit(place, commit))
+      if (!published) return null
+      const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
+      return await this.#throughGate(() => openRawFile({ commonDir: place.commonDir, commit: published, path, ...signals }))
     } catch (cause) {
       throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
     }
@@ -140,19 +142,36 @@ class LocalGitHost implements LocalHost {
   }
 
   #place(owner: string, name: string): Promise<Place | null> {
-    return this.#places.get(`${owner}/${name}`, async watch => ({
-      value: await findPlace(this.#root, owner, name, watch),
-      keep: true,
-    }))
+    return this.#places.get(`${owner}/${name}`, watch => findPlace(this.#root, owner, name, watch))
+  }
+
+  /** Looked at once more before contents are read: what was found safe may have changed, and an index is kept for ever. */
+  async #containedPlace(owner: string, name: string): Promise<Place | null> {
+    const place = await this.#place(owner, name)
+    return place && (await isSelfContained(place.commonDir)) ? place : null
   }
 
   #commit(place: Place, ref: string | null): Promise<CommitSha | null> {
     return this.#commits.get(`${place.identity}:${ref ?? 'HEAD'}`, watch =>
-      this.#throughGate(() => {
-        const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ANSWER_MS)])
-        return findCommit(place, ref, watch, signal)
-      }),
+      this.#throughGate(() => findCommit(place, ref, watch, this.#answerSignal())),
     )
+  }
+
+  #answerSignal(): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ANSWER_MS)])
+  }
+}
+
+/** `null` is missing; git that did not end well, or a machine that is out of something, is unavailable. */
+async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
+  try {
+    const value = await ask()
+    return value === null ? { status: 'missing' } : { status: 'ok', value }
+  } catch (error) {
+    if (error instanceof GitError || (error as NodeJS.ErrnoException).syscall !== undefined) {
+      return { status: 'unavailable', retryAfterSeconds: null }
+    }
+    throw error
   }
 }
 

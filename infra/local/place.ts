@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
-import type { Watch } from './signed-cache.ts'
+import { ifAbsent, isSelfContained, readSmallFile } from '#infra/git/contained.ts'
+import type { Made, Watch } from './signed-cache.ts'
 
 /** Where a repository lies; real paths. */
 export interface Place {
@@ -21,13 +21,15 @@ const NAME = /^(?!\.)[A-Za-z0-9._-]{1,100}$/
  *
  * @param root real path
  */
-export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Place | null> {
-  if (!NAME.test(owner) || !NAME.test(name) || name.endsWith('.git')) return null
+export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Made<Place | null>> {
+  if (!NAME.test(owner) || !NAME.test(name) || name.endsWith('.git')) return { value: null, keep: true }
   const folder = join(root, owner, name)
-  return (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
+  const found = (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
+  return found === 'refused' ? { value: null, keep: false } : { value: found, keep: true }
 }
 
-async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | null> {
+/** `refused` is a repository that is not self-contained: no file that is watched tells when it will be. */
+async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | 'refused' | null> {
   watch(folder)
   watch(join(folder, '.git'))
   const gitDir = (await realPathInside(root, folder)) && (await gitDirOf(root, folder))
@@ -42,19 +44,19 @@ async function placeAt(root: string, folder: string, watch: Watch): Promise<Plac
   for (const name of ['objects', 'objects/info/alternates', 'refs', 'reftable']) watch(join(commonDir, name))
   const [hasHead, objects, hasRefs, hasReftable] = await Promise.all([
     readHead(gitDir).then(head => head !== null),
-    stat(join(commonDir, 'objects'), { bigint: true }).catch(() => null),
+    stat(join(commonDir, 'objects'), { bigint: true }).catch(ifAbsent),
     isFolder(join(commonDir, 'refs')),
     isFolder(join(commonDir, 'reftable')),
   ])
   // Refs kept as a reftable are not read: the files of the classic layout beside it say nothing.
   if (!hasHead || !objects?.isDirectory() || !hasRefs || hasReftable) return null
-  if (!(await isSelfContained(commonDir))) return null
+  if (!(await isSelfContained(commonDir))) return 'refused'
   return { gitDir, commonDir, identity: `${gitDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}` }
 }
 
 async function gitDirOf(root: string, folder: string): Promise<string | null> {
   const inner = join(folder, '.git')
-  const kind = await stat(inner).catch(() => null)
+  const kind = await stat(inner).catch(ifAbsent)
   if (kind === null) return realPathInside(root, folder)
   if (kind.isDirectory()) return realPathInside(root, inner)
   const target = /^gitdir: (.+?)\s*$/.exec((await readSmallFile(inner)) ?? '')?.[1]
@@ -62,19 +64,19 @@ async function gitDirOf(root: string, folder: string): Promise<string | null> {
 }
 
 async function realPathInside(root: string, path: string): Promise<string | null> {
-  const real = await realpath(path).catch(() => null)
+  const real = await realpath(path).catch(ifAbsent)
   return real?.startsWith(root + sep) ? real : null
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false
+  return (await stat(path).catch(ifAbsent))?.isDirectory() ?? false
 }
 
 /** What HEAD names: a ref in full, or a commit when it is detached; `null` when the folder is no git dir. */
 export async function readHead(gitDir: string): Promise<{ ref: string } | { commit: string } | null> {
   const path = join(gitDir, 'HEAD')
   // The oldest repositories have a link in place of the text.
-  const link = (await lstat(path).catch(() => null))?.isSymbolicLink() ? await readlink(path) : null
+  const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path) : null
   const text = link === null ? ((await readSmallFile(path)) ?? '') : `ref: ${link}`
   const ref = /^ref:\s*(refs\/\S+)\s*$/.exec(text)?.[1]
   if (ref !== undefined) return { ref }

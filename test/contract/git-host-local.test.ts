@@ -243,6 +243,9 @@ describe('missing is', () => {
       expect(await host.resolve(described, secret)).toEqual(MISSING)
       await expect(host.open(described, secret, LIMITS)).rejects.toBeInstanceOf(ReadError)
       expect(await host.readRawFile(described, secret, 'secret.md')).toBeNull()
+      if (kind !== 'loose folder' && kind !== 'loose object') return
+      await rm(join(near.gitDir, kind === 'loose folder' ? dirname(loose) : loose))
+      expect((await look('acme', near.name)).status).toBe('ok')
     },
   )
 
@@ -258,6 +261,9 @@ describe('missing is', () => {
     await symlink(join(far.gitDir, 'objects', blob.slice(0, 2), blob.slice(2)), join(folder, blob.slice(2)))
     const commit = await near.commit({ 'secret.md': { blob } })
     await expect(host.open(described, commit, LIMITS)).rejects.toMatchObject({ code: 'index.fetch_failed' })
+    expect(await host.readRawFile(described, commit, 'secret.md')).toBeNull()
+    await rm(folder, { recursive: true })
+    expect(await listAt(host, near, commit)).toMatchObject({ entries: [{ path: 'a' }, { path: 'secret.md', sizeBytes: null }] })
   })
 
   test.each(['HEAD', 'packed-refs', 'description', 'commondir', 'refs/heads/topic', 'objects/pack/pack-1.idx'])(
