@@ -1,0 +1,36 @@
+import node from '@astrojs/node'
+import { defineConfig } from 'astro/config'
+
+// Every page is rendered on demand inside the service's own process (site/server.ts), so the public origin is a setting of the
+// running process and not of the build.
+export default defineConfig({
+  srcDir: './site',
+  publicDir: './site/public',
+  outDir: './dist',
+  output: 'server',
+  adapter: node({ mode: 'middleware' }),
+  // Without this the adapter keeps sessions in files of its own.
+  session: false,
+  trailingSlash: 'never',
+  compressHTML: true,
+  build: { format: 'preserve', inlineStylesheets: 'never', assets: '_a' },
+  markdown: { syntaxHighlight: false },
+  devToolbar: { enabled: false },
+  security: {
+    csp: {
+      directives: [
+        "default-src 'none'",
+        "img-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+      ],
+      scriptDirective: { resources: ["'self'"] },
+      styleDirective: { resources: ["'self'"] },
+    },
+  },
+})

@@ -1,0 +1,143 @@
+import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import type { BrowsePage } from '#core/contract/browse.ts'
+import type { AnswerOf } from '#core/contract/endpoints.ts'
+import type { FilePage } from '#core/contract/file.ts'
+import type { FindPage } from '#core/contract/find.ts'
+import type { Mount, Overview } from '#core/contract/mount.ts'
+import type { FailedAnswer } from '#core/contract/shared.ts'
+import type { ApiClient, ApiError } from './api-client.ts'
+import { type Look, VIEWS, type View } from './links.ts'
+import { readAddress } from './read-address.ts'
+
+/** What the page of an address asks for, as its URL says it. */
+export interface PageRequest {
+  view: View
+  path: string | undefined
+  query: string | undefined
+  cursor: string | undefined
+  offset: string | undefined
+  look: Look
+}
+
+export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
+
+/** What the page of an address shows below its heading. */
+export type PageContent =
+  | { kind: 'indexing' }
+  | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
+  | { kind: 'problem'; error: ApiError }
+  | { kind: 'overview'; overview: Overview }
+  | { kind: 'browse'; page: BrowsePage }
+  /** `null` before anything was searched for. */
+  | { kind: 'find'; page: FindPage | null }
+  | { kind: 'skill'; page: SkillPage }
+  | { kind: 'file'; page: FilePage }
+
+/** Everything the page of an address shows. `status` is the HTTP status that the API gave. */
+export type AddressPage =
+  | { kind: 'problem'; status: number; error: ApiError }
+  | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
+
+/**
+ * Asks the API for everything that one page shows.
+ *
+ * @param rawAddress percent-encoded, as it stood in the request
+ * @param query the first value of a repeated parameter counts; parameters of other views are left unread
+ */
+export async function loadAddressPage(
+  client: ApiClient,
+  hosts: readonly string[],
+  rawAddress: string,
+  query: URLSearchParams,
+): Promise<AddressPage> {
+  const asked = readAddress(rawAddress, hosts)
+  if ('error' in asked) return { kind: 'problem', ...asked }
+  const request = readPageRequest(query)
+  if (request === null) {
+    const message = `a page has one of these views: ${VIEWS.join(', ')}`
+    return { kind: 'problem', status: 400, error: { code: 'request.invalid', message } }
+  }
+
+  // Formatted anew, so that nothing on the way to the API can take its path for another one.
+  const asking = formatAddress(asked.address)
+  const [mount, view] = await Promise.all([client.get('mounts', asking, {}), loadView(client, asking, request)])
+  if (!mount.ok) return { kind: 'problem', status: mount.status, error: mount.error }
+
+  const address = parseAddress(mount.answer.address, hosts)
+  const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }
+  return { kind: 'mount', status, mount: mount.answer, address, request, content }
+}
+
+/** `null` for a view that does not exist. An empty parameter counts as absent. */
+function readPageRequest(query: URLSearchParams): PageRequest | null {
+  const named = query.get('view') || 'overview'
+  const view = VIEWS.find(candidate => candidate === named)
+  if (view === undefined) return null
+  return {
+    view,
+    path: query.get('path') ?? undefined,
+    query: query.get('query') || undefined,
+    cursor: query.get('cursor') || undefined,
+    offset: query.get('offset') || undefined,
+    look: query.get('look') === 'rendered' ? 'rendered' : 'exact',
+  }
+}
+
+interface LoadedView {
+  status: number
+  content: PageContent
+}
+
+/** `null` for the overview, which is part of the mount. */
+async function loadView(client: ApiClient, address: string, request: PageRequest): Promise<LoadedView | null> {
+  const { path, query, cursor, offset } = request
+  switch (request.view) {
+    case 'overview':
+      return null
+    case 'browse': {
+      const result = await client.get('browse', address, given({ path, cursor }))
+      if (!result.ok) return problem(result)
+      const { answer, status } = result
+      return { status, content: answer.status === 'ready' ? { kind: 'browse', page: answer } : stateContent(answer) }
+    }
+    case 'find': {
+      if (query === undefined) return { status: 200, content: { kind: 'find', page: null } }
+      const result = await client.get('find', address, { query, ...given({ path: path || undefined, cursor }) })
+      if (!result.ok) return problem(result)
+      const { answer, status } = result
+      return { status, content: answer.status === 'ready' ? { kind: 'find', page: answer } : stateContent(answer) }
+    }
+    case 'skill': {
+      const result = await client.get('skills', address, { path: path ?? '', ...given({ cursor }) })
+      if (!result.ok) return problem(result)
+      const { answer, status } = result
+      return { status, content: answer.status === 'ready' ? { kind: 'skill', page: answer } : stateContent(answer) }
+    }
+    case 'file': {
+      const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })
+      if (!result.ok) return problem(result)
+      return { status: result.status, content: { kind: 'file', page: result.answer } }
+    }
+  }
+}
+
+/** A file read is the one that answers the state of the index as an error; the page shows it as the state it is. */
+function problem({ status, error }: { status: number; error: ApiError }): LoadedView {
+  return { status, content: error.code === 'index.indexing' ? { kind: 'indexing' } : { kind: 'problem', error } }
+}
+
+function overviewContent({ index }: Mount): PageContent {
+  return index.status === 'ready' ? { kind: 'overview', overview: index } : stateContent(index)
+}
+
+function stateContent(state: { status: 'indexing' } | Pick<FailedAnswer, 'status' | 'errorCode' | 'retryAt'>): PageContent {
+  return state.status === 'indexing'
+    ? { kind: 'indexing' }
+    : { kind: 'failed', errorCode: state.errorCode, retryAt: state.retryAt }
+}
+
+function given<Name extends string>(parameters: Record<Name, string | undefined>): Partial<Record<Name, string>> {
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)) as Partial<
+    Record<Name, string>
+  >
+}

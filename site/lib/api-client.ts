@@ -1,0 +1,46 @@
+import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryInputOf } from '#core/contract/endpoints.ts'
+import { ErrorAnswer } from '#core/contract/shared.ts'
+
+export type ApiError = ErrorAnswer['error']
+export type ApiResult<Name extends EndpointName> =
+  | { ok: true; status: number; answer: AnswerOf<Name> }
+  | { ok: false; status: number; error: ApiError }
+
+/** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text. */
+export type ApiTransport = (url: string) => Promise<{ status: number; body: string }>
+
+/** The API as the pages see it: typed by the endpoint table, every answer checked by its contract. */
+export interface ApiClient {
+  /**
+   * @param rawAddress the address of the endpoint, percent-encoded, with or without its leading slash
+   * @returns the answer, or the error with the status the API gave it
+   * @throws Error when the API cannot be reached or breaks its contract
+   */
+  get<Name extends EndpointName>(name: Name, rawAddress: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
+}
+
+/** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */
+export function createApiClient(transport: ApiTransport): ApiClient {
+  return {
+    async get(name, rawAddress, query) {
+      const { status, body } = await transport(endpointUrl(name, rawAddress, query))
+      const json: unknown = JSON.parse(body)
+      if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
+      return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
+    },
+  }
+}
+
+/** Asks an API of another process. */
+export function httpTransport(apiOrigin: string): ApiTransport {
+  return async url => {
+    const response = await fetch(new URL(url, apiOrigin), { redirect: 'error', signal: AbortSignal.timeout(30_000) })
+    return { status: response.status, body: await response.text() }
+  }
+}
+
+function endpointUrl(name: EndpointName, rawAddress: string, query: Record<string, string | undefined>): string {
+  const path = ENDPOINTS[name].path.replace('{address}', () => rawAddress.replace(/^\//, ''))
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return `/api/v1${path}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`
+}

@@ -1,0 +1,88 @@
+import MarkdownIt from 'markdown-it'
+import { escapeHtml, markHidden } from './hidden-characters.ts'
+
+export interface MarkdownOptions {
+  /** Where a link of the text leads; `null` shows its words without a link. */
+  resolveLink(href: string): string | null
+  /** Starts every id of the text, so that it cannot meet an id of the page. */
+  idPrefix: string
+}
+
+// The page has the address as its first heading and the name of the thing shown as its second.
+const HEADING_OFFSET = 2
+
+/**
+ * Untrusted Markdown as HTML that loads nothing and runs nothing: raw HTML is shown as text, only web, mail and relative links are links,
+ * images are named and not loaded, no `style` attribute is written.
+ */
+export function renderMarkdown(source: string, options: MarkdownOptions): string {
+  const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [] }
+  return markdown.render(source, env)
+}
+
+interface RenderEnv extends MarkdownOptions {
+  [key: string | symbol]: unknown
+  usedIds: Map<string, number>
+  /** For every link that is open: whether it was written. */
+  openLinks: boolean[]
+}
+
+const markdown = createMarkdown()
+
+function createMarkdown() {
+  const md = new MarkdownIt({ html: false, linkify: false, typographer: false })
+  md.validateLink = href =>
+    /^(?:https?:\/\/|mailto:)/i.test(href) || !(/^[a-z][a-z0-9+.-]*:/i.test(href) || href.startsWith('//'))
+
+  const rules = md.renderer.rules
+  rules.text = (tokens, index) => markHidden(tokens[index]?.content ?? '')
+  rules.code_inline = (tokens, index) => `<code>${markHidden(tokens[index]?.content ?? '')}</code>`
+  rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
+  rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
+  rules.image = (tokens, index) =>
+    `<span class="image-name">image: ${markHidden(tokens[index]?.content || 'no description')}</span>`
+
+  rules.heading_open = (tokens, index, _options, env) => {
+    const level = headingLevel(tokens[index]?.tag)
+    const id = uniqueId(env as RenderEnv, tokens[index + 1]?.content ?? '')
+    return `<h${level} id="${escapeHtml(id)}">`
+  }
+  rules.heading_close = (tokens, index) => `</h${headingLevel(tokens[index]?.tag)}>\n`
+
+  rules.link_open = (tokens, index, _options, env) => {
+    const { openLinks, resolveLink } = env as RenderEnv
+    const href = resolveLink(String(tokens[index]?.attrGet('href') ?? ''))
+    openLinks.push(href !== null)
+    return href === null ? '' : `<a href="${escapeHtml(href)}" rel="nofollow ugc noopener">`
+  }
+  rules.link_close = (_tokens, _index, _options, env) => ((env as RenderEnv).openLinks.pop() ? '</a>' : '')
+
+  rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="table"><table>\n'
+  rules.table_close = () => '</table></div>\n'
+  for (const cell of ['th', 'td'] as const) {
+    rules[`${cell}_open`] = (tokens, index) => {
+      const align = /^text-align:(left|center|right)$/.exec(String(tokens[index]?.attrGet('style') ?? ''))?.[1]
+      return align === undefined ? `<${cell}>` : `<${cell} class="align-${align}">`
+    }
+  }
+  return md
+}
+
+function codeBlock(text: string): string {
+  return `<pre tabindex="0"><code>${markHidden(text)}</code></pre>\n`
+}
+
+function headingLevel(tag = 'h1'): number {
+  return Math.min(6, Number(tag.slice(1)) + HEADING_OFFSET)
+}
+
+/** The id that a link `#words-of-the-heading` means, numbered when the heading occurs again. */
+function uniqueId(env: RenderEnv, heading: string): string {
+  const slug = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-')
+  const used = env.usedIds.get(slug) ?? 0
+  env.usedIds.set(slug, used + 1)
+  return `${env.idPrefix}${slug}${used === 0 ? '' : `-${used}`}`
+}

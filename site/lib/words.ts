@@ -1,0 +1,39 @@
+import type { License } from '#core/contract/shared.ts'
+
+const numbers = new Intl.NumberFormat('en')
+
+export function formatNumber(value: number): string {
+  return numbers.format(value)
+}
+
+/** `1 skill`, `12 skills`. */
+export function formatCount(count: number, singular: string): string {
+  return `${formatNumber(count)} ${singular}${count === 1 ? '' : 's'}`
+}
+
+export function formatBytes(sizeBytes: number): string {
+  if (sizeBytes < 1024) return formatCount(sizeBytes, 'byte')
+  const [amount, unit] = sizeBytes < 1024 * 1024 ? [sizeBytes / 1024, 'KiB'] : [sizeBytes / (1024 * 1024), 'MiB']
+  return `${amount < 10 ? amount.toFixed(1) : formatNumber(Math.round(amount))} ${unit}`
+}
+
+/** `2026-11-20 21:52 UTC` */
+export function formatInstant(instant: string): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
+}
+
+export function formatLicense({ kind, name }: License): string {
+  if (name !== null) return name
+  return kind === 'none' ? 'no license found' : `${kind} license`
+}
+
+/** What may stand in the attribute `lang`: a repository can declare anything as its language. */
+export function languageTag(declared: string | null | undefined): string | undefined {
+  return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined
+}
+
+/** A message of the API as a sentence. */
+export function sentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

@@ -1,0 +1,112 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { existsSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { HOST_NAMES } from '#core/address.ts'
+import type { ApiClient, ApiTransport } from './lib/api-client.ts'
+
+export interface SiteOptions {
+  client: ApiClient
+  /** Public origin without a trailing slash. */
+  baseUrl: string
+  /** Host segments that this deployment serves. */
+  hosts: readonly string[]
+}
+
+const DIST = new URL('../dist/', import.meta.url)
+const CLIENT_FOLDER = fileURLToPath(new URL('client', DIST))
+const ENTRY = new URL('server/entry.mjs', DIST)
+
+/**
+ * The pages of the service, rendered by Astro inside this process, and their static files.
+ *
+ * The instance it is registered on rewrites `/<host>/<anything>` to `/<host>/~`, so that no router decodes an address, and keeps what stood
+ * there as `request.rawAddress`.
+ *
+ * @throws Error at start when the site was not built
+ */
+export async function sitePlugin(app: FastifyInstance, options: SiteOptions): Promise<void> {
+  const astro = await openAstro()
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+    })
+  })
+
+  const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) =>
+    renderPage(astro, path, request, reply, options)
+  app.get('/', page('/'))
+  app.get('/open', page('/open'))
+  for (const host of Object.keys(HOST_NAMES)) app.get(`/${host}/~`, page(`/${host}/~`))
+  app.setNotFoundHandler(page('/404'))
+
+  await app.register(fastifyStatic, {
+    root: CLIENT_FOLDER,
+    wildcard: false,
+    index: false,
+    decorateReply: false,
+    setHeaders: (reply, path) => {
+      const hashed = path.startsWith(`${CLIENT_FOLDER}/_a/`)
+      reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
+      reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+    },
+  })
+}
+
+/** Asks the API of this very process, without a socket. */
+export function injectTransport(app: FastifyInstance): ApiTransport {
+  return async url => {
+    const { statusCode, body } = await app.inject(url)
+    return { status: statusCode, body }
+  }
+}
+
+/** Astro's handler in middleware mode. */
+type AstroHandler = (request: IncomingMessage, response: ServerResponse, next: undefined, locals: App.Locals) => Promise<void>
+
+async function openAstro(): Promise<AstroHandler> {
+  if (!existsSync(ENTRY)) throw new Error('the site is not built: run npm run build')
+  const { handler } = (await import(ENTRY.href)) as { handler: AstroHandler }
+  crashOnLostRejections()
+  return handler
+}
+
+/** @param path what Astro's router sees: the path of one of its pages */
+async function renderPage(
+  astro: AstroHandler,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { client, baseUrl, hosts }: SiteOptions,
+): Promise<void> {
+  const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value)
+  }
+  reply.raw.setHeader('cache-control', 'no-store')
+  request.raw.url = path
+  const locals: App.Locals = { rawAddress: request.rawAddress ?? '', query, requestId: request.id, client, baseUrl, hosts }
+  await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
+}
+
+/** The id of the request whose page is being rendered. */
+const rendering = new AsyncLocalStorage<string>()
+let crashesOnLostRejections = false
+
+/**
+ * Astro's adapter listens for unhandled rejections and passes over those outside a rendering, so a lost rejection of the API would go
+ * unseen and the process would live on. This brings Node's own behaviour back for them.
+ */
+function crashOnLostRejections(): void {
+  if (crashesOnLostRejections) return
+  crashesOnLostRejections = true
+  process.on('unhandledRejection', reason => {
+    if (rendering.getStore() === undefined) throw reason
+  })
+}

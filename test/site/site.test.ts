@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { attributesOf, tagsOf, textOf } from './support/html.ts'
+import { openSite, type Site } from './support/site.ts'
+
+let site: Site
+const questions: Question[] = []
+
+beforeAll(async () => {
+  site = await openSite(
+    {
+      mounts: question => {
+        questions.push(question)
+        if (question.address.includes('handbook')) return readyMount({}, { address: '/local/mountglass/handbook' })
+        return question.address.startsWith('local/acme/tools') ? readyMount() : refusal('mount.repo_not_found')
+      },
+      skills: () => skillPage(),
+    },
+    { hosts: ['gh', 'local'] },
+  )
+})
+afterAll(() => site.close())
+
+test('the front page has the address field and the reference repository', async () => {
+  const { status, html } = await site.get('/')
+  expect(status).toBe(200)
+  expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
+  expect(attributesOf(html, 'a', 'href')).toContain('/local/mountglass/handbook')
+})
+
+test('the front page does without the reference repository where it is not served', async () => {
+  const bare = await openSite({})
+  try {
+    const { status, html } = await bare.get('/')
+    expect(status).toBe(200)
+    expect(html).not.toContain('handbook')
+  } finally {
+    await bare.close()
+  }
+})
+
+test.each([
+  ['local/acme/tools', '/local/acme/tools'],
+  ['/local/acme/tools/', '/local/acme/tools'],
+  ['https://github.com/acme/tools', '/gh/acme/tools'],
+])('%s opens as %s', async (words, location) => {
+  const { status, headers } = await site.get(`/open?address=${encodeURIComponent(words)}`)
+  expect(status).toBe(302)
+  expect(headers.location).toBe(location)
+})
+
+test('words that are no address come back with what is wrong with them', async () => {
+  const { status, html } = await site.get('/open?address=local%2Facme')
+  expect(status).toBe(400)
+  expect(textOf(html)).toContain('an address needs a host, an owner and a repository')
+  expect(attributesOf(html, 'input', 'value')).toContain('local/acme')
+})
+
+test('no page has a script, and the policy lets none in', async () => {
+  for (const target of [
+    '/',
+    '/open',
+    '/nothing',
+    '/local/acme/tools',
+    '/local/acme/gone',
+    '/local/acme/tools?view=skill&path=x',
+  ]) {
+    const { headers, html } = await site.get(target)
+    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([])
+    const policy = String(headers['content-security-policy'])
+    for (const part of ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
+      expect(policy).toContain(part)
+    expect(policy).not.toContain('unsafe')
+    expect(headers).toMatchObject({
+      'content-type': expect.stringContaining('text/html'),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+  }
+})
+
+test('what a page loads comes from this origin and is there', async () => {
+  const { html } = await site.get('/')
+  const loaded = attributesOf(html, 'link', 'href').filter(href => href.startsWith('/'))
+  expect(loaded.some(href => href.endsWith('.css'))).toBe(true)
+  for (const href of loaded) {
+    const { status, headers } = await site.get(href)
+    expect(status).toBe(200)
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['cache-control']).toContain(href.startsWith('/_a/') ? 'immutable' : 'max-age')
+  }
+  expect(tagsOf(html).filter(tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !tag.includes('canonical'))).toEqual(
+    [],
+  )
+})
+
+test('a path that is no page is a page of its own, below the API an answer of the API', async () => {
+  const page = await site.get('/nothing/here')
+  expect(page.status).toBe(404)
+  expect(textOf(page.html)).toContain('There is no page at this path.')
+  const answer = await site.get('/api/v1/nothing')
+  expect(answer.status).toBe(404)
+  expect(JSON.parse(answer.html)).toMatchObject({ error: { code: 'request.not_found' } })
+})
+
+test.each([
+  ['/local/acme/tools/%ZZ', 'address.invalid_escape'],
+  ['/local/acme/tools/%FF', 'address.invalid_escape'],
+  ['/local/acme/tools/../secret', 'address.invalid_path'],
+  ['/local/acme/tools/%2e%2e/secret', 'address.invalid_path'],
+  ['/local/acme/tools//docs', 'address.invalid_path'],
+  ['/local/acme/tools/a%2Fb', 'address.invalid_path'],
+  ['/local/acme/tools@', 'address.invalid_ref'],
+  ['/local/acme', 'address.incomplete'],
+  ['/local/', 'address.incomplete'],
+  [`/local/acme/tools/${'a'.repeat(3000)}`, 'address.too_long'],
+])('the raw address %s is a page with its code', async (target, code) => {
+  const { status, headers, html } = await site.get(target)
+  expect(status).toBe(400)
+  expect(headers['content-type']).toContain('text/html')
+  expect(textOf(html)).toContain(`400 ${code}`)
+})
+
+test.each([
+  ['/local/acme/tools/c++', 'local/acme/tools/c++'],
+  ['/local/acme/tools/%5Bboop%5D', 'local/acme/tools/%5Bboop%5D'],
+  ['/local/acme/tools/%255B', 'local/acme/tools/%255B'],
+  ['/local/acme/tools/a%20b', 'local/acme/tools/a%20b'],
+  ['/local/acme/tools/%E6%97%A5', 'local/acme/tools/%E6%97%A5'],
+  ['/local/acme/tools/%23', 'local/acme/tools/%23'],
+  ['/local/acme/tools@feature%2Fx/~', 'local/acme/tools@feature%2Fx/~'],
+])('the address %s reaches the API decoded not once too often', async (target, asked) => {
+  questions.length = 0
+  await site.get(target)
+  expect(questions.map(question => question.address)).toEqual([asked])
+})
+
+test('HEAD answers as GET does, without the page', async () => {
+  const { status, headers, html } = await site.get('/local/acme/gone', 'HEAD')
+  expect(status).toBe(404)
+  expect(headers['content-type']).toContain('text/html')
+  expect(html).toBe('')
+})

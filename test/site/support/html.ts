@@ -1,0 +1,56 @@
+/** The little of HTML that the tests need to read, without a browser. */
+
+// A quoted value may hold `>`.
+const TAG = /<\/?[a-z!](?:"[^"]*"|[^">])*>/gi
+
+/** Every start tag as it stands. */
+export function tagsOf(html: string): string[] {
+  return (html.match(TAG) ?? []).filter(tag => /^<[a-z]/i.test(tag))
+}
+
+/** Values of an attribute of all tags of a name, decoded. */
+export function attributesOf(html: string, tag: string, attribute: string): string[] {
+  const ofTag = tagsOf(html).filter(text => new RegExp(`^<${tag}[\\s>]`, 'i').test(text))
+  return ofTag.flatMap(text => {
+    const value = new RegExp(`\\s${attribute}="([^"]*)"`, 'i').exec(text)?.[1]
+    return value === undefined ? [] : [decodeEntities(value)]
+  })
+}
+
+/** What a reader reads, with runs of white space as one space. */
+export function textOf(html: string): string {
+  const visible = html
+    .replace(/<head>[\s\S]*?<\/head>/, '')
+    .replaceAll('<wbr>', '')
+    .replace(TAG, ' ')
+  return decodeEntities(visible).replace(/\s+/g, ' ').trim()
+}
+
+/** The exact texts of a page: what stands in each `pre`, as a browser has it. */
+export function exactTextsOf(html: string): string[] {
+  const blocks = html.match(/<pre class="exact"[^>]*>[\s\S]*?<\/pre>/g) ?? []
+  return blocks.map(block => decodeEntities(block.replace(TAG, '').replace(/^\n/, '')))
+}
+
+export function titleOf(html: string): string {
+  return decodeEntities(/<title>([\s\S]*?)<\/title>/.exec(html)?.[1] ?? '')
+}
+
+/** What of a page could run, load or hide something: nothing of it may come from a repository. */
+export function dangersOf(html: string): string[] {
+  const tags = tagsOf(html)
+  return [
+    ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),
+    ...tags.filter(tag => /\s(?:on[a-z]+|style|srcset)\s*=/i.test(tag.replace(/"[^"]*"/g, '""'))),
+    ...attributesOf(html, '[a-z]+', 'href').filter(href => /^\s*(?:javascript|data|vbscript):/i.test(href)),
+  ]
+}
+
+function decodeEntities(text: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|([a-z]+));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16))
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal))
+    return named[name ?? ''] ?? whole
+  })
+}

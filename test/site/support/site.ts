@@ -1,0 +1,67 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buildApp } from '#api/app.ts'
+import type { Deps } from '#api/deps.ts'
+import { createApiClient } from '#site/lib/api-client.ts'
+import { sitePlugin } from '#site/server.ts'
+import { type Answers, answering } from './answers.ts'
+import { ensureBuilt } from './built-site.ts'
+
+export interface SitePage {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  html: string
+}
+
+export interface Site {
+  origin: string
+  /** The target goes over the wire exactly as written. */
+  get(target: string, method?: 'GET' | 'HEAD' | 'POST'): Promise<SitePage>
+  close(): Promise<void>
+}
+
+export interface SiteSettings {
+  hosts?: readonly string[]
+  baseUrl?: string
+}
+
+/** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
+export async function openSite(
+  answers: Answers,
+  { hosts = ['local'], baseUrl = 'https://mountglass.example' }: SiteSettings = {},
+): Promise<Site> {
+  await ensureBuilt()
+  const client = createApiClient(answering(answers))
+  const app = await buildApp(UNASKED, { baseUrl }, async instance => sitePlugin(instance, { client, hosts, baseUrl }))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    get: (target, method = 'GET') => getRaw(port, target, method),
+    close: () => app.close(),
+  }
+}
+
+/** The pages reach data through their client alone, so nothing behind the API may be asked. */
+const UNASKED: Deps = new Proxy({ hosts: [] as readonly never[] } as unknown as Deps, {
+  get(target, name) {
+    if (name === 'hosts') return target.hosts
+    throw new Error(`the site asked the API for ${String(name)} past its client`)
+  },
+})
+
+/** `fetch` normalises a URL, so this writes the request target as it is. */
+function getRaw(port: number, path: string, method: string): Promise<SitePage> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, agent: false }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, html: Buffer.concat(chunks).toString('utf8') }),
+      )
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
