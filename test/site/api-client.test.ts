@@ -1,0 +1,53 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { type ApiTransport, createApiClient, httpTransport } from '#site/lib/api-client.ts'
+import { browsePage, filePage } from './support/answers.ts'
+
+const answering =
+  (status: number, answer: unknown): ApiTransport =>
+  async () => ({ status, body: JSON.stringify(answer) })
+
+test('a question is the URL of the contract, its parameters escaped once', async () => {
+  const asked: string[] = []
+  const client = createApiClient(async url => {
+    asked.push(url)
+    return { status: 200, body: JSON.stringify(filePage()) }
+  })
+  await client.get('files', '/local/acme/tools@a%2Fb', { path: 'c++ & %5B#.md', offset: '3' })
+  await client.get('files', 'local/acme/$&', { path: 'a' })
+  expect(asked).toEqual([
+    '/api/v1/files/local/acme/tools@a%2Fb?path=c%2B%2B+%26+%255B%23.md&offset=3',
+    '/api/v1/files/local/acme/$&?path=a',
+  ])
+})
+
+test('an error of the contract is a value with its status', async () => {
+  const error = { code: 'file.too_large', message: 'too large', sourceUrl: 'https://a.example' }
+  const result = await createApiClient(answering(413, { error })).get('files', 'local/a/b', { path: 'x' })
+  expect(result).toEqual({ ok: false, status: 413, error })
+})
+
+test('an answer outside the contract is refused', async () => {
+  const page = { ...browsePage(), entries: [{ kind: 'link' }] }
+  await expect(createApiClient(answering(200, page)).get('browse', 'local/a/b', {})).rejects.toThrow()
+  await expect(createApiClient(answering(502, 'bad gateway')).get('browse', 'local/a/b', {})).rejects.toThrow()
+})
+
+test('an API of another process is asked over HTTP', async () => {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url)
+    response.end(JSON.stringify(browsePage({ path: 'docs' })))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = server.address() as AddressInfo
+    const client = createApiClient(httpTransport(`http://127.0.0.1:${port}`))
+    const result = await client.get('browse', '/local/acme/tools@a%2Fb/%25', { path: 'docs' })
+    expect(result).toMatchObject({ ok: true, answer: { path: 'docs' } })
+    expect(asked).toEqual(['/api/v1/browse/local/acme/tools@a%2Fb/%25?path=docs'])
+  } finally {
+    server.close()
+  }
+})
