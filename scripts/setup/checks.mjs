@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import { runQuietly, StepError, step } from './step.mjs'
 
 const CHECKS = [
-  { title: 'lint, format and dependency rule', program: '@biomejs/biome/bin/biome', args: ['check', '--error-on-warnings'] },
+  {
+    title: 'lint, format and dependency rule',
+    program: '@biomejs/biome/bin/biome',
+    args: ['check', '--error-on-warnings', '--diagnostic-level=warn'],
+  },
   { title: 'types', program: 'ts7/bin/tsc', args: ['-p', 'tsconfig.json'] },
   { title: 'types of the pages', program: 'astro/bin/astro.mjs', args: ['check', '--minimumSeverity', 'warning'] },
   { title: 'unused files, exports and packages', program: 'knip/bin/knip.js', args: [] },

@@ -18,16 +18,13 @@ export function bundledNodePath(root, platform = process.platform, arch = proces
 }
 
 /**
- * Which Node to use: the bundled one, else the one that is running when it runs TypeScript and has `node:sqlite` unflagged
- * (22.18, 23.6 and later), else `null`.
+ * Which Node to use: the bundled one, else the one that is running when it is 24 or later, else `null`.
  *
  * @param {{ bundled: string | null, running: { path: string, version: string } }} choices `version` without the leading `v`
  */
 export function chooseNode({ bundled, running }) {
   if (bundled !== null) return bundled
-  const [major = 0, minor = 0] = running.version.split('.').map(Number)
-  const isEnough = major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)
-  return isEnough ? running.path : null
+  return Number.parseInt(running.version, 10) >= 24 ? running.path : null
 }
 
 /**

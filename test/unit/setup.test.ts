@@ -75,10 +75,7 @@ describe('the Node that runs the program', () => {
 
   test.each([
     ['20.20.2', false],
-    ['22.17.1', false],
-    ['22.18.0', true],
-    ['23.5.0', false],
-    ['23.6.0', true],
+    ['23.11.0', false],
     ['24.0.0', true],
     ['26.1.0', true],
   ])('is else the one that is running, %s: %s', (version, isEnough) => {
