@@ -47,7 +47,7 @@ export interface LocalHostOptions {
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const HELD_PLACES = 10_000
-const HELD_COMMITS = 50_000
+const HELD_COMMITS = 20_000
 /** Short git processes at once; each lives for a few milliseconds. */
 const GIT_PROCESSES = 8
 const ANSWER_MS = 10_000

@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 
 /** Notes a file or folder on which the value depends, before the value's maker reads it. Links are followed. */
 export type Watch = (path: string) => void
@@ -9,11 +9,21 @@ export interface Made<Value> {
   keep: boolean
 }
 
-type Signature = BigIntStats | null
+/** What shows a change. A folder is told by what it is, a file also by when it was changed; `null` when there is neither. */
+interface Signature {
+  isFolder: boolean
+  dev: bigint
+  ino: bigint
+  /** Of a folder: when it was made. */
+  changedNs: bigint
+  /** Of a folder: 0. */
+  modifiedNs: bigint
+  sizeBytes: bigint
+}
 
 interface Entry<Value> {
   value: Value
-  signatures: ReadonlyMap<string, Signature>
+  signatures: ReadonlyMap<string, Signature | null>
 }
 
 interface Flight<Value> {
@@ -69,7 +79,7 @@ export class SignedCache<Value> {
   }
 
   async #make(key: string, make: (watch: Watch) => Promise<Made<Value>>): Promise<Value> {
-    const signatures = new Map<string, Signature>()
+    const signatures = new Map<string, Signature | null>()
     let settled = true
     const { value, keep } = await make(path => {
       if (signatures.has(path)) return
@@ -86,21 +96,33 @@ export class SignedCache<Value> {
   }
 }
 
-function readSignature(path: string): Signature {
+function readSignature(path: string): Signature | null {
+  const stats = statOf(path)
+  if (!stats) return null
+  const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
+  return stats.isDirectory()
+    ? { isFolder: true, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
+    : { isFolder: false, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
+}
+
+function statOf(path: string) {
   try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+    return statSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
-    return null
+    return undefined // not to be reached: as good as absent
   }
 }
 
-/** A folder is compared by what it is, a file by what it holds. */
-function isSame(before: Signature, now: Signature): boolean {
+function isSame(before: Signature | null, now: Signature | null): boolean {
   if (before === null || now === null) return before === now
-  if (before.ino !== now.ino || before.dev !== now.dev || before.mode !== now.mode) return false
-  return before.isDirectory()
-    ? before.birthtimeNs === now.birthtimeNs
-    : before.ctimeNs === now.ctimeNs && before.mtimeNs === now.mtimeNs && before.size === now.size
+  return (
+    before.ino === now.ino &&
+    before.changedNs === now.changedNs &&
+    before.modifiedNs === now.modifiedNs &&
+    before.sizeBytes === now.sizeBytes &&
+    before.dev === now.dev &&
+    before.isFolder === now.isFolder
+  )
 }
 
 const NS_PER_MS = 1_000_000n
@@ -110,8 +132,8 @@ const TICK_MS = 50
 const COARSE_TICK_MS = 2_500
 
 /** Whether the next change of the file will show: it was not changed within the present tick of the file system's clock. */
-function isSettled(signature: Signature, now: number): boolean {
-  if (signature === null || signature.isDirectory()) return true
-  const tick = signature.ctimeNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
-  return now - Number(signature.ctimeNs / NS_PER_MS) > tick
+function isSettled(signature: Signature | null, now: number): boolean {
+  if (signature === null || signature.isFolder) return true
+  const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
+  return now - Number(signature.changedNs / NS_PER_MS) > tick
 }

@@ -363,9 +363,14 @@ describe('a ref file', () => {
     const described = await describeAt(host, repository)
     const file = join(repository.gitDir, 'refs/heads/main')
     for (let move = 0; move < 300; move++) {
-      const commit = commits[move % 3] as CommitSha
-      writeFileSync(file, `${commit}\n`)
-      expect(await host.resolve(described, 'main')).toEqual(ok(commit))
+      const before = commits[move % 3] as CommitSha
+      const after = commits[(move + 1) % 3] as CommitSha
+      writeFileSync(file, `${before}\n`)
+      const first = host.resolve(described, 'main')
+      for (let turn = 0; turn < move % 20; turn++) await new Promise(resolve => setImmediate(resolve))
+      writeFileSync(file, `${after}\n`)
+      await first
+      expect(await host.resolve(described, 'main')).toEqual(ok(after))
     }
   })
 

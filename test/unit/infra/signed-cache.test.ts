@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SignedCache } from '#infra/local/signed-cache.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'mountglass-cache-'))
+const file = join(folder, 'file')
+const absent = join(folder, 'absent')
+let made = 0
+
+beforeEach(() => {
+  made = 0
+  writeFileSync(file, 'a')
+  vi.useFakeTimers({ toFake: ['Date'] })
+  atAgeMs(1_000_000)
+})
+afterEach(() => {
+  vi.useRealTimers()
+  rmSync(absent, { force: true })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Sets the clock so long after the last change of the file. */
+function atAgeMs(age: number): void {
+  vi.setSystemTime(Math.floor(statSync(file).ctimeMs) + age)
+}
+
+const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
+  cache.get(key, async watch => {
+    watch(folder)
+    watch(file)
+    watch(absent)
+    return { value: ++made, keep }
+  })
+
+test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
+  const cache = new SignedCache<number>(10)
+  expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
+  writeFileSync(file, 'bb')
+  expect([await ask(cache), await ask(cache)]).toEqual([2, 2])
+  writeFileSync(absent, '')
+  expect([await ask(cache), await ask(cache)]).toEqual([3, 3])
+  rmSync(absent)
+  expect([await ask(cache), await ask(cache)]).toEqual([4, 4])
+})
+
+test('a value is not kept while the file system might not show the next change of a file', async () => {
+  const cache = new SignedCache<number>(10)
+  for (const age of [-5_000, 0, 40]) {
+    atAgeMs(age)
+    const value = await ask(cache)
+    expect(await ask(cache)).toBe(value + 1)
+  }
+  atAgeMs(3_000)
+  const value = await ask(cache)
+  expect(await ask(cache)).toBe(value)
+})
+
+test('a value whose maker says so is not kept', async () => {
+  const cache = new SignedCache<number>(10)
+  expect([await ask(cache, 'key', false), await ask(cache, 'key', false)]).toEqual([1, 2])
+})
+
+test('of many callers none is given what was read before it came, and they share the work', async () => {
+  const cache = new SignedCache<number>(10)
+  const read: number[] = []
+  let now = 0
+  const get = () =>
+    cache.get('key', async () => {
+      const seen = now
+      read.push(seen)
+      await new Promise(resolve => setTimeout(resolve, 5))
+      return { value: seen, keep: false }
+    })
+  const first = get()
+  now = 1
+  const later = Array.from({ length: 50 }, get)
+  expect(await first).toBe(0)
+  expect(await Promise.all(later)).toEqual(Array(50).fill(1))
+  expect(read).toEqual([0, 1])
+})
+
+test('an error reaches its caller, is not kept, and does not reach those who came later', async () => {
+  const cache = new SignedCache<number>(10)
+  const failing = cache.get('key', async () => {
+    throw new Error('no disk')
+  })
+  const later = ask(cache)
+  await expect(failing).rejects.toThrow('no disk')
+  expect(await later).toBe(1)
+})
+
+test('the value unused for longest goes first', async () => {
+  const cache = new SignedCache<number>(2)
+  await ask(cache, 'a')
+  await ask(cache, 'b')
+  await ask(cache, 'a')
+  await ask(cache, 'c')
+  expect([await ask(cache, 'a'), await ask(cache, 'c'), await ask(cache, 'b')]).toEqual([1, 3, 4])
+})
