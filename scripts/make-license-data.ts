@@ -41,7 +41,7 @@ const OTHERS = [
   /^(?:WTFPL|FSFAP|X11|curl|Vim|Ruby|TCL|PSF-2\.0|Libpng|libpng-2\.0|OpenSSL|SSPL-1\.0|BUSL-1\.1|Elastic-2\.0|JSON|SUL-1\.0)$/,
   /^BSD-(?:4-Clause|4-Clause-UC|3-Clause-Clear|3-Clause-Attribution|3-Clause-No-.*|2-Clause-Views|Source-Code)$/,
   /^(?:FSL|PolyForm|Parity|Hippocratic|C-UDA|O-UDA|CPOL|OGL-UK-3|etalab)-/,
-  /^(?:MIT-(?:advertising|CMU|enna|feh|Festival)|MITNFA|bzip2-1\.0\.6|ImageMagick|FTL|IJG)$/,
+  /^(?:MIT-(?:advertising|CMU|enna|feh|Festival)|MITNFA|bzip2-1\.0\.6|ImageMagick|FTL|IJG|OLDAP-2\.7|QPL-1\.0-INRIA-2004|SGI-B-2\.0)$/,
 ]
 
 /** The first of licences whose words are the same stays: `OFL-1.1` of `OFL-1.1-RFN`. */

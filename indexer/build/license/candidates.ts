@@ -18,41 +18,43 @@ export function similarTemplates(words: readonly string[], minimum: number): Can
   // Twice the shorter over the sum bounds the similarity, so most templates need no comparison.
   const reachable = (2 - minimum) / minimum
   const found: Candidate[] = []
-  for (const variant of variants) {
-    const length = variant.part.words.length - 1
-    if (length > pairs.length * reachable || pairs.length > length * reachable) continue
-    const similarity = dice(pairs, variant.pairs())
-    if (similarity >= minimum) found.push({ ...variant.part, similarity })
+  for (const { length, part, partPairs } of variants) {
+    if (length - 1 > pairs.length * reachable || pairs.length > (length - 1) * reachable) continue
+    const similarity = dice(pairs, partPairs())
+    if (similarity >= minimum) found.push({ ...part(), similarity })
   }
   return found.sort((left, right) => right.similarity - left.similarity || right.words.length - left.words.length)
 }
 
 interface Variant {
-  part: Omit<Candidate, 'similarity'>
+  /** In words. */
+  length: number
+  part: () => Omit<Candidate, 'similarity'>
   /** Sorted. */
-  pairs: () => Float64Array
+  partPairs: () => Float64Array
 }
 
-/** Every template with and without its optional parts, split into words once. */
+/** Every template with and without its optional parts. Words are numbered once; what a variant needs is made when a text comes near it. */
 const library = once(() => {
   const wordNumbers = new Map<string, number>()
   const variants = licenseTemplates().flatMap(({ id, before, words, after }) => {
     const [head, body, tail] = [splitWords(before), splitWords(words), splitWords(after)]
+    for (const part of [head, body, tail]) {
+      for (const word of part) if (!wordNumbers.has(word)) wordNumbers.set(word, wordNumbers.size + 1)
+    }
     const heads = head.length === 0 ? [head] : [[], head]
     const tails = tail.length === 0 ? [tail] : [[], tail]
     return heads.flatMap(first =>
       tails.map((last): Variant => {
-        const all = [...first, ...body, ...last]
+        const part = once(() => ({ id, words: [...first, ...body, ...last], before: first.length, after: last.length }))
         return {
-          part: { id, words: all, before: first.length, after: last.length },
-          pairs: once(() => pairsOf(all, wordNumbers)),
+          length: first.length + body.length + last.length,
+          part,
+          partPairs: once(() => pairsOf(part().words, wordNumbers)),
         }
       }),
     )
   })
-  for (const { part } of variants) {
-    for (const word of part.words) if (!wordNumbers.has(word)) wordNumbers.set(word, wordNumbers.size + 1)
-  }
   return { variants, wordNumbers }
 })
 

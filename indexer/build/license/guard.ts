@@ -58,8 +58,11 @@ function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): b
     return partsOfAddress(word).every(part => own.has(part) || !(FORBIDDING.test(part) || NAMES.test(part)))
   if (!LATIN.test(word) || FORBIDDING.test(word)) return false
   if (own.has(word)) return true
-  return !NAMES.test(word) && (place === 'optional' || !CONDITIONAL.test(word))
+  return !NAMES.test(word) && (!CONDITIONAL.test(word) || (place === 'optional' && ADVICE.has(word)))
 }
+
+/** A known variant of the appendix of Apache-2.0 advises to look at these. */
+const ADVICE = new Set(['clauses', 'contracts'])
 
 /** A heading that is nothing but the name of an open licence: whichever of the two its author meant is open. */
 function isOpenTitle(run: readonly string[]): boolean {
@@ -72,11 +75,13 @@ const TITLE_WORDS = 8
 /** A line of copyright names years, people, files and how to reach them; with a condition or another licence in it, it does more. */
 function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(line)
-  if (rest.some(word => word.startsWith('licens')) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
-  const isConditional = rest.some(word => CONDITIONAL.test(word) && !/^rights?$|^reserved$/.test(word))
-  // "(only the files below src)" is common; "only" together with a purpose is a condition.
-  return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && !isConditional)))
+  if (rest.some(word => LICENSING.test(word)) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
+  // "(only the files below src)" limits whose the copyright is; "only" without files, or with a purpose, limits what is permitted.
+  const limitsFiles = rest.includes('files') && !rest.some(word => CONDITIONAL.test(word))
+  return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && limitsFiles)))
 }
+
+const LICENSING = /^(?:licens.*|clause|terms|under)$/
 
 /** Harmless wherever they stand. The last closes the plain text that Creative Commons offers. */
 const KNOWN_PHRASES = [

@@ -6,22 +6,23 @@ export interface NormalizedText {
   copyright: string[][]
 }
 
-/** Turns text into comparable words. Linear in its length. */
+/** Turns text into comparable words. Linear in its length; of a text that is longer than any licence there are none. */
 export function normalizeText(text: string): NormalizedText {
+  const normalized: NormalizedText = { words: [], copyright: [] }
   const plain = text
     .normalize('NFKC')
     .replace(INVISIBLE, '')
     .replace(/[’‘ʼ`´]/g, "'")
     .toLowerCase()
-  const words: string[] = []
-  const copyright: string[][] = []
+  // One character can become eighteen, so the length counts behind the normalisation.
+  if (plain.length > NORMALIZED_CHARACTERS) return normalized
   for (const line of plain.split(/\r\n|[\n\r\u2028\u2029\f\v]/)) {
     const body = line.slice(0, LINE_MARKS).replace(MARKS, '') + line.slice(LINE_MARKS)
     const found = wordsOf(body)
-    if (COPYRIGHT_LINE.test(body) && found.length <= COPYRIGHT_WORDS) copyright.push(found)
-    else if (found.length > 0) words.push(...wordsOf(body.replace(LIST_NUMBER, '')))
+    if (found.length <= COPYRIGHT_WORDS && COPYRIGHT_LINE.test(body)) normalized.copyright.push(found)
+    else if (found.length > 0) for (const word of wordsOf(body.replace(LIST_NUMBER, ''))) normalized.words.push(word)
   }
-  return { words, copyright }
+  return normalized
 }
 
 /** Words of one line or phrase; `text` is in lower case. */
@@ -36,7 +37,8 @@ export function isDisguised(text: string): boolean {
   return DISGUISE.test(text)
 }
 
-const DISGUISE = /~~|<(?:del|s|strike)[\s>]|<!--[^>]{40}|[\u202a-\u202e\u2066-\u2069]/i
+const DISGUISE = /~~|<(?:del|s|strike)[\s>]|<!--(?:(?!-->)[\s\S]){60}|[\u202a-\u202e\u2066-\u2069]/i
+const NORMALIZED_CHARACTERS = 256 * 1024
 const INVISIBLE = /\p{Cf}/gu
 const LINE_MARKS = 200
 const MARKS = /^[\s>#*_=|/;%"'.~-]+/

@@ -50,7 +50,7 @@ export const NAMES = wordList(`
 
 /** Words of the terms that a copy cannot lose without permitting less, or something else. */
 export const ESSENTIAL = wordList(`
-  not no non nor without free freely charge fee any anyone anybody everyone every person persons third
+  not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
   prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
   unlimited restriction* limitation* except unless provided subject irrespective whether

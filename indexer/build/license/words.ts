@@ -15,10 +15,10 @@ export function readLicenseWords(value: string): LicenseWords {
   if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
   if (kindOfExpression(words) !== null) return { kind: 'expression', expression: words }
   if (RESERVED.test(words)) return { kind: 'restricted' }
-  const id = licenseIdOf(words)
-  if (id !== null) return { kind: 'expression', expression: id }
   const file = namedFile(words)
-  return file === null ? { kind: 'unknown' } : { kind: 'file', file }
+  if (file !== null) return { kind: 'file', file }
+  const id = licenseIdOf(words)
+  return id === null ? { kind: 'unknown' } : { kind: 'expression', expression: id }
 }
 
 /** The licence that has exactly this name, with or without "the", "license" and "version". */
@@ -104,7 +104,7 @@ function namedFile(words: string): string | null {
 }
 
 const FILE =
-  '["\'`]?((?:[^\\s/"\'`]+/|/)*(?:licen[cs]e|copying|unlicense|terms|[^\\s/"\'`]+\\.(?:txt|md|rst))(?:[-.][^\\s/"\'`.]+)*)["\'`]?'
+  '["\'`]?((?:[^\\s/"\'`]+/|/)*(?:licen[cs]e|copying|terms|[^\\s/"\'`]+\\.(?:txt|md|rst))(?:[-.][^\\s/"\'`.]+)*)["\'`]?'
 const LEAD =
   '(?:(?:(?:complete|full) )?(?:license )?terms (?:are )?in |see (?:the )?(?:licen[cs]e )?(?:file |terms )?(?:in |at )?|licen[cs]e in |refer to )?'
 const TRAIL =

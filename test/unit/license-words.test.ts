@@ -1,0 +1,241 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  isLicenseFileName,
+  isLicenseSource,
+  isServedInFull,
+  kindOfExpression,
+  readLicenseSection,
+  readLicenseWords,
+} from '#indexer/build/license/index.ts'
+
+describe('declared words', () => {
+  test.each([
+    ['MIT', 'MIT'],
+    [' MIT  license ', 'MIT'],
+    ['mit', 'MIT'],
+    ['The MIT License (MIT)', 'MIT'],
+    ['Apache 2.0', 'Apache-2.0'],
+    ['Apache-2.0 license', 'Apache-2.0'],
+    ['Apache License, Version 2.0', 'Apache-2.0'],
+    ['Apache License 2.0 (Apache-2.0)', 'Apache-2.0'],
+    ['BSD-3-Clause license', 'BSD-3-Clause'],
+    ['BSD 3-Clause "New" or "Revised" License', 'BSD-3-Clause'],
+    ['The Unlicense', 'Unlicense'],
+    ['GPLv3', 'GPL-3.0-only'],
+    ['gpl-3.0', 'GPL-3.0'],
+    ['unlicense', 'Unlicense'],
+    ['CC BY-NC-SA 4.0', 'CC-BY-NC-SA-4.0'],
+    ['Creative Commons Attribution 4.0 International', 'CC-BY-4.0'],
+    ['MIT OR Apache-2.0', 'MIT OR Apache-2.0'],
+    ['(MIT AND CC-BY-NC-4.0)', '(MIT AND CC-BY-NC-4.0)'],
+    ['GPL-2.0-only WITH Classpath-exception-2.0', 'GPL-2.0-only WITH Classpath-exception-2.0'],
+  ])('%s is %s', (words, expression) => {
+    expect(readLicenseWords(words)).toEqual({ kind: 'expression', expression })
+  })
+
+  test.each([
+    ['LICENSE', 'LICENSE'],
+    ['LICENSE.txt', 'LICENSE.txt'],
+    ['./LICENSE.md', 'LICENSE.md'],
+    ['../LICENSE', '../LICENSE'],
+    ['/LICENSE', '/LICENSE'],
+    ['legal/terms.md', 'legal/terms.md'],
+    ['LICENSE-MIT', 'LICENSE-MIT'],
+    ['Complete terms in LICENSE.txt', 'LICENSE.txt'],
+    ['SEE LICENSE IN LICENSE.md', 'LICENSE.md'],
+    ['see TERMS.md', 'TERMS.md'],
+    ['See the LICENSE file for details.', 'LICENSE'],
+    ['LICENSE.txt has complete terms', 'LICENSE.txt'],
+  ])('%s points to %s', (words, file) => {
+    expect(readLicenseWords(words)).toEqual({ kind: 'file', file })
+  })
+
+  test.each([
+    'Proprietary',
+    'Proprietary. LICENSE.txt has complete terms',
+    'UNLICENSED',
+    'Copyright Example, all rights reserved',
+  ])('%s is restricted', words => {
+    expect(readLicenseWords(words)).toEqual({ kind: 'restricted' })
+  })
+
+  test.each([
+    '',
+    'Unknown',
+    'SD-3-Clause license',
+    'not MIT',
+    'MIT-ish',
+    'MIT with Commons Clause',
+    'MIT (non-commercial)',
+    'MIT, except images',
+    'Apache',
+    'BSD',
+    'GPL',
+    'public domain',
+    'https://example.com/LICENSE',
+    'https://example.com/LICENSE.txt',
+    'see below',
+    'MIT and others, see LICENSE',
+    '(((',
+    `${'('.repeat(100_000)}MIT`,
+    `MIT${' OR MIT'.repeat(100_000)}`,
+  ])('%.40s is unknown', words => {
+    expect(readLicenseWords(words)).toEqual({ kind: 'unknown' })
+  })
+
+  test('any words get an answer', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), words => {
+        expect(['expression', 'file', 'restricted', 'unknown']).toContain(readLicenseWords(words).kind)
+      }),
+    )
+  })
+})
+
+describe('what a licence permits', () => {
+  test.each([
+    ['MIT', 'open'],
+    ['CC0-1.0', 'open'],
+    ['CC-BY-3.0-AU', 'open'],
+    ['CC-BY-SA-4.0', 'open'],
+    ['PDDL-1.0', 'open'],
+    ['CDLA-Permissive-2.0', 'open'],
+    ['WTFPL', 'open'],
+    ['BSD-4-Clause', 'open'],
+    ['BlueOak-1.0.0', 'open'],
+    ['GFDL-1.3-no-invariants-only', 'open'],
+    ['GPL-2.0+', 'open'],
+    ['GPL-2.0-only WITH Classpath-exception-2.0', 'open'],
+    ['MIT OR BUSL-1.1', 'open'],
+    ['MIT AND Apache-2.0', 'open'],
+    ['MIT AND (BUSL-1.1 OR ISC)', 'open'],
+    ['MIT AND BUSL-1.1', 'restricted'],
+    ['CC-BY-NC-4.0', 'restricted'],
+    ['CC-BY-ND-4.0', 'restricted'],
+    ['CC-BY-NC-SA-3.0', 'restricted'],
+    ['SSPL-1.0', 'restricted'],
+    ['Elastic-2.0', 'restricted'],
+    ['FSL-1.1-MIT', 'restricted'],
+    ['JSON', 'restricted'],
+    ['BSD-3-Clause-No-Nuclear-License', 'restricted'],
+    ['GFDL-1.3-invariants-only', 'restricted'],
+    ['LicenseRef-Example', 'restricted'],
+    ['Commons-Clause', null],
+    ['MIT License', null],
+    ['', null],
+  ])('%s is %s', (expression, kind) => {
+    expect(kindOfExpression(expression)).toBe(kind)
+  })
+
+  test('the operator opens and closes ids, and closing wins', () => {
+    expect(kindOfExpression('BUSL-1.1', { allow: ['BUSL-1.1'] })).toBe('open')
+    expect(kindOfExpression('GPL-3.0-only', { deny: ['GPL-3.0-only'] })).toBe('restricted')
+    expect(kindOfExpression('MIT', { allow: ['MIT'], deny: ['MIT'] })).toBe('restricted')
+  })
+
+  test('private repositories are served in full, public ones when the licence is open, or there is none and the operator says so', () => {
+    const license = (kind: 'open' | 'restricted' | 'unknown' | 'none') => ({ kind, name: null, source: null })
+    expect(isServedInFull(license('restricted'), 'private')).toBe(true)
+    expect(isServedInFull(license('open'), 'public')).toBe(true)
+    expect(isServedInFull(license('restricted'), 'public', { unlicensed: 'serve' })).toBe(false)
+    expect(isServedInFull(license('unknown'), 'public', { unlicensed: 'serve' })).toBe(false)
+    expect(isServedInFull(license('none'), 'public')).toBe(false)
+    expect(isServedInFull(license('none'), 'public', { unlicensed: 'serve' })).toBe(true)
+  })
+})
+
+describe('names of licence files', () => {
+  test.each([
+    'LICENSE',
+    'LICENCE',
+    'COPYING',
+    'UNLICENSE',
+    'LICENSE.md',
+    'LICENSE.txt',
+    'COPYING.rst',
+    'LICENSE-MIT',
+    'LICENSE-APACHE.txt',
+    'LICENSE.MIT',
+    'LICENSE-DOCS.md',
+    'LICENSE-APACHE-2.0',
+  ])('%s is one everywhere', name => {
+    expect(isLicenseFileName(name, false)).toBe(true)
+    expect(isLicenseFileName(name, true)).toBe(true)
+  })
+
+  test.each(['license', 'License.md', 'copying.txt', 'license-mit'])('%s is one at the root and in a skill folder only', name => {
+    expect(isLicenseFileName(name, false)).toBe(false)
+    expect(isLicenseFileName(name, true)).toBe(true)
+  })
+
+  test.each([
+    'LICENSE.html',
+    'license.py',
+    'LICENSE.png',
+    'LICENSES',
+    'licensed.md',
+    'NOTICE',
+    'LICENSE-THIRD-PARTY',
+    'THIRD_PARTY_LICENSE',
+    'LICENSE-header.go',
+    'LICENSE_3RD.txt',
+  ])('%s is none', name => {
+    expect(isLicenseFileName(name, true)).toBe(false)
+  })
+
+  test('package files count at the root and in a skill folder, plugin files everywhere, a README at the root', () => {
+    expect(isLicenseSource('package.json', true)).toBe(true)
+    expect(isLicenseSource('a/package.json', false)).toBe(false)
+    expect(isLicenseSource('a/.claude-plugin/plugin.json', false)).toBe(true)
+    expect(isLicenseSource('a/plugin.json', false)).toBe(false)
+    expect(isLicenseSource('README.md', true)).toBe(true)
+    expect(isLicenseSource('a/README.md', true)).toBe(false)
+    expect(isLicenseSource('a/b/LICENSE', false)).toBe(true)
+  })
+})
+
+describe('the licence section of a README', () => {
+  test.each([
+    ['# Tools\n\n## License\n\nMIT\n', 'MIT'],
+    ['## License\n\nThis project is licensed under the [MIT License](LICENSE).', 'MIT'],
+    ['## MIT License\n', 'MIT'],
+    ['## License\n\nMIT © [Ada](https://example.com)', 'MIT'],
+    ['Licence\n-------\n\nLicensed under the Apache License, Version 2.0.\n\n# Next\n\nGPL', 'Apache-2.0'],
+    ['## License\n![License: MIT](https://img.shields.io/badge/License-MIT-yellow.svg)', 'MIT'],
+    ['## Licence\nCreative Commons Attribution 4.0 International (CC BY 4.0)', 'CC-BY-4.0'],
+    ['## License\r\n\r\nMIT\r\n', 'MIT'],
+  ])('%j names %s', (markdown, id) => {
+    expect(readLicenseSection(markdown)).toBe(id)
+  })
+
+  test.each([
+    '# Tools\n\nMIT',
+    '## License\n\nApache 2.0. Individual skills may have different licenses',
+    '## License\n\nMIT or Apache-2.0',
+    '## License\n\nMIT\n\n### Images\n\nCC-BY-NC-4.0',
+    '## License\n\nMIT, see the Llama license',
+    '## License\n\nMIT. Not for commercial use',
+    '## License\n\nMIT for each file',
+    '## License\n\nMIT, third-party code is different',
+    '## License\n\n[MIT](https://creativecommons.org/licenses/by-nc/4.0/)',
+    '## License\n\nMIT，禁止商用',
+    `## License\n\nMIT ${'word '.repeat(60)}`,
+    '## License\n\nMIT\n\n## License of the images\n\nCC-BY-4.0',
+    '## License\n\nMIT\n\n## Third-party licenses\n\nSee NOTICE',
+    '```\n## License\nMIT\n```\n',
+    '## License\n\nSee LICENSE.',
+    '## License\n\nFair enough',
+    '',
+  ])('%j names none', markdown => {
+    expect(readLicenseSection(markdown)).toBeNull()
+  })
+
+  test('any README gets an answer', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('# License', '---', '```', 'MIT', '## x'))), lines => {
+        expect(typeof (readLicenseSection(lines.join('\n')) ?? '')).toBe('string')
+      }),
+    )
+  })
+})
