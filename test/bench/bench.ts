@@ -1,0 +1,152 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { joinSkill } from '#test/support/joined.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { median, printTable, spreadOf } from './measure.ts'
+import { type BenchRepository, makeRepositories } from './repositories.ts'
+
+/** Prints what indexing and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than seconds. */
+const RUNS = 3
+const root = await mkdtemp(join(tmpdir(), 'mountglass-bench-'))
+try {
+  const repositories = await makeRepositories(root)
+  printTable('Reading a repository, beside git doing the same (median of 3; seconds)', repositories.map(measureRead))
+  printTable('Indexing into a disk store (median of 3)', repositories.map(measureIndex))
+  await measureService(repositories)
+} finally {
+  await rm(root, { recursive: true, force: true })
+}
+
+function measureRead(repository: BenchRepository) {
+  const { gitDir, owner, name } = repository
+  const bare = join(root, 'clone.git')
+  const runs = Array.from({ length: RUNS }, () => {
+    const read = runOnce('read', repository)
+    const clone = seconds(`rm -rf ${bare}; git clone --quiet --bare --depth 1 file://${gitDir} ${bare}`)
+    const plain = seconds(
+      `git --git-dir=${gitDir} ls-tree -r HEAD | awk '$2 == "blob" { print $3 }' | git --git-dir=${gitDir} cat-file --batch --buffer > /dev/null`,
+    )
+    return { read, clone, plain }
+  })
+  const ours = median(runs.map(run => run.read.seconds))
+  const clone = median(runs.map(run => run.clone))
+  const plain = median(runs.map(run => run.plain))
+  return {
+    repository: `${owner}/${name}`,
+    files: runs[0]?.read.files ?? 0,
+    MB: (runs[0]?.read.bytes ?? 0) / 1e6,
+    read: ours,
+    'clone --bare': clone,
+    'ls-tree+cat-file': plain,
+    'read/clone': ours / clone,
+    'read/plain': ours / plain,
+  }
+}
+
+function measureIndex(repository: BenchRepository) {
+  const runs = Array.from({ length: RUNS }, () => runOnce('index', repository))
+  const of = (figure: string) => median(runs.map(run => run[figure] ?? Number.NaN))
+  return {
+    repository: `${repository.owner}/${repository.name}`,
+    skills: of('skills'),
+    documents: of('documents'),
+    'wall s': of('seconds'),
+    'CPU s': of('cpuSeconds'),
+    'peak MB': of('peakMegabytes'),
+    objects: of('objects'),
+    kB: of('bytes') / 1000,
+  }
+}
+
+function runOnce(mode: 'read' | 'index', { owner, name }: BenchRepository): Record<string, number> & { seconds: number } {
+  const store = join(root, `store-${Math.random()}`)
+  const script = join(import.meta.dirname, 'index-once.ts')
+  return JSON.parse(execFileSync(process.execPath, [script, mode, root, owner, name, store], { encoding: 'utf8' }))
+}
+
+function seconds(script: string): number {
+  const startedAt = performance.now()
+  execFileSync('sh', ['-c', script], { stdio: 'ignore' })
+  return (performance.now() - startedAt) / 1000
+}
+
+async function measureService(repositories: readonly BenchRepository[]): Promise<void> {
+  const store = join(root, 'service-store')
+  const env = { MOUNTGLASS_LOCAL_REPOSITORIES: root, MOUNTGLASS_STORE: `disk:${store}`, MOUNTGLASS_LOG: 'warn' }
+  const subjects = repositories.filter(({ name }) => ['files-1000', 'files-15000', 'agents', 'superpowers'].includes(name))
+  let service = await startService(env)
+  const rows: Record<string, string | number>[] = []
+  try {
+    for (const { owner, name } of subjects) await service.get('mounts', `/local/${owner}/${name}`)
+    for (const { owner, name } of subjects) {
+      const address = `/local/${owner}/${name}`
+      const paths = await choosePaths(service, address)
+      for (const endpoint of ['mounts', 'browse', 'find', 'skills', 'files'] as const) {
+        // Cold: a fresh process for every first call.
+        const cold: number[] = []
+        for (let run = 0; run < RUNS; run++) {
+          await service.stop()
+          service = await startService(env)
+          cold.push((await spreadOf(1, () => callOf(service, address, paths)[endpoint]())).p50)
+        }
+        await spreadOf(50, () => callOf(service, address, paths)[endpoint]())
+        const warm = await spreadOf(500, () => callOf(service, address, paths)[endpoint]())
+        rows.push({
+          repository: `${owner}/${name}`,
+          endpoint,
+          'cold ms': median(cold),
+          'warm p50 ms': warm.p50,
+          'warm p99 ms': warm.p99,
+        })
+      }
+    }
+    printTable('Answers over HTTP, one caller after another', rows)
+    const loads = []
+    for (const { owner, name } of subjects.slice(0, 1)) loads.push(await load(service, `/local/${owner}/${name}`))
+    printTable('Load from a second process: 10 connections, 8 s', loads)
+  } finally {
+    await service.stop()
+  }
+}
+
+interface Paths {
+  skill: string
+  file: string
+}
+
+async function choosePaths(service: Service, address: string): Promise<Paths> {
+  const mount = await service.get('mounts', address)
+  if (mount.index.status !== 'ready') throw new Error(`${address}: ${mount.index.status}`)
+  const skill = mount.index.skills.find(listing => !listing.describedOnly)?.path ?? ''
+  await joinSkill(service, address, skill)
+  return { skill, file: mount.index.documents[0]?.path ?? skill }
+}
+
+function callOf(service: Service, address: string, { skill, file }: Paths) {
+  return {
+    mounts: () => service.get('mounts', address),
+    browse: () => service.get('browse', address),
+    find: () => service.get('find', address, { query: 'writing tests for an agent' }),
+    skills: () => service.get('skills', address, { path: skill }),
+    files: () => service.get('files', address, { path: file }),
+  }
+}
+
+async function load(service: Service, address: string): Promise<Record<string, string | number>> {
+  const bin = join(import.meta.dirname, '..', '..', 'node_modules', 'autocannon', 'autocannon.js')
+  const child = spawn(process.execPath, [bin, '--json', '-c', '10', '-d', '8', `${service.baseUrl}/api/v1/mounts${address}`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let output = ''
+  for await (const chunk of child.stdout) output += chunk
+  const result = JSON.parse(output) as { requests: { average: number }; latency: { p50: number; p99: number }; non2xx: number }
+  return {
+    address,
+    'requests/s': result.requests.average,
+    'p50 ms': result.latency.p50,
+    'p99 ms': result.latency.p99,
+    errors: result.non2xx,
+  }
+}

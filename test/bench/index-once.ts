@@ -1,0 +1,44 @@
+import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+
+/** One measured run in a process of its own: `index-once.ts read|index <root> <owner> <name> <store>` prints figures as JSON. */
+const [mode, root, owner, name, store] = process.argv.slice(2) as [string, string, string, string, string]
+const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
+const repository = ((await host.repository(owner, name)) as { value: HostRepository }).value
+const resolved = await host.resolve(repository, null)
+if (resolved.status !== 'ok') throw new Error(resolved.status)
+
+const startedAt = performance.now()
+const cpuBefore = process.cpuUsage()
+const figures: Record<string, number> = {}
+if (mode === 'read') {
+  const reader = await host.open(repository, resolved.value, {
+    treeEntries: TREE_ENTRIES,
+    treeDepthSegments: 10_000,
+    seconds: 600,
+  })
+  const oids: string[] = []
+  for await (const entry of reader.entries())
+    if (entry.sizeBytes !== null && entry.sizeBytes <= READABLE_FILE_BYTES) oids.push(entry.oid)
+  let bytes = 0
+  for await (const blob of reader.read(oids, READABLE_FILE_BYTES)) bytes += blob.bytes?.length ?? 0
+  await reader.close()
+  Object.assign(figures, { files: oids.length, bytes })
+} else {
+  const blobs = await openDiskBlobStore(store)
+  const written = await writeSnapshot(
+    { blobs, hosts: [host] },
+    { repository, commit: resolved.value },
+    new AbortController().signal,
+  )
+  Object.assign(figures, { objects: written?.objects ?? 0, bytes: written?.bytes ?? 0, ...written?.header.root.folder.counts })
+}
+const cpu = process.cpuUsage(cpuBefore)
+figures.seconds = (performance.now() - startedAt) / 1000
+figures.cpuSeconds = (cpu.user + cpu.system) / 1e6
+figures.peakMegabytes = process.resourceUsage().maxRSS / 1000
+await host.close()
+process.stdout.write(JSON.stringify(figures))
