@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
-import { type GitEnd, runGit, startGit } from './process.ts'
+import { runGit, startGit } from './process.ts'
 
 export interface ReaderOptions {
   /** A git dir that may be trusted: a view, or one that this process made. */
@@ -77,44 +77,64 @@ class GitReader implements RepositoryReader {
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {
-    const { gitDir, tree, limits, signal, failure } = this.#options
-    if (signal.aborted) throw failure(signal.reason)
-    const git = startGit(['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', '--end-of-options', tree], { gitDir, signal })
+    const { failure } = this.#options
+    const batch = this.#borrowBatch()
+    const sizes = new Map<string, number | null>()
+    let whole = false
+    try {
+      for await (const lines of this.#lines()) {
+        await lookUpSizes(batch, lines, sizes)
+        for (const { path, mode, oid } of lines) yield { path, mode, oid, sizeBytes: sizes.get(oid) ?? null }
+        if (sizes.size > HELD_SIZES) sizes.clear()
+      }
+      whole = true
+    } catch (cause) {
+      throw failure(cause)
+    } finally {
+      await this.#giveBack(batch, whole)
+    }
+  }
+
+  /** The files of the tree as git lists them, some at a time. Sets `cut`. */
+  async *#lines(): AsyncGenerator<Line[]> {
+    const { gitDir, tree, limits, signal } = this.#options
+    const git = startGit(['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', tree], { gitDir, signal })
     git.input.end()
-    const count = { entries: 0, folders: 0 }
+    const listableBytes = Math.max(LISTED_BYTES, limits.treeEntries * LISTED_BYTES_PER_ENTRY)
+    const count = { files: 0, folders: 0, bytes: 0 }
     let rest: Buffer = Buffer.alloc(0)
     try {
       for await (const chunk of git.output as AsyncIterable<Buffer>) {
         const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+        const lines: Line[] = []
         let start = 0
-        for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, start)) {
+        let isOver = false
+        for (let end = bytes.indexOf(0); end >= 0 && !isOver; end = bytes.indexOf(0, start)) {
           const line = parseLine(bytes.subarray(start, end))
           start = end + 1
-          if (line.entry === null ? ++count.folders > limits.treeEntries : ++count.entries > limits.treeEntries) {
-            this.#cut = true
-            return
-          }
+          isOver = (line.type === 'tree' ? ++count.folders : ++count.files) > limits.treeEntries
           if (line.depth > limits.treeDepthSegments) this.#cut = true
-          else if (line.entry !== null) yield line.entry
+          else if (line.type !== 'tree' && !isOver) lines.push(line)
         }
         rest = bytes.subarray(start)
-        if (rest.length > LINE_BYTES) {
+        count.bytes += chunk.length
+        yield lines
+        if (isOver || rest.length > LINE_BYTES || count.bytes > listableBytes) {
           this.#cut = true
           return
         }
       }
       const end = await git.ended
-      if (end.status !== 0) throw failure(new Error(describe(end)))
+      signal.throwIfAborted()
+      if (end.status !== 0) throw new Error(`git ls-tree ended with ${end.status ?? 'a signal'}: ${end.message}`)
     } finally {
       await git.stop()
     }
   }
 
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
-    const { gitDir, signal, failure } = this.#options
-    if (signal.aborted) throw failure(signal.reason)
-    const batch = this.#idle ?? openObjectBatch({ gitDir, signal })
-    this.#idle = null
+    const { failure } = this.#options
+    const batch = this.#borrowBatch()
     let whole = false
     try {
       for (const group of groupsOf(oids)) {
@@ -135,9 +155,22 @@ class GitReader implements RepositoryReader {
     } catch (cause) {
       throw failure(cause)
     } finally {
-      if (whole && this.#idle === null && !signal.aborted) this.#idle = batch
-      else await batch.close()
+      await this.#giveBack(batch, whole)
     }
+  }
+
+  #borrowBatch(): ObjectBatch {
+    const { gitDir, signal, failure } = this.#options
+    if (signal.aborted) throw failure(signal.reason)
+    const batch = this.#idle ?? openObjectBatch({ gitDir, signal })
+    this.#idle = null
+    return batch
+  }
+
+  /** A batch that was left in the middle of its answers is no use to the next reading. */
+  async #giveBack(batch: ObjectBatch, whole: boolean): Promise<void> {
+    if (whole && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
+    else await batch.close()
   }
 
   async close(): Promise<void> {
@@ -149,23 +182,40 @@ class GitReader implements RepositoryReader {
 
 /** No path of an ordinary repository comes near; a chain of folders that nobody could read does. */
 const LINE_BYTES = 16 * 1024
+/** Bounds the listing as a whole, which long names in deep folders make large before it has many entries. */
+const LISTED_BYTES_PER_ENTRY = 256
+const LISTED_BYTES = 1024 * 1024
 
-/** `<mode> <type> <oid> <size>\t<path>`; a folder has no entry. */
-function parseLine(line: Buffer): { depth: number; entry: TreeEntry | null } {
+/** Sizes that are remembered, since a large tree may hold the same file again and again. */
+const HELD_SIZES = 20_000
+
+interface Line {
+  type: string
+  depth: number
+  path: string | null
+  mode: TreeEntry['mode']
+  oid: string
+}
+
+/** `<mode> <type> <oid>\t<path>` */
+function parseLine(line: Buffer): Line {
   const tab = line.indexOf(0x09)
-  const [mode = '', type, oid = '', size = ''] = line.toString('latin1', 0, tab).split(/ +/)
+  const [mode = '', type = '', oid = ''] = line.toString('latin1', 0, tab).split(' ')
   const name = line.subarray(tab + 1)
   return {
+    type,
     depth: countSegments(name),
-    entry:
-      type === 'tree'
-        ? null
-        : {
-            path: isUtf8(name) ? name.toString() : null,
-            mode: mode as TreeEntry['mode'],
-            oid,
-            sizeBytes: /^\d+$/.test(size) ? Number(size) : null,
-          },
+    path: isUtf8(name) ? name.toString() : null,
+    mode: mode as TreeEntry['mode'],
+    oid,
+  }
+}
+
+async function lookUpSizes(batch: ObjectBatch, lines: readonly Line[], sizes: Map<string, number | null>): Promise<void> {
+  const unknown = lines.filter(({ type, oid }) => type === 'blob' && !sizes.has(oid)).map(line => line.oid)
+  for (const group of groupsOf(new Set(unknown))) {
+    const found = await blobSizes(batch, group)
+    for (const oid of group) sizes.set(oid, found.get(oid) ?? null)
   }
 }
 
@@ -196,8 +246,4 @@ function* groupsOf(oids: Iterable<string>): Generator<string[]> {
     }
   }
   if (group.length > 0) yield group
-}
-
-function describe(end: GitEnd): string {
-  return `git ended with ${end.status ?? 'a signal'}: ${end.message}`
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,11 +13,12 @@ export interface GitView {
 }
 
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n'
+const PREFIX = 'mountglass-git-'
 const LINKED = ['objects', 'refs', 'packed-refs', 'shallow']
 
 /** @param commonDir the folder that holds `objects` and `refs`; what is missing in it is missing in the view */
 export async function openView(commonDir: string): Promise<GitView> {
-  const gitDir = await mkdtemp(join(tmpdir(), 'mountglass-git-'))
+  const gitDir = await mkdtemp(join(tmpdir(), PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true })
   try {
     await Promise.all([
@@ -38,5 +39,20 @@ export async function withView<Value>(commonDir: string, use: (gitDir: string) =
     return await use(view.gitDir)
   } finally {
     await view.remove()
+  }
+}
+
+const LEFTOVER_MS = 24 * 60 * 60 * 1000
+
+/** Removes the views of processes that were killed; no reading takes a day. */
+export async function removeLeftoverViews(now: Date): Promise<void> {
+  const names = await readdir(tmpdir())
+  for (const name of names.filter(one => one.startsWith(PREFIX))) {
+    const path = join(tmpdir(), name)
+    const madeMs = await lstat(path).then(
+      stats => stats.mtimeMs,
+      () => now.getTime(), // another process was faster
+    )
+    if (now.getTime() - madeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true }).catch(() => {})
   }
 }

@@ -21,7 +21,7 @@ import { createGate } from '#infra/git/gate.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
-import { type GitView, openView } from '#infra/git/view.ts'
+import { type GitView, openView, removeLeftoverViews } from '#infra/git/view.ts'
 import { findCommit } from './commits.ts'
 import { findPlace, type Place, readHead } from './place.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
@@ -54,7 +54,7 @@ const ANSWER_MS = 10_000
 
 /** @throws Error when the root is no folder, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
-  await requireGit()
+  await Promise.all([requireGit(), removeLeftoverViews(new Date())])
   return new LocalGitHost(await realpath(options.root), options.baseUrl)
 }
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { access, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { access, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ReadError } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
@@ -488,6 +488,18 @@ describe('a host that is closed', () => {
     await reader.close()
     await readAt(host, repository, commit, async () => {})
     expect(await readdir(temporary)).toEqual([])
+  })
+
+  test('and was killed: what it left behind is removed a day later', async () => {
+    const day = 24 * 60 * 60
+    const [old, young] = await Promise.all([
+      mkdtemp(join(temporary, 'mountglass-git-')),
+      mkdtemp(join(temporary, 'mountglass-git-')),
+    ])
+    await utimes(old, Date.now() / 1000 - day - 60, Date.now() / 1000 - day - 60)
+    await (await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })).close()
+    expect(await readdir(temporary)).toEqual([basename(young)])
+    await rm(young, { recursive: true })
   })
 })
 
