@@ -141,6 +141,15 @@ const CLOSED_TEXTS: Record<string, string> = {
   'MIT with restriction': change(MIT, 'without restriction', 'with restriction'),
   'MIT never granted': change(MIT, 'is hereby granted', 'is never granted'),
   'MIT for some': change(MIT, 'any person obtaining', 'each paying person obtaining'),
+  'MIT for Norwegians': change(MIT, 'any person obtaining', 'any Norwegian person obtaining'),
+  'MIT for tinkering': change(MIT, 'to deal in', 'to tinker in'),
+  'MIT with a link to terms': `${MIT}\n\nSee https://example.com/terms`,
+  'MIT with a sentence in a line of copyright': change(
+    MIT,
+    /^Copyright.*$/m,
+    'Copyright (c) 2024 Example. Companies need a written agreement.',
+  ),
+  'MIT with escaped letters': change(MIT, 'hereby granted', 'hereby &#110;ot granted'),
   'MIT for another thing': MIT.replaceAll(/software/gi, 'Skill'),
   'MIT for people, not for AI': `${MIT}\n\nUse for training of AI models is prohibited.`,
   'MIT with a ban on crawlers': `${MIT}\n\nMachine learning on this work requires consent.`,
@@ -264,6 +273,24 @@ describe('texts that are not what they look like', () => {
         expect(isOpen(words.join(''))).toBe(false)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  test('a licence with one telling word more inside its terms is closed', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('MIT', 'BSD-3-Clause', 'ISC', 'Apache-2.0', 'Zlib'),
+        fc.constantFrom('gaming', 'Norwegian', 'registered', 'rarely'),
+        fc.nat(),
+        (id, word, at) => {
+          const body = textOf(id)
+            .replace(/^.*copyright (?:\(c\)|\[).*$/gim, '')
+            .slice(0, id === 'Apache-2.0' ? 9_000 : undefined)
+          const words = body.trimEnd().split(/(?<=\s)/)
+          words.splice(12 + (at % (words.length - 13)), 0, `${word} `)
+          expect(isOpen(words.join(''))).toBe(false)
+        },
+      ),
     )
   })
 

@@ -3,7 +3,7 @@ import { licenseNames } from './data.ts'
 import { type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
 import { type NormalizedText, wordsOf } from './normalize.ts'
-import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES } from './telling-words.ts'
+import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './telling-words.ts'
 import { readLicenseWords } from './words.ts'
 
 /**
@@ -26,14 +26,16 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
   if (kindOfExpression(id) !== 'open') return true
 
   const own = ownWords(id)
+  const titleEnd = words.findIndex(word => !own.has(word))
+  const replaces = ({ at }: Run): boolean => difference.deleted.some(run => run.at <= at && at <= run.at + run.words.length)
   const placeOf = ({ at }: Run): Place => {
-    if (at === 0) return 'start'
+    if (at <= titleEnd) return 'start'
     if (at === words.length) return 'end'
-    return at < before || at > bodyEnd ? 'optional' : 'body'
+    return (before > 0 && at <= before) || at >= bodyEnd ? 'optional' : 'body'
   }
   return (
     deleted.every(run => run.every(word => own.has(word) || !ESSENTIAL.test(word))) &&
-    difference.inserted.every(run => isHarmless(run.words, placeOf(run), own)) &&
+    difference.inserted.every(run => isHarmless(run.words, placeOf(run), own, replaces(run))) &&
     text.copyright.every(line => isCopyrightOnly(line, own))
   )
 }
@@ -43,23 +45,33 @@ type Place = 'start' | 'body' | 'optional' | 'end'
 const INSERTED = { least: 45, share: 0.04, most: 120 }
 const DELETED = { least: 22, share: 0.03 }
 const OPTIONAL_WORDS = 600
-/** Inside the terms copies insert the name of an author, not sentences. */
+/** Inside the terms copies put the name of an author in the place of another; they add nothing that tells something. */
 const BODY_RUN_WORDS = 8
+const TELLING_NOTHING = /^(?:the|a|an|and|or|of|to|in|any|its|this|that|including|next|paragraph|\p{N}{1,4}|\p{L}|[ivx]{1,4})$/u
 
-function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>): boolean {
+function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>, replaces: boolean): boolean {
   const rest = withoutKnownPhrases(run)
-  if (place === 'body' && rest.filter(word => !own.has(word)).length > BODY_RUN_WORDS) return false
+  if (place === 'body') {
+    const telling = rest.filter(word => !own.has(word) && !TELLING_NOTHING.test(word))
+    if (telling.length > (replaces ? BODY_RUN_WORDS : 0)) return false
+  }
   if (place === 'start' && isOpenTitle(rest)) return true
   return rest.every(word => isHarmlessWord(word, place, own))
 }
 
 function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): boolean {
-  if (word.includes('.') || word.includes('/'))
-    return partsOfAddress(word).every(part => own.has(part) || !(FORBIDDING.test(part) || NAMES.test(part)))
+  if (/[./]/.test(word)) {
+    return partsOfAddress(word).every(
+      part => own.has(part) || !(FORBIDDING.test(part) || NAMES.test(part) || TERMS_ADDRESS.test(part)),
+    )
+  }
   if (!LATIN.test(word) || FORBIDDING.test(word)) return false
   if (own.has(word)) return true
   return !NAMES.test(word) && (!CONDITIONAL.test(word) || (place === 'optional' && ADVICE.has(word)))
 }
+
+/** Parts of addresses that lead to further terms. */
+const TERMS_ADDRESS = /^(?:terms|tos|conditions|agreement|legal|pricing)$/
 
 /** A known variant of the appendix of Apache-2.0 advises to look at these. */
 const ADVICE = new Set(['clauses', 'contracts'])
@@ -76,6 +88,7 @@ const TITLE_WORDS = 8
 function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(line)
   if (rest.some(word => LICENSING.test(word)) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
+  if (rest.some(word => SENTENCE.test(word))) return false
   // "(only the files below src)" limits whose the copyright is; "only" without files, or with a purpose, limits what is permitted.
   const limitsFiles = rest.includes('files') && !rest.some(word => CONDITIONAL.test(word))
   return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && limitsFiles)))
@@ -115,6 +128,7 @@ const ALSO: readonly (readonly [string, readonly string[]])[] = [
   ['agpl', ['gnu', 'affero']],
   ['lgpl', ['gnu', 'lesser']],
   ['mozilla', ['mpl']],
+  ['wtfpl', ['fuck']],
 ]
 
 export function partsOfAddress(address: string): string[] {

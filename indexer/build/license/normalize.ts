@@ -32,12 +32,12 @@ export function wordsOf(text: string): string[] {
   )
 }
 
-/** Whether the text holds what a reader does not see as it stands: struck out or commented text, or turned writing direction. */
+/** Whether the text holds what a reader does not see as it stands: struck out, commented or escaped text, or turned writing direction. */
 export function isDisguised(text: string): boolean {
   return DISGUISE.test(text)
 }
 
-const DISGUISE = /~~|<(?:del|s|strike)[\s>]|<!--(?:(?!-->)[\s\S]){60}|[\u202a-\u202e\u2066-\u2069]/i
+const DISGUISE = /~~|&#(?!3[49];|160;|169;)|<(?:del|s|strike)[\s>]|<!--(?:(?!-->)[\s\S]){60}|[\u202a-\u202e\u2066-\u2069]/i
 const NORMALIZED_CHARACTERS = 256 * 1024
 const INVISIBLE = /\p{Cf}/gu
 const LINE_MARKS = 200

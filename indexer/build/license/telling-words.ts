@@ -41,6 +41,12 @@ export const CONDITIONAL = wordList(`
   agreement* contract contracts sharealike dual
 `)
 
+/** Words that a sentence about permissions needs, and a name does not. */
+export const SENTENCE = wordList(`
+  use used uses using usage need* requir* may permission* agreement* contract* companies terms consent* approv* written prior provided if when
+  subject apply applies allow* grant* agree*
+`)
+
 /** Words that name licences. */
 export const NAMES = wordList(`
   mit isc bsd apache gnu gpl* lgpl* agpl* mpl mozilla zlib unlicense cc cc0 creative creativecommons commons domain epl eclipse cddl eupl cecill artistic
@@ -53,7 +59,7 @@ export const ESSENTIAL = wordList(`
   not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
   prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
-  unlimited restriction* limitation* except unless provided subject irrespective whether
+  deal unlimited restriction* limitation* except unless provided subject irrespective whether
 `)
 
 /** Whole words, each with any of its endings where it stands with `*`. */

@@ -22,14 +22,14 @@ export function readLicenseWords(value: string): LicenseWords {
 }
 
 /** The licence that has exactly this name, with or without "the", "license" and "version". */
-export function licenseIdOf(name: string): string | null {
+function licenseIdOf(name: string): string | null {
   const [, outer = name, inner] = name.match(/^([^()]+)\(([^()]+)\)$/) ?? []
   const id = aliases().get(aliasOf(outer)) ?? null
   return inner === undefined || (aliases().get(aliasOf(inner)) ?? null) === id ? id : null
 }
 
 /** What names of a licence have in common. */
-export function aliasOf(name: string): string {
+function aliasOf(name: string): string {
   return aliasWords(wordsOf(name.normalize('NFKC').toLowerCase())).join(' ')
 }
 
