@@ -66,6 +66,9 @@ export function injectTransport(app: FastifyInstance): ApiTransport {
   }
 }
 
+/** What the instance that the site is registered on says of a request, see `sitePlugin`. */
+type AddressedRequest = FastifyRequest & { readonly rawAddress?: string | null }
+
 /** Astro's handler in middleware mode. */
 type AstroHandler = (request: IncomingMessage, response: ServerResponse, next: undefined, locals: App.Locals) => Promise<void>
 
@@ -80,7 +83,7 @@ async function openAstro(): Promise<AstroHandler> {
 async function renderPage(
   astro: AstroHandler,
   path: string,
-  request: FastifyRequest,
+  request: AddressedRequest,
   reply: FastifyReply,
   { client, baseUrl, hosts }: SiteOptions,
 ): Promise<void> {

@@ -9,7 +9,11 @@ const CHECKS = [
     args: ['check', '--error-on-warnings', '--diagnostic-level=warn'],
   },
   { title: 'types', program: 'ts7/bin/tsc', args: ['-p', 'tsconfig.json'] },
-  { title: 'types of the pages', program: 'astro/bin/astro.mjs', args: ['check', '--minimumSeverity', 'warning'] },
+  {
+    title: 'types of the pages',
+    program: 'astro/bin/astro.mjs',
+    args: ['check', '--tsconfig', 'site/tsconfig.json', '--minimumSeverity', 'warning'],
+  },
   { title: 'unused files, exports and packages', program: 'knip/bin/knip.js', args: [] },
 ]
 

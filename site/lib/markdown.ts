@@ -17,8 +17,12 @@ const HEADING_OFFSET = 2
  */
 export function renderMarkdown(source: string, options: MarkdownOptions): string {
   const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [] }
-  return markdown.render(source, env)
+  const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
+  return (frontMatter === '' ? '' : codeBlock(frontMatter)) + markdown.render(source.slice(frontMatter.length), env)
 }
+
+// Markdown itself would take it for a rule and a heading.
+const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|$)/
 
 interface RenderEnv extends MarkdownOptions {
   [key: string | symbol]: unknown

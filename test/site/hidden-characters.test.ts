@@ -34,7 +34,12 @@ describe('hidden characters', () => {
   )
 
   test('marking keeps every character', () => {
-    const texts = fc.string({ unit: fc.oneof(fc.constantFrom('\u202e', '\u200d', '<', '&', '"', '\n', '\r\n', 'a', '😀', '\u{e0041}'), fc.string({ unit: 'grapheme', maxLength: 2 })) })
+    const texts = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom('\u202e', '\u200d', '<', '&', '"', '\n', '\r\n', 'a', '😀', '\u{e0041}'),
+        fc.string({ unit: 'grapheme', maxLength: 2 }),
+      ),
+    })
     fc.assert(
       fc.property(texts, text => {
         fc.pre(!text.includes('\0'))

@@ -71,8 +71,22 @@ describe('untrusted Markdown', () => {
     expect(html.match(/data-code="[^"]*"/g)).toEqual(['data-code="U+202E"', 'data-code="U+200B"', 'data-code="U+E0041"'])
   })
 
+  test('front matter is shown as the lines it is', () => {
+    expect(render('---\ntitle: <x>\n---\n# A\n')).toBe(
+      '<pre tabindex="0"><code>---\ntitle: &#60;x&#62;\n---\n</code></pre>\n<h3 id="t-a">A</h3>\n',
+    )
+    expect(render('---\n\nA rule above.\n')).toBe('<hr>\n<p>A rule above.</p>\n')
+  })
+
   test('hostile nesting ends in time', () => {
-    for (const source of ['['.repeat(16_000), '*a '.repeat(8_000), '> '.repeat(8_000), '![['.repeat(5_000), '`'.repeat(16_000), '- '.repeat(8_000)]) {
+    for (const source of [
+      '['.repeat(16_000),
+      '*a '.repeat(8_000),
+      '> '.repeat(8_000),
+      '![['.repeat(5_000),
+      '`'.repeat(16_000),
+      '- '.repeat(8_000),
+    ]) {
       expect(render(source).length).toBeGreaterThan(0)
     }
   })

@@ -1,0 +1,149 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findBrowser } from '../../scripts/setup/browser.mjs'
+import { type Service, startService } from '../support/service.ts'
+import { ensureBuilt } from './support/built-site.ts'
+
+const HANDBOOK = '/local/mountglass/handbook'
+const SKILL = 'reading/read-by-rest/SKILL.md'
+const LAUNCH_ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+]
+const executablePath = findBrowser()
+
+// `test/support/left-out.ts` says so where there is none.
+describe.skipIf(executablePath === null)('in a browser', () => {
+  let service: Service
+  let browser: Browser
+
+  beforeAll(async () => {
+    await ensureBuilt()
+    service = await startService({ MOUNTGLASS_GITHUB: 'off' })
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: LAUNCH_ARGUMENTS })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  test.each<[string, BrowserContextOptions]>([
+    ['at a desk', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
+    ['on a phone, in the dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }],
+    ['without script', { viewport: { width: 1280, height: 900 }, javaScriptEnabled: false }],
+  ])('%s a visitor clicks from the front page to the last page of a skill', async (_name, options) => {
+    const watched = await openWatched(browser, options)
+    const { page } = watched
+    await page.goto(service.baseUrl)
+    await expectFits(page)
+
+    await page.getByRole('link', { name: HANDBOOK.slice(1) }).click()
+    // The first visitor of all sees the repository being indexed; the page looks again by itself.
+    await page.getByRole('heading', { name: 'Mountglass Handbook' }).waitFor()
+    await expectFits(page)
+
+    await page.getByRole('link', { name: 'read-by-rest', exact: true }).click()
+    await page.getByRole('heading', { name: 'read-by-rest', exact: true }).waitFor()
+    await expectFits(page)
+    const texts = await exactTexts(page)
+
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByText('Complete: this was the last page.').waitFor()
+    await expectFits(page)
+    texts.push(...(await exactTexts(page)))
+    expect(texts.join('')).toBe((await joinedSkill(service)).join(''))
+
+    await page.getByRole('link', { name: 'Rendered' }).click()
+    await page.locator('.prose').first().waitFor()
+    await expectFits(page)
+    await watched.close(service.baseUrl)
+  })
+
+  test('the address field, the folders, the search and a file are reached by hand', async () => {
+    const watched = await openWatched(browser, { viewport: { width: 360, height: 740 } })
+    const { page } = watched
+    await page.goto(service.baseUrl)
+    await page.getByRole('textbox', { name: 'Address of a repository' }).fill(`${HANDBOOK}@v1/reading`)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /handbook@v1\/reading/ }).waitFor()
+
+    await page.goto(`${service.baseUrl}${HANDBOOK}`)
+    await page.getByRole('link', { name: 'Browse', exact: true }).click()
+    await page.getByRole('link', { name: 'docs/' }).click()
+    await page.getByRole('link', { name: 'limits.md' }).click()
+    await expectFits(page)
+    expect((await exactTexts(page)).join('')).toBe((await service.get('files', HANDBOOK, { path: 'docs/limits.md' })).content)
+
+    await page.getByRole('link', { name: 'Find', exact: true }).click()
+    await page.getByRole('searchbox').fill('hidden text')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'find-hidden-text', exact: true }).first().waitFor()
+    await expectFits(page)
+    await watched.close(service.baseUrl)
+  })
+
+  test('the first stop of the keyboard leads past the header', async () => {
+    const watched = await openWatched(browser, { viewport: { width: 1280, height: 900 } })
+    const { page } = watched
+    await page.goto(`${service.baseUrl}${HANDBOOK}`)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await watched.close(service.baseUrl)
+  })
+})
+
+/** A page whose errors and requests are written down until it is closed. */
+async function openWatched(browser: Browser, options: BrowserContextOptions) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const errors: string[] = []
+  const requested: string[] = []
+  page.on('console', message => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', error => errors.push(error.message))
+  page.on('request', request => requested.push(request.url()))
+  return {
+    page,
+    async close(origin: string) {
+      await context.close()
+      expect(errors).toEqual([])
+      expect(requested.length).toBeGreaterThan(1)
+      expect(requested.filter(url => !url.startsWith(`${origin}/`))).toEqual([])
+    },
+  }
+}
+
+/** Nothing is wider than the window. */
+async function expectFits(page: Page): Promise<void> {
+  const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [number, number]
+  expect(content, page.url()).toBeLessThanOrEqual(window)
+}
+
+async function exactTexts(page: Page): Promise<string[]> {
+  return page.locator('pre.exact').evaluateAll(blocks => blocks.map(block => block.textContent))
+}
+
+/** What an agent receives over all pages of the skill, in order. */
+async function joinedSkill(service: Service): Promise<string[]> {
+  const texts: string[] = []
+  let cursor: string | undefined
+  do {
+    const answer = await service.get('skills', HANDBOOK, { path: SKILL, ...(cursor === undefined ? {} : { cursor }) })
+    if (answer.status !== 'ready') throw new Error(answer.status)
+    const { skill } = answer
+    const parts = [
+      ...(skill.ruleChain ?? []).map(part => part.content),
+      skill.body,
+      ...(skill.includes ?? []).map(part => part.content),
+    ]
+    texts.push(...parts)
+    cursor = answer.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return texts
+}
