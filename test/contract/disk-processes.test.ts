@@ -1,0 +1,123 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
+import { temporaryFolder } from '#test/support/store-drivers.ts'
+import { startStoreProcess } from '#test/support/store-process.ts'
+import { bytesOf } from '#test/support/store-values.ts'
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+describe('several processes on one disk', () => {
+  test('8 processes that open a new store at once and count in one document lose no increment', async () => {
+    const file = join(await temporaryFolder(), 'docs.sqlite')
+    const ends = await Promise.all(numbers(8).map(() => startStoreProcess('increment', [file, 'counter', '25']).ended))
+    expect(ends).toEqual(numbers(8).map(() => ({ code: 0, signal: null, errors: '' })))
+    const docs = await openDiskDocStore(file)
+    expect((await docs.read('counter'))?.value).toBe(200)
+    await docs.close()
+  })
+
+  test('40 writers killed in the middle of their work corrupt nothing and lose nothing that was acknowledged', async () => {
+    const folder = await temporaryFolder()
+    const acknowledged = (await inTurns(numbers(40), 4, index => killedWriter(folder, index))).flat()
+    expect(acknowledged.length).toBeGreaterThan(80)
+
+    const blobs = await openDiskBlobStore(join(folder, 'blobs'))
+    const there = await blobs.list('')
+    for (const key of there) {
+      const object = await blobs.read(key)
+      expect(Buffer.from(bytesOf(key)).equals(object?.bytes ?? new Uint8Array()), key).toBe(true)
+    }
+    const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
+    for (const line of acknowledged) {
+      const [name = '', turn] = line.split(' ')
+      if (turn === undefined) expect(there).toContain(name)
+      else expect(Number((await docs.read(name))?.value)).toBeGreaterThanOrEqual(Number(turn))
+    }
+    await docs.close()
+    const database = new DatabaseSync(join(folder, 'docs.sqlite'))
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+
+  test('writes that the system refuses throw, leave nothing behind, and take nothing of what was there', async () => {
+    const folder = await temporaryFolder()
+    await (await openDiskBlobStore(join(folder, 'blobs'))).create('kept', Buffer.from('kept object'))
+    const first = await openDiskDocStore(join(folder, 'docs.sqlite'))
+    await first.create('kept', 'kept document')
+    await first.close()
+
+    const limited = startStoreProcess('refused', [folder], { fileBytesAtMost: 1024 * 1024 })
+    expect(await limited.ended).toEqual({ code: 0, signal: null, errors: '' })
+    expect(limited.lines).toEqual(['refused', 'refused', 'refused', 'kept object', '"kept document"'])
+
+    const blobs = await openDiskBlobStore(join(folder, 'blobs'))
+    expect(await readdir(join(folder, 'blobs', 'tmp'))).toEqual([])
+    expect(await blobs.list('')).toEqual(['kept'])
+    expect(await blobs.create('large', new Uint8Array(4_000_000))).toBe('created')
+    const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
+    expect(await docs.list('')).toEqual(['kept'])
+    expect((await docs.create('large', 'x'.repeat(4_000_000))).status).toBe('written')
+    await docs.close()
+  })
+})
+
+describe('the secret file', () => {
+  test('8 processes that start at once get one secret, readable by its owner alone', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'new', 'secret')
+    const processes = numbers(8).map(() => startStoreProcess('secret', [file]))
+    for (const { ended } of processes) expect(await ended).toEqual({ code: 0, signal: null, errors: '' })
+    const secrets = new Set(processes.flatMap(({ lines }) => lines))
+    expect(secrets.size).toBe(1)
+    expect([...secrets][0]).toMatch(/^secret of \d+$/)
+    expect(await readFile(file, 'utf8')).toBe(`${[...secrets][0]}\n`)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await readdir(join(folder, 'new'))).toEqual(['secret'])
+  })
+
+  test('a secret that the operator wrote is taken without its line break, and none is made', async () => {
+    const file = join(await temporaryFolder(), 'secret')
+    await writeFile(file, ' operator\n\n')
+    expect(await readOrCreateSecret(file, () => 'made')).toBe('operator')
+  })
+
+  test('an empty secret is refused, whoever wrote it', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'empty'), '\n')
+    await expect(readOrCreateSecret(join(folder, 'empty'), () => 'made')).rejects.toThrow('the secret is empty')
+    await expect(readOrCreateSecret(join(folder, 'new'), () => ' ')).rejects.toThrow('the secret is empty')
+    expect(await readdir(folder)).toEqual(['empty'])
+  })
+})
+
+/** Kills a writer a moment after its first acknowledgements; the lines are what it acknowledged. */
+async function killedWriter(folder: string, index: number): Promise<string[]> {
+  const writer = startStoreProcess('write', [folder, `writer-${index}`])
+  await writer.printed(2 + (index % 3))
+  // Anywhere in a turn, which takes some milliseconds.
+  await new Promise(resolve => setTimeout(resolve, (index * 7) % 20))
+  writer.child.kill('SIGKILL')
+  const { signal, errors } = await writer.ended
+  expect({ signal, errors }).toEqual({ signal: 'SIGKILL', errors: '' })
+  return writer.lines
+}
+
+async function inTurns<Item, Value>(
+  items: readonly Item[],
+  atOnce: number,
+  run: (item: Item) => Promise<Value>,
+): Promise<Value[]> {
+  const values: Value[] = []
+  const rest = items.values()
+  await Promise.all(
+    numbers(atOnce).map(async () => {
+      for (const item of rest) values.push(await run(item))
+    }),
+  )
+  return values
+}

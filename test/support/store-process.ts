@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('./store-program.ts', import.meta.url))
+
+/** A process that runs one task of `store-program.ts`. */
+export interface StoreProcess {
+  child: ChildProcess
+  /** What it printed so far, line by line; a line is printed after the step that it tells of. */
+  lines: string[]
+  /** Resolves with the first `count` lines; rejects when the process ends before. */
+  printed(count: number): Promise<string[]>
+  /** How it ended. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>
+}
+
+/** `fileBytesAtMost`: the system refuses what would make a file longer. */
+export function startStoreProcess(task: string, args: string[], limits: { fileBytesAtMost?: number } = {}): StoreProcess {
+  const command = [process.execPath, PROGRAM, task, ...args]
+  const { fileBytesAtMost } = limits
+  // A POSIX shell counts in blocks of 512 bytes.
+  const limited = ['sh', '-c', `ulimit -f ${(fileBytesAtMost ?? 0) / 512} && exec "$0" "$@"`, ...command]
+  const [file = '', ...rest] = fileBytesAtMost === undefined ? command : limited
+  const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
+
+  const lines: string[] = []
+  const listeners = new Set<() => void>()
+  createInterface({ input: child.stdout }).on('line', line => {
+    lines.push(line)
+    for (const listener of listeners) listener()
+  })
+  let errors = ''
+  child.stderr.on('data', chunk => (errors += chunk))
+  const ended = new Promise<Awaited<StoreProcess['ended']>>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, errors }))
+  })
+
+  return {
+    child,
+    lines,
+    ended,
+    printed: count =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (lines.length < count) return
+          listeners.delete(look)
+          resolve(lines.slice(0, count))
+        }
+        listeners.add(look)
+        look()
+        ended.then(
+          ({ code, signal }) => reject(new Error(`ended (${code ?? signal}) after ${lines.length} lines: ${errors}`)),
+          reject,
+        )
+      }),
+  }
+}
