@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '#core/limits.ts'
+import { claim, failed, isRetryDue, JobRecord, type LeasedRecord, QueueMarker, renewed } from '#core/snapshot/index-state.ts'
+
+const NOW = new Date('2026-03-01T12:00:00.000Z')
+const seconds = (offset: number) => new Date(NOW.getTime() + offset * 1000)
+const at = (offset: number) => seconds(offset).toISOString()
+
+const lease = (changes: Partial<LeasedRecord> = {}): LeasedRecord => ({
+  state: 'leased',
+  worker: 'first',
+  fence: 4,
+  until: at(LEASE_SECONDS),
+  failures: 0,
+  crashes: 0,
+  ...changes,
+})
+const failure = (changes: object = {}): JobRecord =>
+  JobRecord.parse({ state: 'failed', errorCode: 'index.timeout', fence: 4, failures: 2, retryAt: at(60), ...changes })
+
+describe('claiming a job', () => {
+  const mine = { state: 'leased', worker: 'second', until: at(LEASE_SECONDS) }
+
+  test.each<{ name: string; record: JobRecord | null; expected: object | null }>([
+    { name: 'waits: the first lease', record: null, expected: { ...mine, fence: 1, failures: 0, crashes: 0 } },
+    { name: 'is held: nothing', record: lease(), expected: null },
+    { name: 'is held for another millisecond: nothing', record: lease({ until: at(0.001) }), expected: null },
+    {
+      name: 'was held until now: the next fence',
+      record: lease({ until: at(0) }),
+      expected: { ...mine, fence: 5, failures: 0, crashes: 1 },
+    },
+    {
+      name: 'was held long ago, after failures: they still count',
+      record: lease({ until: at(-9_999), failures: 3, crashes: 1 }),
+      expected: { ...mine, fence: 5, failures: 3, crashes: 2 },
+    },
+    {
+      name: 'killed its third worker: a failure inside the service',
+      record: lease({ until: at(-1), crashes: JOB_CRASHES - 1 }),
+      expected: {
+        state: 'failed',
+        errorCode: 'index.internal',
+        fence: 4,
+        failures: 1,
+        retryAt: at(FAILURE_BACKOFF_SECONDS.first),
+      },
+    },
+    { name: 'failed and may not be tried yet: nothing', record: failure({ retryAt: at(0.001) }), expected: null },
+    {
+      name: 'failed and may be tried: the next fence, crashes forgotten, failures not',
+      record: failure({ retryAt: at(0) }),
+      expected: { ...mine, fence: 5, failures: 2, crashes: 0 },
+    },
+  ])('that $name', ({ record, expected }) => {
+    expect(claim(record, 'second', NOW)).toEqual(expected)
+  })
+})
+
+test('renewing moves the end of the lease and nothing else', () => {
+  const record = lease({ until: at(3), failures: 2, crashes: 1 })
+  expect(renewed(record, NOW)).toEqual({ ...record, until: at(LEASE_SECONDS) })
+})
+
+test.each([
+  [0, 30],
+  [1, 60],
+  [2, 120],
+  [3, 240],
+  [6, 1_920],
+  [7, 3_600],
+  [8, 3_600],
+  [5_000, 3_600],
+])('after %i failures, one more waits %i seconds', (failures, backoffSeconds) => {
+  expect(failed(lease({ failures, crashes: 2 }), 'index.too_large', NOW)).toEqual({
+    state: 'failed',
+    errorCode: 'index.too_large',
+    fence: 4,
+    failures: failures + 1,
+    retryAt: at(backoffSeconds),
+  })
+})
+
+test('a retry is due from its instant on', () => {
+  const record = failed(lease(), 'index.internal', NOW)
+  expect([29.999, 30, 31].map(offset => isRetryDue(record, seconds(offset)))).toEqual([false, true, true])
+})
+
+test('whatever happens to a job, its records can be stored, its fence never falls, and every lease has a new one', () => {
+  const step = fc.record({ act: fc.constantFrom('claim', 'renew', 'fail'), waitSeconds: fc.integer({ min: 0, max: 4_000 }) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      let record: JobRecord | null = null
+      let nowSeconds = 0
+      const fences: number[] = []
+      for (const { act, waitSeconds } of steps) {
+        nowSeconds += waitSeconds
+        const now = seconds(nowSeconds)
+        const before: JobRecord | null = record
+        if (act === 'claim') record = claim(before, 'worker', now) ?? before
+        else if (before?.state === 'leased')
+          record = act === 'renew' ? renewed(before, now) : failed(before, 'index.internal', now)
+        if (record === null) continue
+        expect(JobRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
+        expect(record.fence).toBeGreaterThanOrEqual(before?.fence ?? 1)
+        if (act === 'claim' && record !== before && record.state === 'leased') fences.push(record.fence)
+      }
+      expect(new Set(fences).size).toBe(fences.length)
+    }),
+  )
+})
+
+test('a marker with a commit that is not a full lower-case hash is none', () => {
+  const repository = {
+    id: 'local-1',
+    host: 'local',
+    owner: 'acme',
+    name: 'tools',
+    defaultBranch: 'main',
+    description: null,
+    avatar: null,
+    visibility: 'public',
+  }
+  const marker = { repository, commit: 'a'.repeat(40), offeredAt: at(0) }
+  expect(QueueMarker.parse(marker)).toEqual(marker)
+  for (const commit of ['A'.repeat(40), 'a'.repeat(39), '', null])
+    expect(QueueMarker.safeParse({ ...marker, commit }).success).toBe(false)
+})
