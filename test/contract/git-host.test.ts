@@ -514,6 +514,23 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB)
     })
 
+    test('that are small, but stored as a change of a huge one, have no bytes: git may not take so much memory', async () => {
+      const repository = await create()
+      const small = await repository.writeChangeOfZeroBlob(64 * MIB)
+      const huge = await create()
+      const refused = await huge.writeChangeOfZeroBlob(320 * MIB)
+      expect(refused).toBe(small)
+      const texts = async (one: TestRepository) => {
+        const commit = await one.commit({ 'a.md': 'a', 'b.md': { blob: small }, 'c.md': 'c' })
+        const { entries } = await listAt(host, one, commit)
+        expect(entries.map(entry => entry.sizeBytes)).toEqual([1, 100, 1])
+        const oids = entries.map(entry => entry.oid)
+        return textsAt(host, one, commit, oids)
+      }
+      expect(await texts(repository)).toEqual(['a', '\0'.repeat(100), 'c'])
+      expect(await texts(huge)).toEqual(['a', null, 'c'])
+    })
+
     test('that are missing have no size and no bytes, and the rest is read', async () => {
       const repository = await create()
       const commit = await repository.commit({ a: 'a', b: 'b', c: 'c' })
