@@ -1,4 +1,5 @@
 import type { License } from '#core/contract/shared.ts'
+import type { FrontMatterValue } from '#core/contract/skill.ts'
 
 const numbers = new Intl.NumberFormat('en')
 
@@ -25,6 +26,15 @@ export function formatInstant(instant: string): string {
 export function formatLicense({ kind, name }: License): string {
   if (name !== null) return name
   return kind === 'none' ? 'no license found' : `${kind} license`
+}
+
+/** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
+export function formatField(value: FrontMatterValue): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.join(', ')
+  return Object.entries(value)
+    .map(([key, words]) => `${key}: ${words}`)
+    .join(', ')
 }
 
 /** What may stand in the attribute `lang`: a repository can declare anything as its language. */

@@ -289,7 +289,7 @@ describe('skill', () => {
     })
     const { html } = await get(SKILL)
     const text = textOf(html)
-    for (const words of ['needs git', 'Read Bash', 'author : Acme', 'The name is taken.', '3.0 MiB'])
+    for (const words of ['needs git', 'Read, Bash', 'author: Acme', 'The name is taken.', '3.0 MiB'])
       expect(text).toContain(words)
     expect(attributesOf(html, 'a', 'href')).toEqual(
       expect.arrayContaining([

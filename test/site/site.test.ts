@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, tagsOf, textOf } from './support/html.ts'
@@ -142,4 +144,11 @@ test('HEAD answers as GET does, without the page', async () => {
   expect(status).toBe(404)
   expect(headers['content-type']).toContain('text/html')
   expect(html).toBe('')
+})
+
+test('a rejection lost outside of a page ends the process, as it does without the site', () => {
+  const program = fileURLToPath(new URL('./support/lost-rejection.ts', import.meta.url))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' })
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toContain('Error: lost')
 })
