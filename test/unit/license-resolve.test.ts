@@ -206,7 +206,8 @@ describe('declared words', () => {
     expect(license.name).toHaveLength(120)
   })
 
-  test('empty words declare nothing', () => {
+  test('empty words declare nothing in a skill, and something unknown in a manifest', () => {
+    expect(licenseOf({ manifests: { a: '' }, files: { LICENSE: text('MIT') } }, 'a')).toEqual(['unknown', null, 'a/SKILLSET.md'])
     expect(licenseOf({ skills: { skill: '' }, files: { LICENSE: text('MIT') } }, 'skill')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 })

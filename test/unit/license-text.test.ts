@@ -213,6 +213,8 @@ const CLOSED_TEXTS: Record<string, string> = {
   'GPL with a rider': `The licensor offers this under the following license. Production use by companies needs a contract.\n\n${GPL}`,
   'Unlicense for some': change(textOf('Unlicense'), 'commercial or non-commercial', 'non-commercial'),
   'Zlib for nobody': change(textOf('Zlib'), 'Permission is granted to anyone', 'Permission is granted to registered users'),
+  'OSL for another thing': textOf('OSL-3.0').replaceAll(/(?<=.{500})\bOriginal\b/gs, 'Example'),
+  'Boost without its permission': change(textOf('BSL-1.0'), 'Permission is hereby granted', 'Notice is hereby given'),
   'JSON, reworded': change(textOf('JSON'), 'not Evil', 'never for Evil'),
   'a manual page about licences':
     '# license\n\n> Create license files for MIT, Apache and GPL projects.\n\n`license mit > LICENSE`',

@@ -18,10 +18,10 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
   const difference = wordDifference(words, text.words, Math.ceil(maxInserted + maxDeleted + maxOptional))
   if (difference === null || difference.insertedWords > maxInserted) return false
   const bodyEnd = words.length - after
-  const deleted = difference.deleted.map(({ at, words: run }) =>
-    run.filter((_, index) => at + index >= before && at + index < bodyEnd),
-  )
-  if (sum(deleted.map(run => run.length)) > maxDeleted) return false
+  const deleted = difference.deleted
+    .flatMap(({ at, words: run }) => run.map((word, index) => ({ word, at: at + index })))
+    .filter(({ at }) => at >= before && at < bodyEnd)
+  if (deleted.length > maxDeleted) return false
   // A licence that closes anyway needs no closer look.
   if (kindOfExpression(id) !== 'open') return true
 
@@ -34,7 +34,7 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
     return (before > 0 && at <= before) || at >= bodyEnd ? 'optional' : 'body'
   }
   return (
-    deleted.every(run => run.every(word => own.has(word) || !ESSENTIAL.test(word))) &&
+    deleted.every(({ word, at }) => at < titleEnd || !ESSENTIAL.test(word)) &&
     difference.inserted.every(run => isHarmless(run.words, placeOf(run), own, replaces(run))) &&
     text.copyright.every(line => isCopyrightOnly(line, own))
   )
@@ -133,8 +133,4 @@ const ALSO: readonly (readonly [string, readonly string[]])[] = [
 
 export function partsOfAddress(address: string): string[] {
   return address.split(/[^\p{L}\p{N}]+/u)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

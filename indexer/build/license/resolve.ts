@@ -44,14 +44,12 @@ export function createLicenseResolver(sources: LicenseSources, settings: License
   function missing(places: Iterable<LicensePlace>): string[] {
     const wanted = new Set<string>()
     const watched = { ...sources, textOf: (oid: string) => textOrWanted(sources, oid, wanted) }
-    const seen = new Set<string>()
-    for (const { folder, skillDirectory } of places) {
-      const inSkill = skillDirectory !== null
+    const seen = new Set<RepoPath>()
+    for (const { folder } of places) {
       for (const level of upwards(folder)) {
-        const key = `${inSkill ? 's' : 'd'}${level}`
-        if (seen.has(key)) break
-        seen.add(key)
-        readFolder({ sources: watched, settings, recognized }, level, inSkill)
+        if (seen.has(level)) break
+        seen.add(level)
+        readFolder({ sources: watched, settings, recognized }, level, true)
       }
     }
     return [...wanted]
@@ -86,8 +84,8 @@ function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Decla
   const skill = sources.skillIn(folder)
   const atRootOrSkill = folder === ROOT || skill !== null
   const declarations = [
-    inSkill ? readWords(reading, folder, 'SKILL.md', skill?.license) : null,
-    readWords(reading, folder, 'SKILLSET.md', sources.manifestIn(folder)?.license),
+    inSkill ? readWords(reading, folder, SKILL_FILE, skill?.license) : null,
+    readWords(reading, folder, MANIFEST_FILE, sources.manifestIn(folder)?.license),
     readLicenseFiles(reading, folder, atRootOrSkill),
     readMetadata(reading, folder, PLUGIN_FILE),
     atRootOrSkill ? readMetadata(reading, folder, PACKAGE_FILE) : null,
@@ -95,11 +93,15 @@ function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Decla
   return combineDeclarations(declarations) ?? (folder === ROOT ? readReadme(reading) : null)
 }
 
+/** Empty words in a front matter are a form left blank; in a manifest, whose fields are policy, they are a mistake. */
 function readWords(reading: Reading, folder: RepoPath, file: string, value: FrontMatterValue | undefined): Declaration | null {
-  if (value === undefined || value === '') return null
+  if (value === undefined || (value === '' && file === SKILL_FILE)) return null
   const source = joinPath(folder, file)
-  return declarationOf(reading, folder, 'words', source, typeof value === 'string' ? value : null)
+  return declarationOf(reading, folder, 'words', source, typeof value === 'string' && value !== '' ? value : null)
 }
+
+const SKILL_FILE = 'SKILL.md'
+const MANIFEST_FILE = 'SKILLSET.md'
 
 /** `words` is `null` when what is declared is no text. */
 function declarationOf(
@@ -128,7 +130,7 @@ function declarationOf(
       }
     case 'file': {
       const path = pathFrom(folder, meaning.file)
-      const file = path === null || path === '' ? null : findFile(reading.sources, path)
+      const file = path === null || path === '' ? null : findFile(reading.sources, ROOT, path)
       if (file !== null) return withName(readLicenseText(reading, file), origin, name)
       const message = `the license file ${truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS)} is not there`
       return { origin, kind: 'unknown', name, source, issues: [issue('license.unresolved', message)] }
@@ -156,7 +158,7 @@ function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSkill: boo
   const found: NamedFile[] = []
   for (const name of reading.sources.filesIn(folder).keys()) {
     const meaning = readLicenseFileName(name, atRootOrSkill)
-    const file = meaning === null ? null : findFile(reading.sources, joinPath(folder, name))
+    const file = meaning === null ? null : findFile(reading.sources, folder, name)
     if (meaning !== null && file !== null) found.push({ name, meaning, file })
   }
   found.sort((left, right) => fileOrder(left.name) - fileOrder(right.name) || (left.name < right.name ? -1 : 1))
@@ -218,8 +220,7 @@ function recognizeBlob({ sources, recognized }: Reading, oid: string): Recognize
 }
 
 function readMetadata(reading: Reading, folder: RepoPath, name: string): Declaration | null {
-  const path = pathFrom(folder, name)
-  const file = path === null ? null : findFile(reading.sources, path)
+  const file = findFile(reading.sources, folder, name)
   const text = file === null ? null : reading.sources.textOf(file.oid)
   if (file === null || text === null || text === undefined) return null
   const words = readMetadataLicense(text)

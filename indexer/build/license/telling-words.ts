@@ -59,7 +59,7 @@ export const ESSENTIAL = wordList(`
   not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
   prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
-  deal unlimited restriction* limitation* except unless provided subject irrespective whether
+  original covered licensed program library document deal unlimited restriction* limitation* except unless provided subject irrespective whether
 `)
 
 /** Whole words, each with any of its endings where it stands with `*`. */

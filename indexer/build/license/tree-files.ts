@@ -11,24 +11,37 @@ export interface FoundFile {
 const LINK_HOPS = 5
 
 /**
- * The regular file that a path leads to. Links are followed wherever they stand in the path, at most `LINK_HOPS` of them.
+ * The regular file that a path below a folder of the tree leads to. Links are followed wherever they stand in the path, at most `LINK_HOPS`.
  * `null` when there is none: nothing there, a folder, a circle, a link out of the repository, or one whose text cannot be read.
  */
-export function findFile(sources: LicenseSources, path: RepoPath, hops = LINK_HOPS): FoundFile | null {
-  let folder = ROOT
+export function findFile(sources: LicenseSources, start: RepoPath, path: string, hops = LINK_HOPS): FoundFile | null {
+  let folder = start
   const segments = path.split('/')
   for (const [index, name] of segments.entries()) {
-    const entry = entryAt(sources, folder, name)
-    const rest = segments.slice(index + 1)
-    if (entry?.mode === '120000') {
-      const target = hops === 0 ? null : linkTarget(sources.textOf(entry.oid), folder)
-      const next = target === null ? null : parseRepoPath([...(target === '' ? [] : [target]), ...rest].join('/'))
-      return next === null || next === '' ? null : findFile(sources, next, hops - 1)
+    const entry = sources.filesIn(folder).get(name)
+    if (entry !== undefined) {
+      const rest = segments.slice(index + 1)
+      if (entry.mode === '120000') return hops === 0 ? null : followLink(sources, folder, entry, rest, hops - 1)
+      return rest.length === 0 && entry.mode.startsWith('100') ? { path: joinPath(folder, name), oid: entry.oid } : null
     }
-    if (entry !== undefined) return rest.length === 0 ? { path, oid: entry.oid } : null
     folder = joinPath(folder, name)
   }
   return null
+}
+
+/** A link is relative to its own folder; one from the root of a file system points out of the repository. */
+function followLink(
+  sources: LicenseSources,
+  folder: RepoPath,
+  link: LicenseFile,
+  rest: string[],
+  hops: number,
+): FoundFile | null {
+  const text = sources.textOf(link.oid)
+  if (text === null || text === undefined || text === '' || text.startsWith('/')) return null
+  const target = pathFrom(folder, text)
+  const path = target === null ? null : parseRepoPath([...(target === '' ? [] : [target]), ...rest].join('/'))
+  return path === null || path === '' ? null : findFile(sources, ROOT, path, hops)
 }
 
 /** The path that a reference in a folder spells: relative, or from the root with a leading `/`; `null` when it leaves the repository. */
@@ -40,15 +53,6 @@ export function pathFrom(folder: RepoPath, reference: string): RepoPath | null {
     else if (segments.pop() === undefined) return null
   }
   return parseRepoPath(segments.join('/'))
-}
-
-function entryAt(sources: LicenseSources, folder: RepoPath, name: string): LicenseFile | undefined {
-  return sources.filesIn(folder).get(name)
-}
-
-/** A link is relative to its own folder; one from the root of a file system points out of the repository. */
-function linkTarget(text: string | null | undefined, folder: RepoPath): RepoPath | null {
-  return text === null || text === undefined || text === '' || text.startsWith('/') ? null : pathFrom(folder, text)
 }
 
 /** Folders from this one up to the root. */
