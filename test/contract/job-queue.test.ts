@@ -410,9 +410,6 @@ test('8 processes do 40 jobs while some are killed: no lease twice, and every jo
   const queue = createDocQueue(docs, fastClock(startMs, times))
   const start = (index: number) => startStoreProcess('work', [file, `worker-${index}`, String(startMs), String(times)])
   const workers = Array.from({ length: 8 }, (_, index) => start(index))
-  onTestFinished(() => {
-    for (const { child } of workers) child.kill('SIGKILL')
-  })
   await Promise.all(workers.map(worker => worker.printed(1)))
   const takings = () => workers.flatMap(({ lines }) => lines.slice(1))
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./store-program.ts', import.meta.url))
 
-/** A process that runs one task of `store-program.ts`. */
+/** A process that runs one task of `store-program.ts`, until the test ends at the latest. */
 export interface StoreProcess {
   child: ChildProcess
   /** What it printed so far, line by line; a line is printed after the step that it tells of. */
@@ -35,6 +36,10 @@ export function startStoreProcess(task: string, args: string[], limits: { fileBy
   const ended = new Promise<Awaited<StoreProcess['ended']>>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, errors }))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
   })
 
   return {
