@@ -32,7 +32,12 @@ export function startIndexerProcess({ module, env, heapMegabytes, onExit }: Inde
   function start(): void {
     restart = null
     const startedAt = performance.now()
-    const started = fork(module, [], { env, execArgv: [`--max-old-space-size=${heapMegabytes}`], serialization: 'json' })
+    const started = fork(module, [], {
+      env,
+      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      // Its log goes where ours goes; standard output is for the announcement.
+      stdio: ['ignore', 2, 2, 'ipc'],
+    })
     child = started
     let ended = false
     const end = (code: number | null, signal: NodeJS.Signals | null) => {

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseRange } from '#api/http/send-file.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { MIT, skillText } from './support/texts.ts'
+
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00])
+
+let app: TestApp
+let raw: string
+beforeAll(async () => {
+  app = await testApp({
+    'acme/handbook': {
+      LICENSE: MIT,
+      'SKILLSET.md': '---\nname: Handbook\nexclude: [private/]\n---\n',
+      'a b/größe.png': PNG,
+      'page.html': '<script>alert(1)</script>',
+      'src/main.c': 'int main;\n',
+      'empty.txt': '',
+      'large.bin': new Uint8Array(2 * 1024 * 1024).fill(65),
+      'skills/closed/SKILL.md': skillText('closed', 'Body.\n', 'license: Proprietary\n'),
+      'private/a.md': '# A\n',
+      'broken/SKILLSET.md': '---\nname: [\n---\n',
+      'broken/a.md': '# A\n',
+    },
+  })
+  raw = `/git/local/acme/handbook/raw/${app.commitOf('acme/handbook')}`
+})
+afterAll(() => app.close())
+
+test('until the index says what is withheld nothing is served', async () => {
+  const answer = await app.get(`${raw}/src/main.c`)
+  expect([answer.status, answer.json.error.code]).toEqual([503, 'index.indexing'])
+  await app.index()
+  expect((await app.get(`${raw}/src/main.c`)).body).toBe('int main;\n')
+})
+
+test('every file of the commit is served, described-only and large ones too, as a download that runs nothing', async () => {
+  for (const path of ['page.html', 'skills/closed/SKILL.md', 'large.bin', 'empty.txt', 'LICENSE']) {
+    const { status, headers } = await app.get(`${raw}/${path}`)
+    expect([path, status]).toEqual([path, 200])
+    expect(headers['content-type']).toBe('application/octet-stream')
+    expect(headers['content-disposition']).toMatch(/^attachment; filename\*=UTF-8''/)
+    expect(headers['content-security-policy']).toBe("default-src 'none'; sandbox")
+    expect(headers['x-content-type-options']).toBe('nosniff')
+  }
+})
+
+test('a picture has its type, and its name is in the disposition', async () => {
+  const answer = await app.app.inject(`${raw}/a%20b/gr%C3%B6%C3%9Fe.png`)
+  expect(answer.statusCode).toBe(200)
+  expect(answer.rawPayload).toEqual(Buffer.from(PNG))
+  expect(answer.headers['content-type']).toBe('image/png')
+  expect(answer.headers['content-disposition']).toBe("attachment; filename*=UTF-8''gr%C3%B6%C3%9Fe.png")
+})
+
+test('HEAD has the headers of GET; a known ETag is 304', async () => {
+  const get = await app.get(`${raw}/src/main.c`)
+  const head = await app.get(`${raw}/src/main.c`, { method: 'HEAD' })
+  expect([head.status, head.body, head.headers['content-length']]).toEqual([200, '', '10'])
+  expect(head.headers.etag).toBe(get.headers.etag)
+  const again = await app.get(`${raw}/src/main.c`, { headers: { 'if-none-match': `"x", ${get.headers.etag}` } })
+  expect([again.status, again.body]).toEqual([304, ''])
+})
+
+test.for([
+  ['bytes=0-2', 206, 'int', 'bytes 0-2/10'],
+  ['bytes=4-', 206, 'main;\n', 'bytes 4-9/10'],
+  ['bytes=-3', 206, 'n;\n', 'bytes 7-9/10'],
+  ['bytes=-99', 206, 'int main;\n', 'bytes 0-9/10'],
+  ['bytes=9-99', 206, '\n', 'bytes 9-9/10'],
+  ['bytes=10-', 416, '', 'bytes */10'],
+  ['bytes=-0', 416, '', 'bytes */10'],
+  ['bytes=5-2', 200, 'int main;\n', undefined],
+  ['bytes=0-1,4-5', 200, 'int main;\n', undefined],
+  ['lines=1-2', 200, 'int main;\n', undefined],
+] as const)('the range %s answers %i', async ([range, status, body, contentRange]) => {
+  const answer = await app.get(`${raw}/src/main.c`, { headers: { range } })
+  expect([answer.status, answer.body, answer.headers['content-range']]).toEqual([status, body, contentRange])
+})
+
+test('a range counts only while the file is still the one that the client knows', async () => {
+  const { headers } = await app.get(`${raw}/src/main.c`)
+  const same = await app.get(`${raw}/src/main.c`, { headers: { range: 'bytes=0-2', 'if-range': String(headers.etag) } })
+  const other = await app.get(`${raw}/src/main.c`, { headers: { range: 'bytes=0-2', 'if-range': '"other"' } })
+  expect([same.status, other.status]).toEqual([206, 200])
+})
+
+test('no range reaches behind an empty file', () => {
+  expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable')
+  expect(parseRange(undefined, 0)).toBe('whole')
+})
+
+test('what is excluded, closed or not there is 404, and so is everything that is no address of a file', async () => {
+  const commit = app.commitOf('acme/handbook')
+  for (const url of [
+    `${raw}/private/a.md`,
+    `${raw}/private`,
+    `${raw}/broken/a.md`,
+    `${raw}/broken/SKILLSET.md`,
+    `${raw}/nothing`,
+    `${raw}/src`,
+    `${raw}/`,
+    raw,
+    `${raw}/src%2Fmain.c`,
+    `${raw}/src//main.c`,
+    `${raw}/%ZZ`,
+    `${raw}/%00`,
+    '/git/local/acme/handbook/raw/main/LICENSE',
+    `/git/local/acme/handbook/blob/${commit}/LICENSE`,
+    `/git/gh/acme/handbook/raw/${commit}/LICENSE`,
+    '/git/',
+  ]) {
+    const answer = await app.app.inject(url)
+    expect([url, answer.statusCode]).toEqual([url, 404])
+  }
+})
+
+test('the address that the interface gives for a file leads to its bytes', async () => {
+  const refused = await app.get('/api/v1/files/local/acme/handbook?path=skills/closed/SKILL.md')
+  const { pathname } = new URL(refused.json.error.sourceUrl)
+  expect((await app.get(pathname)).body).toContain('Body.')
+})

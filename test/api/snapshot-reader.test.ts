@@ -1,0 +1,220 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSnapshotReader, type Snapshot } from '#api/reading/snapshot-reader.ts'
+import type { DocumentListing } from '#core/contract/shared.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { headerKey } from '#core/snapshot/keys.ts'
+import { compareBytes } from '#core/text.ts'
+import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { endpointUrl, testApp } from '#test/support/test-app.ts'
+import { MIT, skillText } from './support/texts.ts'
+
+const REPOSITORY: HostRepository = {
+  id: 'local-1',
+  host: 'local',
+  owner: 'acme',
+  name: 'handbook',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+  visibility: 'public',
+}
+const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
+const UNAVAILABLE = expect.objectContaining({ code: 'skill.unavailable' })
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-reader-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('a commit without a header is not indexed', async () => {
+  expect(await createSnapshotReader(createMemoryBlobStore(systemClock)).open(REPOSITORY, COMMIT)).toBeNull()
+})
+
+test('get, at and range agree with the rows that were written, whatever the keys', async () => {
+  const key = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\0', 'é', '\ue000', '🎻', '漢'), maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(key, { maxLength: 400, minLength: 0 }),
+      key,
+      fc.integer({ min: 1, max: 30 }),
+      async (keys, probe, limit) => {
+        const sorted = keys.sort(compareBytes)
+        const snapshot = await written(sorted)
+        const all = sorted.map(path => [path, documentAt(path)] as const)
+        expect(await snapshot.range('documents')).toEqual(all)
+        expect(await snapshot.range('documents', { prefix: probe })).toEqual(all.filter(([path]) => path.startsWith(probe)))
+        expect(await snapshot.range('documents', { from: probe, limit })).toEqual(
+          all.filter(([path]) => compareBytes(path, probe) >= 0).slice(0, limit),
+        )
+        expect(await snapshot.get('documents', probe)).toEqual(sorted.includes(probe) ? documentAt(probe) : null)
+        for (const number of [0, 1, sorted.length - 1, sorted.length, -1]) {
+          expect(await snapshot.at('documents', number)).toEqual(all[number] ?? null)
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+}, 120_000)
+
+test('many readers of one shard make one read, and what was read is not read again', async () => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, ['a', 'b'])
+  let reads = 0
+  const counting: BlobStore = {
+    ...blobs,
+    readRange(key, offset, length) {
+      reads++
+      return blobs.readRange(key, offset, length)
+    },
+  }
+  const snapshot = await openSnapshot(counting)
+  await Promise.all(Array.from({ length: 50 }, () => snapshot.get('documents', 'a')))
+  expect(await snapshot.get('documents', 'b')).toEqual(documentAt('b'))
+  expect(reads).toBe(1)
+})
+
+test('memory stays within its bound: what does not fit is read again', async () => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, ['a'])
+  const snapshot = await createSnapshotReader(blobs, 1).open(REPOSITORY, COMMIT)
+  expect(await snapshot?.get('documents', 'a')).toEqual(documentAt('a'))
+  expect(await snapshot?.get('documents', 'a')).toEqual(documentAt('a'))
+})
+
+test('a failed read is not remembered', async () => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, ['a'])
+  let failing = true
+  const snapshot = await openSnapshot({
+    ...blobs,
+    readRange: (key, offset, length) => (failing ? Promise.reject(new Error('EIO')) : blobs.readRange(key, offset, length)),
+  })
+  await expect(snapshot.get('documents', 'a')).rejects.toEqual(UNAVAILABLE)
+  failing = false
+  expect(await snapshot.get('documents', 'a')).toEqual(documentAt('a'))
+})
+
+test.for([
+  ['no gzip', Buffer.from('{}')],
+  ['no JSON', gzipSync('{')],
+  ['no header', gzipSync('{}')],
+  ['a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+] as const)('a header that is %s is unavailable, never ready and never indexed again', async ([, bytes]) => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await blobs.create(headerKey(REPOSITORY, COMMIT), bytes)
+  await expect(createSnapshotReader(blobs).open(REPOSITORY, COMMIT)).rejects.toEqual(UNAVAILABLE)
+})
+
+test('a header of another commit is not taken for this one', async () => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, ['a'])
+  const header = await blobs.read(headerKey(REPOSITORY, COMMIT))
+  const other = 'd'.repeat(40) as CommitSha
+  await blobs.create(headerKey(REPOSITORY, other), header?.bytes ?? new Uint8Array())
+  await expect(createSnapshotReader(blobs).open(REPOSITORY, other)).rejects.toEqual(UNAVAILABLE)
+})
+
+test('with a pack damaged anywhere, cut short or gone, every answer is right or unavailable', async () => {
+  const blobs = await openDiskBlobStore(folder)
+  const contents = {
+    'acme/handbook': {
+      LICENSE: MIT,
+      'a.md': '# A\n',
+      'SKILLSET.md': '---\nname: H\n---\nRule.\n',
+      'skills/pdf/SKILL.md': skillText('pdf'),
+    },
+  }
+  const app = await testApp(contents, { blobs })
+  try {
+    await app.open('/local/acme/handbook')
+    const urls = [
+      endpointUrl('mounts', '/local/acme/handbook/skills'),
+      endpointUrl('browse', '/local/acme/handbook'),
+      endpointUrl('find', '/local/acme/handbook', { query: 'pdf' }),
+      endpointUrl('skills', '/local/acme/handbook', { path: 'skills/pdf/SKILL.md' }),
+      endpointUrl('files', '/local/acme/handbook', { path: 'a.md' }),
+    ]
+    const right = new Map<string, string>()
+    for (const url of urls) right.set(url, (await app.get(url)).body)
+    expect([...right.values()].filter(body => body.includes('"error"'))).toEqual([])
+
+    const [pack = ''] = (await filesBelow(folder)).filter(path => path.includes('/p/'))
+    const bytes = await readFile(pack)
+    const damages = Array.from({ length: 40 }, (_, number) => flipped(bytes, Math.floor((bytes.length * number) / 40)))
+    const cuts = [bytes.subarray(0, 10), bytes.subarray(0, bytes.length / 2), new Uint8Array()]
+    let unavailable = 0
+    for (const damaged of [...damages, ...cuts, null]) {
+      if (damaged === null) await rm(pack)
+      else await writeFile(pack, damaged)
+      const other = await testApp({}, { blobs, deps: deps => ({ ...deps, hosts: app.deps.hosts }) })
+      for (const url of urls) {
+        const answer = await other.get(url)
+        if (answer.status === 503) unavailable++
+        else expect([url, answer.status, answer.body]).toEqual([url, 200, right.get(url)])
+        if (answer.status === 503) expect(answer.json.error.code).toBe('skill.unavailable')
+      }
+      await other.close()
+    }
+    expect(unavailable).toBeGreaterThan(20)
+    // The process that has them in memory still serves them.
+    expect((await app.get(urls[1] ?? '')).body).toBe(right.get(urls[1] ?? ''))
+  } finally {
+    await app.close()
+  }
+}, 120_000)
+
+function documentAt(path: string): DocumentListing {
+  return { path, title: `Title of ${path}`, summary: '' }
+}
+
+async function writeDocuments(blobs: BlobStore, paths: readonly string[]): Promise<void> {
+  const writer = createSnapshotWriter(blobs, REPOSITORY, COMMIT)
+  await writer.addTable(
+    'documents',
+    paths.map(path => [path, documentAt(path)] as const),
+  )
+  await writer.finish({
+    truncated: false,
+    searchOwners: null,
+    root: {
+      folder: { counts: { skills: 0, documents: 0 }, license: { kind: 'none', name: null, source: null } },
+      skills: [],
+      documents: [],
+      diagnostics: [],
+    },
+  })
+}
+
+async function openSnapshot(blobs: BlobStore): Promise<Snapshot> {
+  const snapshot = await createSnapshotReader(blobs).open(REPOSITORY, COMMIT)
+  if (snapshot === null) throw new Error('there is no snapshot')
+  return snapshot
+}
+
+async function written(paths: readonly string[]): Promise<Snapshot> {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, paths)
+  return await openSnapshot(blobs)
+}
+
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const damaged = Uint8Array.from(bytes)
+  damaged[at] = (damaged[at] ?? 0) ^ 0xff
+  return damaged
+}
+
+async function filesBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true })
+  return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+}
