@@ -2,10 +2,10 @@ import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { readTextFacts, type TextFacts } from './build/document.ts'
+import { readTextFacts, type SearchedText, type TextFacts } from './build/document.ts'
 import { readableText } from './build/file-text.ts'
 import type { TreeFile } from './build/tree.ts'
-import type { SnapshotWriter } from './snapshot-writer.ts'
+import { createWindow, type SnapshotWriter } from './snapshot-writer.ts'
 
 /** What was learnt from the bytes of files, and where their records lie. */
 export interface ContentStore {
@@ -21,47 +21,60 @@ export interface WantedFile {
   file: TreeFile
   /** Its bytes go into the snapshot. */
   keep: boolean
+  /** Its links are asked for later. */
+  followed: boolean
 }
 
 export interface FileContent {
   text: string
-  facts: TextFacts
+  facts: TextFacts & SearchedText
 }
 
-export function createContentStore(
-  reader: RepositoryReader,
-  writer: SnapshotWriter,
-  onFile: (sizeBytes: number) => void,
-): ContentStore {
+export function createContentStore(reader: RepositoryReader, writer: SnapshotWriter, onFile: () => void): ContentStore {
   const states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
-  const records = new Map<string, Location>()
+  const records = new Map<string, Location | null>()
   const facts = new Map<RepoPath, TextFacts>()
 
-  async function readOne({ file, keep }: WantedFile, bytes: Uint8Array | null): Promise<FileContent | null> {
+  function readOne({ file, followed }: WantedFile, bytes: Uint8Array | null): FileContent | null {
     const text = bytes === null ? null : readableText(bytes)
     states.set(file.oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
-    if (bytes === null || text === null) return null
-    if (keep && !records.has(file.oid)) records.set(file.oid, await writer.addRecord(bytes))
-    const content = { text, facts: readTextFacts(file.path, text) }
-    facts.set(file.path, content.facts)
-    return content
+    if (text === null) return null
+    const read = readTextFacts(file.path, text)
+    const { title, summary, links } = read
+    facts.set(file.path, {
+      title: title === null ? null : detached(title),
+      summary: detached(summary),
+      links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
+    })
+    return { text, facts: read }
   }
 
   return {
     async read(files, handle) {
+      const writing = createWindow<void>()
       let at = 0
-      for await (const { bytes } of reader.read(
+      for await (const { oid, bytes } of reader.read(
         files.map(wanted => wanted.file.oid),
         READABLE_FILE_BYTES,
       )) {
         const wanted = files[at++] as WantedFile
-        const content = await readOne(wanted, bytes)
-        onFile(bytes?.length ?? 0)
-        if (content) handle?.(wanted, content)
+        const content = readOne(wanted, bytes)
+        onFile()
+        if (content === null || bytes === null) continue
+        handle?.(wanted, content)
+        if (!wanted.keep || records.has(oid)) continue
+        records.set(oid, null)
+        await writing.add(writer.addRecord(bytes).then(location => void records.set(oid, location)))
       }
+      await writing.all()
     },
     stateOf: oid => states.get(oid) ?? 'unread',
     recordOf: oid => records.get(oid) ?? null,
     factsOf: path => facts.get(path) ?? null,
   }
+}
+
+// A piece of a long string keeps all of it in memory; a copy does not.
+function detached(text: string): string {
+  return Buffer.from(text).toString()
 }

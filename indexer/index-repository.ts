@@ -1,5 +1,5 @@
 import type { Diagnostic, IndexErrorCode } from '#core/contract/shared.ts'
-import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES, SEARCHED_FILE_BYTES } from '#core/limits.ts'
+import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
@@ -281,7 +281,7 @@ async function readLinked(
   for (const { file, served } of linked) {
     if (!served || file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || file.sizeBytes > leftBytes) continue
     leftBytes -= file.sizeBytes
-    wanted.push({ file, keep: true })
+    wanted.push({ file, keep: true, followed: false })
   }
   await content.read(wanted)
 }
@@ -295,7 +295,7 @@ function wantedFiles(
   const wanted = new Map<RepoPath, WantedFile>()
   const want = (file: TreeFile, keep: boolean) => {
     if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES) return
-    wanted.set(file.path, { file, keep: keep || wanted.get(file.path)?.keep === true })
+    wanted.set(file.path, { file, keep: keep || wanted.get(file.path)?.keep === true, followed: included.has(file.path) })
   }
   for (const { file, kind, served } of plan.files) {
     if (served || kind === 'document' || kind === 'overview' || kind === 'skill') want(file, served)
@@ -321,19 +321,19 @@ function addToSearch(
     owner: owner?.skill.path ?? null,
     title: read.facts.title ?? titleOfName(file.path),
     summary: read.facts.summary,
-    fields: { description: read.facts.summary, ...(served ? { body: read.text.slice(0, SEARCHED_FILE_BYTES) } : {}) },
+    fields: { description: read.facts.summary, ...(served ? { headings: read.facts.headings, body: read.facts.body } : {}) },
   })
 }
 
 function addSkillToSearch(search: SearchBuilder, { skill, full }: PlannedSkill): void {
-  const { path, name, description, body } = skill
+  const { path, name, description, body, markdown } = skill
   search.add({
     path,
     kind: 'skill',
     owner: path,
     title: name,
     summary: '',
-    fields: { name, description, ...(full ? { body } : {}) },
+    fields: { name, description, ...(full ? { headings: markdown.headings, body } : {}) },
   })
 }
 

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { parseInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
 import { parseWorkerSettings } from './config.ts'
+import { keepHeapSmall } from './heap.ts'
 import { startWorker } from './worker.ts'
 
 export { startWorker, type Worker } from './worker.ts'
@@ -13,6 +14,7 @@ export interface OfferedMessage {
 
 /** `mountglass work`: indexes what was asked for until it is told to stop. Also the child process of `mountglass serve`. */
 export async function work(env: NodeJS.ProcessEnv): Promise<void> {
+  keepHeapSmall()
   const log = pino({ level: parseWorkerSettings(env).logLevel, name: 'indexer' })
   const infra = await openInfra(parseInfraSettings(env))
   const stop = new AbortController()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -20,7 +21,10 @@ import { encodeText } from '#core/text.ts'
 
 /** Writes one snapshot: records and tables into packs as they come, the header last. Same calls, same bytes. */
 export interface SnapshotWriter {
-  /** Stores the bytes of one file. */
+  /**
+   * Stores the bytes of one file, behind what was added before. Compressing goes on beside the caller, who may add more meanwhile;
+   * whoever adds without waiting bounds how much that is.
+   */
   addRecord(bytes: Uint8Array): Promise<Location>
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
@@ -33,6 +37,25 @@ export interface WrittenSnapshot {
   /** Objects and bytes that this writer created; what was there already is not counted. */
   objects: number
   bytes: number
+}
+
+/** Work under way: adding waits while there is much of it. */
+export function createWindow<Value>(size = 32): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
+  const works: Promise<Value>[] = []
+  return {
+    async add(work) {
+      works.push(work)
+      if (works.length > size) await works[works.length - 1 - size]
+    },
+    all: () => Promise.all(works),
+  }
+}
+
+const gzipped = promisify(gzip)
+
+async function compress(bytes: Uint8Array): Promise<Uint8Array> {
+  // zlib hands out a view of a larger buffer: the copy lets that one go.
+  return Uint8Array.from(await gzipped(bytes, { level: 6 }))
 }
 
 /** Cuts a shard early when its rows are large. */
@@ -63,8 +86,17 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
     await create(packKey(repository, name), bytes)
   }
 
-  async function addMember(bytes: Uint8Array): Promise<Location> {
-    const member = gzipSync(bytes, { level: 6 })
+  // Members are compressed side by side on the thread pool and placed in the order in which they came.
+  let placed: Promise<unknown> = Promise.resolve()
+
+  function addMember(bytes: Uint8Array): Promise<Location> {
+    const compressed = compress(bytes)
+    const location = placed.then(async () => place(await compressed))
+    placed = location
+    return location
+  }
+
+  async function place(member: Uint8Array): Promise<Location> {
     if (openBytes + member.length > PACK_BYTES) await sealPack()
     const location: Location = [packs.length, openBytes, member.length]
     open.push(member)
@@ -77,13 +109,19 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
 
     async addTable(name, rows) {
       const table = tables[name]
+      const members = createWindow<Location>()
+      const starts: [firstKey: string, rowsBefore: number][] = []
       for (const shard of cutShards(rows, TABLES[name].shardRows)) {
-        table.shards.push([shard.firstKey, table.rows, await addMember(encodeText(`[${shard.rows.join(',')}]`))])
+        starts.push([shard.firstKey, table.rows])
         table.rows += shard.rows.length
+        await members.add(addMember(encodeText(`[${shard.rows.join(',')}]`)))
       }
+      const locations = await members.all()
+      table.shards = starts.map(([firstKey, rowsBefore], index) => [firstKey, rowsBefore, locations[index] as Location])
     },
 
     async finish(rest) {
+      await placed
       await sealPack()
       const header: SnapshotHeader = {
         format: FORMAT_VERSION,
@@ -94,7 +132,7 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
         tables,
         ...rest,
       }
-      await create(headerKey(repository, commit), gzipSync(encodeText(canonicalJson(header)), { level: 6 }))
+      await create(headerKey(repository, commit), await compress(encodeText(canonicalJson(header))))
       return { header, ...created }
     },
   }

@@ -1,11 +1,15 @@
 /** JSON with the keys of every object sorted and `undefined` left out: the same value always gives the same text. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, sortKeys)
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-  const entries = Object.entries(value)
-  entries.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-  return Object.fromEntries(entries)
+  if (Array.isArray(value)) {
+    // Long lists are lists of numbers, and those have no keys to sort.
+    if (typeof value[0] === 'number' && value.every(item => typeof item === 'number')) return JSON.stringify(value)
+    return `[${value.map(item => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`
+  }
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const fields: string[] = []
+  for (const key of Object.keys(value).sort()) {
+    const field = (value as Record<string, unknown>)[key]
+    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field)}`)
+  }
+  return `{${fields.join(',')}}`
 }

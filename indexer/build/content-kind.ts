@@ -30,6 +30,11 @@ export function isMarkdown(path: string): boolean {
   return MARKDOWN.test(path)
 }
 
+/** Whether the words of a file are worth searching: those of code and data say little and are many. */
+export function isProse(path: string): boolean {
+  return MARKDOWN.test(path) || /\.(?:txt|rst)$/i.test(path)
+}
+
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i
 const OVERVIEW_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']
 /** README and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */

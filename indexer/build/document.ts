@@ -1,6 +1,6 @@
 import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
-import { isMarkdown } from './content-kind.ts'
+import { isMarkdown, isProse } from './content-kind.ts'
 import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import { shortLine } from './words.ts'
@@ -14,12 +14,18 @@ export interface TextFacts {
   links: MarkdownLink[]
 }
 
+/** What of a text is searched beside its title and summary. */
+export interface SearchedText {
+  headings: string
+  body: string
+}
+
 /** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
-export function readTextFacts(path: RepoPath, text: string): TextFacts {
-  if (!isMarkdown(path)) return { title: null, summary: '', links: [] }
+export function readTextFacts(path: RepoPath, text: string): TextFacts & SearchedText {
+  if (!isMarkdown(path)) return { title: null, summary: '', links: [], headings: '', body: isProse(path) ? text : '' }
   const block = splitFrontMatter(text)
   const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
-  const { title, summary, links } = readMarkdown(block.body, {
+  const { title, summary, headings, links } = readMarkdown(block.body, {
     titleCharacters: TITLE_CHARACTERS,
     summaryCharacters: SUMMARY_CHARACTERS,
   })
@@ -27,6 +33,8 @@ export function readTextFacts(path: RepoPath, text: string): TextFacts {
     title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
     summary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS) || summary,
     links,
+    headings,
+    body: block.body,
   }
 }
 

@@ -7,6 +7,8 @@ export interface MarkdownFacts {
   title: string | null
   /** The first paragraph that is text, on one line; `''` when there is none. */
   summary: string
+  /** As written, one a line. */
+  headings: string
   /** In order of appearance; outside code blocks only. */
   links: MarkdownLink[]
 }
@@ -25,6 +27,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   let firstHeading: string | null = null
   let topHeading: string | null = null
   let summary = ''
+  const headings: string[] = []
   let listDepth = 0
 
   const tokens = parser.parse(text, environment)
@@ -34,6 +37,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     if (token.type !== 'inline') continue
 
     const container = tokens[index - 1]
+    if (container?.type === 'heading_open') headings.push(token.content)
     const isHeading = container?.type === 'heading_open' && topHeading === null
     const isSummary = container?.type === 'paragraph_open' && summary === '' && listDepth === 0 && !NO_SUMMARY.test(token.content)
     if (!isHeading && !isSummary && !MAY_LINK.test(token.content)) continue
@@ -50,7 +54,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   }
 
   for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
-  return { title: topHeading ?? firstHeading, summary, links }
+  return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), links }
 }
 
 /** Blocks only: the inline text of a block is parsed where something is wanted from it. */

@@ -1,11 +1,13 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { keepHeapSmall } from '#indexer/heap.ts'
 import { writeSnapshot } from '#indexer/run-index-job.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 
 /** One measured run in a process of its own: `index-once.ts read|index <root> <owner> <name> <store>` prints figures as JSON. */
 const [mode, root, owner, name, store] = process.argv.slice(2) as [string, string, string, string, string]
+keepHeapSmall()
 const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
 const repository = ((await host.repository(owner, name)) as { value: HostRepository }).value
 const resolved = await host.resolve(repository, null)

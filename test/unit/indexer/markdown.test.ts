@@ -53,7 +53,7 @@ test('links are taken as written, outside code blocks, definitions last', () => 
 })
 
 test('a file that is no Markdown says nothing of itself', () => {
-  expect(facts('# not a heading\n', 'a.py')).toEqual({ title: null, summary: '', links: [] })
+  expect(facts('# not a heading\n', 'a.py')).toMatchObject({ title: null, summary: '', links: [], headings: '', body: '' })
 })
 
 test.each([
