@@ -21,7 +21,7 @@ export interface IndexerLog {
 
 /**
  * Runs one job to its end: the snapshot is written and the job dropped, or its failure recorded.
- * The lease is renewed meanwhile. When somebody else took the job, or `signal` stops the worker, nothing is recorded:
+ * The lease is renewed meanwhile. When `signal` stops the worker the job is handed back, when somebody else took it nothing is recorded:
  * whatever was written stays true, since the same commit gives the same objects.
  */
 export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: AbortSignal): Promise<void> {
@@ -40,6 +40,7 @@ export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: Abort
     const current = await held.release()
     if (stop.aborted) {
       log.info(subject, 'stopped before the end')
+      await queue.release(current)
       return
     }
     const errorCode = errorCodeOf(error)

@@ -16,6 +16,9 @@ export interface JobQueue {
   /** The snapshot is there: drops the job. */
   finish(lease: Lease): Promise<void>
 
+  /** Hands the job back: it waits as if nobody had taken it. */
+  release(lease: Lease): Promise<void>
+
   /** Records the failure; the next visitor may ask again after `retryAt`. */
   fail(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 

@@ -43,14 +43,22 @@ export const JobRecord = z.discriminatedUnion('state', [
     failures: z.int().min(1),
     retryAt: z.iso.datetime(),
   }),
+  /** Handed back by a worker that was told to stop: waits like a job that nobody took. */
+  z.object({
+    state: z.literal('released'),
+    fence: z.int().min(1),
+    failures: z.int().min(0),
+  }),
 ])
 export type JobRecord = z.infer<typeof JobRecord>
 export type LeasedRecord = Extract<JobRecord, { state: 'leased' }>
 export type FailedRecord = Extract<JobRecord, { state: 'failed' }>
+export type ReleasedRecord = Extract<JobRecord, { state: 'released' }>
 
 /** The record after a worker asks for the job: its lease, a failure when too many workers died over it, or `null` while another holds it. */
-export function claim(record: JobRecord | null, worker: string, now: Date): JobRecord | null {
+export function claim(record: JobRecord | null, worker: string, now: Date): LeasedRecord | FailedRecord | null {
   if (record === null) return leased(worker, 1, 0, 0, now)
+  if (record.state === 'released') return leased(worker, record.fence + 1, record.failures, 0, now)
   if (record.state === 'failed') return isRetryDue(record, now) ? leased(worker, record.fence + 1, record.failures, 0, now) : null
   if (now.getTime() < Date.parse(record.until)) return null
   const crashes = record.crashes + 1
@@ -60,6 +68,10 @@ export function claim(record: JobRecord | null, worker: string, now: Date): JobR
 
 export function renewed(record: LeasedRecord, now: Date): LeasedRecord {
   return { ...record, until: after(now, LEASE_SECONDS) }
+}
+
+export function released(record: LeasedRecord): ReleasedRecord {
+  return { state: 'released', fence: record.fence, failures: record.failures }
 }
 
 export function failed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): FailedRecord {

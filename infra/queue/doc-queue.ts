@@ -1,7 +1,16 @@
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { claim, failed, isRetryDue, JobRecord, type LeasedRecord, QueueMarker, renewed } from '#core/snapshot/index-state.ts'
+import {
+  claim,
+  failed,
+  isRetryDue,
+  JobRecord,
+  type LeasedRecord,
+  QueueMarker,
+  released,
+  renewed,
+} from '#core/snapshot/index-state.ts'
 import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
 
 /**
@@ -14,6 +23,7 @@ import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
  * |--------|-----------------|--------------------------------------------------------------------------------|
  * | yes    | none            | waits                                                                          |
  * | yes    | leased          | runs; once the lease ran out, it is taken again                                |
+ * | yes    | released        | waits, handed back by a worker that stopped                                    |
  * | yes    | failed, due     | waits for another try                                                          |
  * | yes    | failed, not due | failed; the worker died before it removed the marker, so `take` removes it     |
  * | no     | failed          | failed; an offer leaves a marker again once the retry is due                   |
@@ -62,6 +72,11 @@ export function createDocQueue(docs: DocStore, clock: Clock): JobQueue {
       // The marker first, so that nobody starts over with a job that is done.
       await docs.remove(queueKey(lease.job.repository, lease.job.commit))
       await docs.remove(jobKey(lease.job.repository, lease.job.commit))
+    },
+
+    async release(lease) {
+      const record = await readOwnRecord(docs, lease)
+      if (record !== null) await docs.replace(jobKey(lease.job.repository, lease.job.commit), released(record), lease.etag)
     },
 
     async fail(lease, errorCode) {

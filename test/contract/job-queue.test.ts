@@ -45,6 +45,29 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
     })
   })
 
+  test('a job that is handed back waits again, and the worker that stopped did not die over it', async () => {
+    const { queue } = await openQueue()
+    await queue.offer(jobOf(1))
+    for (let fence = 1; fence <= JOB_CRASHES + 2; fence++) {
+      const lease = await taken(queue)
+      expect(lease.fence).toBe(fence)
+      await queue.release(lease)
+      expect(await queue.renew(lease)).toBeNull()
+      expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    }
+  })
+
+  test('whoever lost the job cannot hand it back', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lost = await taken(queue, 'first')
+    clock.advance(LEASE_SECONDS)
+    const held = await taken(queue, 'second')
+    await queue.release(lost)
+    expect(await queue.take('third')).toBeNull()
+    expect(await queue.renew(held)).not.toBeNull()
+  })
+
   test('32 parallel offers leave one job', async () => {
     const { queue, docs, clock } = await openQueue()
     const queues = [queue, createDocQueue(docs, clock)]

@@ -1,4 +1,5 @@
 import type { BrowseEntry } from '#core/contract/browse.ts'
+import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { Fragment, FragmentOfFile } from '#core/contract/shared.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import type { ExpectedContext } from './oracle.ts'
@@ -15,13 +16,13 @@ export async function joinSkill(
 ): Promise<ExpectedContext & { first: Skill; complete: boolean; pages: number; order: string[] }> {
   const joined = { rules: [] as Piece[], includes: [] as Piece[], body: '', order: [] as string[] }
   let bodyLength = 0
-  let first: Skill | null = null
+  const firsts: Skill[] = []
   let cursor: string | null | undefined = null
   for (let pages = 1; ; pages++) {
-    const answer = await client.get('skills', address, { path, ...(cursor ? { cursor } : {}) })
+    const answer: AnswerOf<'skills'> = await client.get('skills', address, { path, ...(cursor ? { cursor } : {}) })
     if (answer.status !== 'ready') throw new Error(`not ready: ${answer.status}`)
     const { skill } = answer
-    first ??= skill
+    firsts.push(skill)
     const text = [...(skill.ruleChain ?? []), ...(skill.includes ?? [])].map(piece => piece.content).join('') + skill.body
     if (Buffer.byteLength(text) > 16_384) throw new Error(`a page of ${Buffer.byteLength(text)} bytes`)
     for (const piece of skill.ruleChain ?? []) append(joined.rules, piece)
@@ -36,7 +37,7 @@ export async function joinSkill(
       ...(skill.bodyFragment ? ['body'] : []),
       ...(skill.includes ?? []).map(() => 'include'),
     )
-    if (answer.complete || !answer.nextCursor) return { ...joined, first, complete: answer.complete, pages }
+    if (answer.complete || !answer.nextCursor) return { ...joined, first: firsts[0] as Skill, complete: answer.complete, pages }
     cursor = answer.nextCursor
   }
 }
@@ -62,7 +63,7 @@ export async function walkFolders(client: Client, address: string, path?: string
   const found: BrowseEntry[] = []
   let cursor: string | null = null
   do {
-    const answer = await client.get('browse', address, {
+    const answer: AnswerOf<'browse'> = await client.get('browse', address, {
       ...(path === undefined ? {} : { path }),
       limit: String(limit),
       ...(cursor ? { cursor } : {}),
