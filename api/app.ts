@@ -39,6 +39,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     routerOptions: { querystringParser: parseQueryString },
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_SECONDS * 1000,
+    // A request that came before the end is answered as any other; its connection is closed after it.
+    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       // Made before routing, so no hook has run.
       setCommonHeaders(request, reply)

@@ -41,12 +41,15 @@ interface Operation {
   responses: Record<string, { [key: string]: Json }>
 }
 
-/** What the generator cannot know: the address that routes declare as `~`, what a parameter's digits mean, which code has which status. */
+/**
+ * The endpoints of the contract with what the generator cannot know: the address that routes declare as `~`, what the digits of a parameter
+ * mean, which code has which status. Pages and other routes of the process are left out.
+ */
 function publishDocument(document: { [key: string]: Json }): Json {
   const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, { get: Operation }> }
-  const published = Object.entries(paths).map(([path, { get }]) => {
-    return [path.replace(`/${ANY_ADDRESS}`, '/{address}'), { get: publishOperation(get) }]
-  })
+  const published = Object.entries(paths)
+    .filter(([, { get }]) => get.operationId in ENDPOINTS)
+    .map(([path, { get }]) => [path.replace(`/${ANY_ADDRESS}`, '/{address}'), { get: publishOperation(get) }])
   return { ...rest, paths: Object.fromEntries(published) }
 }
 

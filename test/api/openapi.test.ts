@@ -17,7 +17,15 @@ let document: {
   components: { schemas: Record<string, unknown> }
 }
 beforeAll(async () => {
-  app = await testApp({})
+  app = await testApp(
+    {},
+    {
+      site: async pages => {
+        pages.get('/', async () => 'home')
+        pages.get('/local/~', async request => request.rawAddress)
+      },
+    },
+  )
   const answer = await app.get('/api/v1/openapi.json')
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   document = answer.json
@@ -73,6 +81,11 @@ test('it lists every error code of every endpoint under the status of the code',
     for (const code of errors) expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
     expect(responses['200']?.content['application/json']?.schema.$ref).toMatch(/^#\/components\/schemas\//)
   }
+})
+
+test('pages are no part of it, and get the address of theirs raw, with its host', async () => {
+  expect((await app.get('/')).body).toBe('home')
+  expect((await app.get('/local/acme/tools@a%2Fb/%252e?view=x')).body).toBe('local/acme/tools@a%2Fb/%252e')
 })
 
 test('the interface grows by fields, so no object of it is described as closed', () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { type AppOptions, buildApp } from '#api/app.ts'
+import { type AppOptions, buildApp, type SitePlugin } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { deriveKeys, type SealingKeys } from '#api/keys.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
@@ -27,6 +27,7 @@ export interface TestAppOptions {
   docs?: DocStore
   keys?: SealingKeys
   logger?: AppOptions['logger']
+  site?: SitePlugin
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
 }
@@ -106,7 +107,8 @@ export async function testApp(
     },
   }
   const deps = options.deps?.(plain) ?? plain
-  const app = await buildApp(deps, { baseUrl: BASE_URL, ...(options.logger !== undefined && { logger: options.logger }) })
+  const logger = options.logger === undefined ? {} : { logger: options.logger }
+  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })

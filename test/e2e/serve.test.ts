@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { type Service, startService } from '#test/support/service.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+
+let folder: string
+let repositories: TestRepositories
+let service: Service | null
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-serve-'))
+  repositories = await createRepositories()
+  service = null
+})
+afterEach(async () => {
+  await service?.stop()
+  await repositories.remove()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a port that is taken stops the start with one line and exit code 1', async () => {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    const { code, lines } = await run({ PORT: String(port) })
+    expect(code).toBe(1)
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`^mountglass: cannot listen on 127\\.0\\.0\\.1:${port}: .*PORT`))])
+  } finally {
+    server.close()
+  }
+})
+
+test.for([
+  ['PORT', 'http'],
+  ['MOUNTGLASS_STORE', 's3:bucket'],
+  ['MOUNTGLASS_KEYS', '[]'],
+  ['MOUNTGLASS_LOCAL_REPOSITORIES', '/nothing/here'],
+  ['MOUNTGLASS_STORE', `disk:${LAUNCHER}`],
+] as const)('%s="%s" stops the start with one line that names it and exit code 1', async ([variable, value]) => {
+  const { code, lines } = await run({ [variable]: value })
+  expect([code, lines]).toEqual([1, [expect.stringMatching(new RegExp(`^mountglass: ${variable}: .+`))]])
+})
+
+test('told to stop, it ends in order together with its indexer', async () => {
+  service = await startService(settings())
+  const indexer = await indexerOf(service)
+  const exited = once(service.process, 'exit')
+  service.process.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+  expect(isAlive(indexer)).toBe(false)
+})
+
+test('an indexer that dies is started again, and the job it left is done', async () => {
+  const repository = await repositories.create('acme', 'tools')
+  await repository.commit({ 'a.md': '# A\n' })
+  service = await startService(settings())
+  const first = await indexerOf(service)
+  process.kill(first, 'SIGKILL')
+  const answer = await service.get('browse', '/local/acme/tools')
+  expect(answer).toMatchObject({ status: 'ready', entries: [{ path: 'a.md' }] })
+  expect(await indexerOf(service)).not.toBe(first)
+})
+
+test('an indexer whose service is killed does not live on alone', async () => {
+  service = await startService(settings())
+  const indexer = await indexerOf(service)
+  const exited = once(service.process, 'exit')
+  service.process.kill('SIGKILL')
+  await exited
+  await until(() => !isAlive(indexer))
+})
+
+test('a store in memory is indexed by the process itself', async () => {
+  const repository = await repositories.create('acme', 'tools')
+  await repository.commit({ 'a.md': '# A\n' })
+  service = await startService({ ...settings(), MOUNTGLASS_STORE: 'memory:' })
+  expect(await service.get('browse', '/local/acme/tools')).toMatchObject({ status: 'ready', entries: [{ path: 'a.md' }] })
+})
+
+test('cursors outlive a restart: the keys are kept with the store, for its owner alone', async () => {
+  const repository = await repositories.create('acme', 'tools')
+  await repository.commit({ 'a.md': '# A\n', 'b.md': '# B\n' })
+  const store = { ...settings(), MOUNTGLASS_STORE: `disk:${join(folder, 'store')}` }
+  service = await startService(store)
+  const page = await service.get('browse', '/local/acme/tools', { limit: '1' })
+  const cursor = 'nextCursor' in page ? String(page.nextCursor) : ''
+  await service.stop()
+  expect((await stat(join(folder, 'store', 'secrets', 'keys'))).mode & 0o777).toBe(0o600)
+  service = await startService(store)
+  expect(await service.get('browse', '/local/acme/tools', { cursor })).toMatchObject({
+    status: 'ready',
+    entries: [{ path: 'b.md' }],
+  })
+})
+
+test('port 0 takes a free port, and what it prints leads there', async () => {
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
+    env: { ...environment(), PORT: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    let printed = ''
+    child.stdout.on('data', chunk => {
+      printed += chunk
+    })
+    await until(() => printed.includes('\n'))
+    const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
+    expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+    const description = await fetch(`${origin}/api/v1/openapi.json`)
+    expect(await description.json()).toMatchObject({ servers: [{ url: origin }] })
+  } finally {
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exited
+  }
+})
+
+function settings(): Record<string, string> {
+  return { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root }
+}
+
+function environment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`, ...settings() }
+}
+
+/** Runs the command until it ends by itself; what it printed, line by line. */
+async function run(env: Record<string, string>): Promise<{ code: number; lines: string[] }> {
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
+    env: { ...environment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', chunk => {
+      printed += chunk
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code, lines: printed.split('\n').filter(line => line !== '') }
+}
+
+/** The process that last said it waits for jobs. */
+async function indexerOf({ output }: Service): Promise<number> {
+  const find = () => [...output().matchAll(/"pid":(\d+)[^\n]*"msg":"waiting for jobs"/g)].at(-1)?.[1]
+  await until(() => find() !== undefined)
+  return Number(find())
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(resolve => setTimeout(resolve, 20))
+}
