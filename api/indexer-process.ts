@@ -20,6 +20,8 @@ export interface IndexerProcessOptions {
 const RESTART_MILLISECONDS = { first: 500, max: 30_000 }
 /** Whoever lived this long starts again with the first delay. */
 const HEALTHY_MILLISECONDS = 60_000
+/** Visitors within this time make one message. */
+const WAKE_MILLISECONDS = 50
 
 /** Starts the indexer, and starts it again, ever more slowly, when it dies. */
 export function startIndexerProcess({ module, env, heapMegabytes, onExit }: IndexerProcessOptions): IndexerProcess {
@@ -27,6 +29,7 @@ export function startIndexerProcess({ module, env, heapMegabytes, onExit }: Inde
   let restart: NodeJS.Timeout | null = null
   let delay = RESTART_MILLISECONDS.first
   let stopping = false
+  let resting: NodeJS.Timeout | null = null
   let woken = false
 
   function start(): void {
@@ -58,19 +61,23 @@ export function startIndexerProcess({ module, env, heapMegabytes, onExit }: Inde
   start()
   return {
     wake() {
-      // Many visitors of one moment make one message.
-      if (woken || stopping) return
-      woken = true
-      setTimeout(() => {
+      if (resting) {
+        woken = true
+        return
+      }
+      // A process that is about to die takes no message; the next one looks for jobs when it starts.
+      if (child?.connected) child.send({ type: 'offered' }, () => {})
+      resting = setTimeout(() => {
+        resting = null
+        if (woken && !stopping) this.wake()
         woken = false
-        // A process that is about to die takes no message; the next one looks for jobs when it starts.
-        if (child?.connected) child.send({ type: 'offered' }, () => {})
-      }, 0)
+      }, WAKE_MILLISECONDS)
     },
 
     async stop(graceMilliseconds) {
       stopping = true
       if (restart) clearTimeout(restart)
+      if (resting) clearTimeout(resting)
       const running = child
       if (!running) return
       const ended = new Promise<void>(resolve => running.once('exit', () => resolve()))

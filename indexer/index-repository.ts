@@ -179,7 +179,7 @@ async function readLicenses(
   skills: readonly ParsedSkill[],
 ): Promise<LicenseResolver> {
   const texts = new Map<string, string | null>()
-  const licensesOfSkills = new Map(skills.map(skill => [skill.directory, { license: skill.frontMatter['license'] }]))
+  const licensesOfSkills = new Map(skills.map(skill => [skill.directory, { license: skill.frontMatter.license }]))
   const resolver = createLicenseResolver({
     filesIn: folder =>
       (tree.folders.get(folder)?.files ?? NO_FILES) as ReadonlyMap<string, TreeFile & { mode: '100644' | '100755' | '120000' }>,

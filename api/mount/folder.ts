@@ -42,7 +42,7 @@ export async function requireFolder(mount: FolderMount, folder: RepoPath): Promi
 
 /** Diagnostics that concern a folder: of the manifests that apply to it, and of everything below it. By path, bounded. */
 export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promise<Diagnostic[]> {
-  if (folder === '') return snapshot.header.root.diagnostics
+  if (folder === '') return bounded(snapshot.header.root.diagnostics, folder)
   if (snapshot.header.tables.diagnostics.rows === 0) return []
   const limit = DIAGNOSTICS_PER_ANSWER + 1
   const above = await Promise.all(
@@ -52,8 +52,15 @@ export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promi
   )
   const below = await Promise.all([`${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })))
   const all = [...above, ...below].flat().sort(([left], [right]) => compareBytes(left, right))
-  const diagnostics = all.slice(0, DIAGNOSTICS_PER_ANSWER).map(([, row]) => row)
-  return all.length < limit ? diagnostics : [...diagnostics, truncated(folder)]
+  return bounded(
+    all.map(([, row]) => row),
+    folder,
+  )
+}
+
+function bounded(diagnostics: readonly Diagnostic[], folder: RepoPath): Diagnostic[] {
+  const listed = diagnostics.slice(0, DIAGNOSTICS_PER_ANSWER)
+  return diagnostics.length > listed.length ? [...listed, truncated(folder)] : listed
 }
 
 const MANIFEST_NAME = 'SKILLSET.md'

@@ -50,6 +50,8 @@ export async function openMount(deps: Deps, requested: Address): Promise<OpenMou
   if (!host) throw new ServiceError('address.unknown_host')
   requireServed(deps, requested)
   const repository = requireValue(await host.repository(requested.owner, requested.repository), 'mount.repo_not_found')
+  // Everyone who asks is anonymous, so what is not public is not there.
+  if (repository.visibility !== 'public') throw new ServiceError('mount.repo_not_found')
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
   const commit = requireValue(await host.resolve(repository, address.ref), 'mount.ref_not_found')

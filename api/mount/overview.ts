@@ -44,8 +44,14 @@ async function describeFolder({ snapshot, folder, address }: ReadyMount): Promis
     truncated: header.truncated,
   } as const
   if (address.path === '') {
-    const { manifest, skills, documents, diagnostics } = header.root
-    return { ...common, ...(manifest && { manifest }), skills, documents, diagnostics }
+    const { manifest, skills, documents } = header.root
+    return {
+      ...common,
+      ...(manifest && { manifest }),
+      skills,
+      documents,
+      diagnostics: await diagnosticsOf(snapshot, address.path),
+    }
   }
   const prefix = `${address.path}/`
   const [manifest, skills, documents, diagnostics] = await Promise.all([

@@ -188,6 +188,7 @@ export const SnapshotHeader = z.object({
     manifest: ManifestMetadata.optional(),
     skills: z.array(SkillListing),
     documents: z.array(DocumentListing),
+    /** One more than an answer lists, so that it can say that there are more. */
     diagnostics: z.array(Diagnostic),
   }),
 })

@@ -6,7 +6,7 @@ import {
   MANIFEST_BYTES,
   MANIFEST_NAME_CHARACTERS,
 } from '#core/limits.ts'
-import { baseNameOf, joinPath, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
 import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
@@ -184,9 +184,4 @@ function trimBlankEnd(text: string): string {
     if (newline < 0 || end === 0 || text.slice(newline + 1, end).trim() !== '') return text.slice(0, end)
     end = text[newline - 1] === '\r' ? newline - 1 : newline
   }
-}
-
-/** The manifest's path in a folder. */
-export function manifestPathIn(folder: RepoPath): RepoPath {
-  return joinPath(folder, MANIFEST_FILE)
 }

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -211,6 +213,22 @@ test.for([
     const answer = await app.get(`/api/v1/${route}${address}${query}`)
     expect([route, answer.status, answer.json.error.code]).toEqual([route, status, code])
     if (status === 400) expect((await app.get(`/api/v1/${route}${address}?limit=x`)).json.error.code).toBe(code)
+  }
+})
+
+test('a private repository is not there for anyone who is not signed in', async () => {
+  const repository = await app.repositories.create('acme', 'private')
+  const commit = await repository.commit({ LICENSE: MIT, 'a.md': '# A\n' })
+  await app.open('/local/acme/private')
+  await writeFile(join(repository.gitDir, 'mountglass-private'), '')
+  const missing = await app.get('/api/v1/mounts/local/acme/nothing')
+  for (const url of [
+    ...['mounts', 'browse'].map(route => `/api/v1/${route}/local/acme/private`),
+    '/api/v1/files/local/acme/private?path=a.md',
+    `/git/local/acme/private/raw/${commit}/a.md`,
+  ]) {
+    const answer = await app.get(url)
+    expect([url, answer.status, answer.json]).toEqual([url, 404, missing.json])
   }
 })
 

@@ -75,6 +75,19 @@ test.for([
   expect(after.status).toBe(200)
 })
 
+test.for(['PROPFIND', 'TRACE', 'LINK', 'QUERY'])(
+  'the method %s, which no route knows, is 405 on a route and 404 elsewhere',
+  async method => {
+    const ask = (target: string) => send(`${method} ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    expect(await ask(P)).toMatchObject({
+      status: 405,
+      code: 'request.method_not_allowed',
+      head: expect.stringMatching(/allow: GET, HEAD, OPTIONS/i),
+    })
+    expect(await ask('/api/v1/nothing')).toMatchObject({ status: 404, code: 'request.not_found' })
+  },
+)
+
 test('a body of a GET is passed over, and the next request on the connection is the one that was sent', async () => {
   const inner = `GET /api/v1/nothing HTTP/1.1\r\nhost: x\r\n\r\n`
   const answer = await send(

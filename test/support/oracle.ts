@@ -45,13 +45,10 @@ export function expectedContext(gitDir: string, commit: string, skillPath: strin
     while (lines.length > 0 && lines[0]?.trim() === '') lines.shift()
     while (lines.length > 0 && lines.at(-1)?.trim() === '') lines.pop()
     if (lines.length > 0) rules.push({ path, text: lines.join('\n').replace(/\r$/, '') })
-    include(folder, parts.fields['include'])
+    include(folder, parts.fields.include)
   }
   const skill = splitParts(read(skillPath) ?? '')
-  include(
-    directory,
-    skill.fields?.['include'] ?? (skill.fields?.['metadata'] as Record<string, unknown> | undefined)?.['include'],
-  )
+  include(directory, skill.fields?.include ?? (skill.fields?.metadata as Record<string, unknown> | undefined)?.include)
   return { rules, body: skill.body, includes: [...includes].map(([path, text]) => ({ path, text })) }
 }
 

@@ -5,8 +5,8 @@
  */
 export { isServedInFull, kindOfExpression, type LicenseSettings } from './kind.ts'
 export { isLicenseFileName, isLicenseSource, LICENSE_TEXT_BYTES } from './names.ts'
-export { type RecognizedText, recognizeLicenseText } from './recognize.ts'
+export { recognizeLicenseText } from './recognize.ts'
 export { createLicenseResolver, type LicenseResolver } from './resolve.ts'
 export { readLicenseSection } from './section.ts'
-export type { LicenseFile, LicenseIssue, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
-export { type LicenseWords, readLicenseWords } from './words.ts'
+export type { LicenseFile, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
+export { readLicenseWords } from './words.ts'
