@@ -58,21 +58,24 @@ export function startIndexerProcess({ module, env, heapMegabytes, onExit }: Inde
     started.on('error', () => end(null, null))
   }
 
+  function wake(): void {
+    if (resting) {
+      woken = true
+      return
+    }
+    // A process that is about to die takes no message; the next one looks for jobs when it starts.
+    if (child?.connected) child.send({ type: 'offered' }, () => {})
+    resting = setTimeout(() => {
+      resting = null
+      if (!woken) return
+      woken = false
+      wake()
+    }, WAKE_MILLISECONDS)
+  }
+
   start()
   return {
-    wake() {
-      if (resting) {
-        woken = true
-        return
-      }
-      // A process that is about to die takes no message; the next one looks for jobs when it starts.
-      if (child?.connected) child.send({ type: 'offered' }, () => {})
-      resting = setTimeout(() => {
-        resting = null
-        if (woken && !stopping) this.wake()
-        woken = false
-      }, WAKE_MILLISECONDS)
-    },
+    wake,
 
     async stop(graceMilliseconds) {
       stopping = true
