@@ -19,8 +19,8 @@ const INDEXER_HEAP_MEGABYTES = 1024
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 const REFERENCE_REPOSITORY = '/local/mountglass/handbook'
 const STOP_MILLISECONDS = 10_000
-/** What of the stopping time the job under way may take before it is left to another worker. */
-const INDEXER_GRACE_MILLISECONDS = 5_000
+/** What of the stopping time requests and the job under way may take. The job is then left to another worker. */
+const GRACE_MILLISECONDS = 5_000
 
 /**
  * Serves the API and the pages, and indexes beside them, until the process is told to stop. Resolves once it listens.
@@ -50,8 +50,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const app = await buildApp(deps, { baseUrl, logger }, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   stopOnSignal(app, async () => {
-    await app.close()
-    await indexer.stop()
+    await Promise.all([closeInTime(app), indexer.stop()])
     await infra.close()
   })
 
@@ -113,7 +112,7 @@ function indexBeside(app: FastifyInstance, env: NodeJS.ProcessEnv): Indexer {
     heapMegabytes: INDEXER_HEAP_MEGABYTES,
     onExit: exit => app.log.error(exit, 'the indexer ended; it is started again'),
   })
-  return { wake: child.wake, stop: () => child.stop(INDEXER_GRACE_MILLISECONDS) }
+  return { wake: child.wake, stop: () => child.stop(GRACE_MILLISECONDS) }
 }
 
 async function indexHere(app: FastifyInstance, infra: Infra): Promise<Indexer> {
@@ -127,6 +126,13 @@ async function indexHere(app: FastifyInstance, infra: Infra): Promise<Indexer> {
       await worker.stopped
     },
   }
+}
+
+/** Lets requests under way end, and drops those that take too long: some clients never finish what they send. */
+async function closeInTime(app: FastifyInstance): Promise<void> {
+  const drop = setTimeout(() => app.server.closeAllConnections(), GRACE_MILLISECONDS)
+  await app.close()
+  clearTimeout(drop)
 }
 
 function stopOnSignal(app: FastifyInstance, stop: () => Promise<void>): void {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,6 +58,21 @@ test('told to stop, it ends in order together with its indexer', async () => {
   service.process.kill('SIGTERM')
   expect(await exited).toEqual([0, null])
   expect(isAlive(indexer)).toBe(false)
+})
+
+test('told to stop, it does not wait for a client that never ends its request', async () => {
+  service = await startService(settings())
+  const { hostname, port } = new URL(service.baseUrl)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n')
+  socket.on('error', () => {})
+  // The half request was seen once a whole one behind it was answered.
+  await fetch(`${service.baseUrl}/healthz`)
+  const exited = once(service.process, 'exit')
+  service.process.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+  socket.destroy()
 })
 
 test('an indexer that dies is started again, and the job it left is done', async () => {
