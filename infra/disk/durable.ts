@@ -28,14 +28,24 @@ export async function createFile({ path, temporary, bytes, mode }: NewFile): Pro
 /** Makes a folder and those above it that are missing, for this user alone. Durable when it resolves. */
 export async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { mode: 0o700 })
+    if (!(await madeFolder(path))) return
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return
     if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
     await makeFolder(dirname(path))
-    return makeFolder(path)
+    // Some places take no folder although the one above is there: then this is the answer.
+    if (!(await madeFolder(path))) return
   }
   await syncFolder(dirname(path))
+}
+
+async function madeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
 }
 
 /** Makes the names in a folder durable: a synced file is lost with its name. */

@@ -265,6 +265,10 @@ describe('objects on disk', () => {
     expect(await store.list('')).toEqual([])
   })
 
+  test.runIf(process.platform === 'linux')('a place that takes no folder is refused', async () => {
+    await expect(openDiskBlobStore('/proc/nothing/store')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   test('a folder that was removed by hand is made again', async () => {
     const folder = await temporaryFolder()
     const store = await openDiskBlobStore(folder)
