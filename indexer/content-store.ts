@@ -2,8 +2,9 @@ import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { readTextFacts, type SearchedText, type TextFacts } from './build/document.ts'
+import { type ReadText, readTextFacts, type TextFacts } from './build/document.ts'
 import { readableText } from './build/file-text.ts'
+import { findHidden, type HiddenFinding } from './build/hidden-lines.ts'
 import type { TreeFile } from './build/tree.ts'
 import { createWindow, type SnapshotWriter } from './snapshot-writer.ts'
 
@@ -15,25 +16,28 @@ export interface ContentStore {
   stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
   recordOf(oid: string): Location | null
   factsOf(path: RepoPath): TextFacts | null
+  /** What the reader of a followed file does not see. */
+  hiddenIn(path: RepoPath): HiddenFinding[]
 }
 
 export interface WantedFile {
   file: TreeFile
   /** Its bytes go into the snapshot. */
   keep: boolean
-  /** Its links are asked for later. */
+  /** It is part of required reading: its links and what is hidden in it are asked for later. */
   followed: boolean
 }
 
 export interface FileContent {
   text: string
-  facts: TextFacts & SearchedText
+  facts: ReadText
 }
 
 export function createContentStore(reader: RepositoryReader, writer: SnapshotWriter, onFile: () => void): ContentStore {
   const states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
   const records = new Map<string, Location | null>()
   const facts = new Map<RepoPath, TextFacts>()
+  const hidden = new Map<RepoPath, HiddenFinding[]>()
 
   function readOne({ file, followed }: WantedFile, bytes: Uint8Array | null): FileContent | null {
     const text = bytes === null ? null : readableText(bytes)
@@ -46,6 +50,7 @@ export function createContentStore(reader: RepositoryReader, writer: SnapshotWri
       summary: detached(summary),
       links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
     })
+    if (followed) hidden.set(file.path, findHidden(text, read.comments))
     return { text, facts: read }
   }
 
@@ -71,6 +76,7 @@ export function createContentStore(reader: RepositoryReader, writer: SnapshotWri
     stateOf: oid => states.get(oid) ?? 'unread',
     recordOf: oid => records.get(oid) ?? null,
     factsOf: path => facts.get(path) ?? null,
+    hiddenIn: path => hidden.get(path) ?? [],
   }
 }
 

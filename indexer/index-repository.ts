@@ -264,6 +264,7 @@ async function readContent(
     stateOf: content.stateOf,
     recordOf: content.recordOf,
     factsOf: content.factsOf,
+    hiddenIn: content.hiddenIn,
     charactersOf: oid => characters.get(oid) ?? 0,
     includesOf,
     linksOf,

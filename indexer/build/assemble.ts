@@ -26,6 +26,7 @@ import {
 import { compareBytes, countCharacters, utf8Length } from '#core/text.ts'
 import { overviewRank } from './content-kind.ts'
 import { type TextFacts, titleOfName } from './document.ts'
+import { type HiddenFinding, hiddenWarnings } from './hidden-lines.ts'
 import { type IncludeFailure, includeDiagnostics, includeWarnings } from './includes.ts'
 import type { Manifest } from './manifest.ts'
 import { type Plan, type PlannedFile, type PlannedSkill, unreadableBlob } from './plan.ts'
@@ -38,6 +39,7 @@ export interface Content {
   stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
   recordOf(oid: string): Location | null
   factsOf(path: RepoPath): TextFacts | null
+  hiddenIn(path: RepoPath): HiddenFinding[]
   /** Characters of an included file. */
   charactersOf(oid: string): number
   includesOf(planned: PlannedSkill): { files: TreeFile[]; failures: IncludeFailure[] }
@@ -143,7 +145,8 @@ function buildContext(planned: PlannedSkill, plan: Plan, content: Content, fileR
   const supporting = planned.supporting.slice(0, SUPPORTING_FILES)
   const isOversized = (path: RepoPath) => fileRows.get(path)?.refusal === 'file.too_large'
   const oversized = [...supporting.map(file => file.path), ...links.targets].filter(isOversized).slice(0, OVERSIZED_FILES)
-  const warnings = [...planned.warnings, ...includeWarnings(includes.failures), ...links.warnings]
+  const hidden = includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path))
+  const warnings = [...hidden, ...planned.warnings, ...includeWarnings(includes.failures), ...links.warnings]
   if (planned.supporting.length > SUPPORTING_FILES) {
     warnings.push({
       code: 'supporting.truncated',

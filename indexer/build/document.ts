@@ -2,6 +2,7 @@ import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { isMarkdown, isProse } from './content-kind.ts'
 import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
+import { countLineBreaks } from './hidden-lines.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import { shortLine } from './words.ts'
 
@@ -14,18 +15,23 @@ export interface TextFacts {
   links: MarkdownLink[]
 }
 
-/** What of a text is searched beside its title and summary. */
-export interface SearchedText {
+/** The same with what is of use only while the text is at hand. */
+export interface ReadText extends TextFacts {
+  /** Searched beside title and summary. */
   headings: string
   body: string
+  /** Lines of the file that hold HTML comments. */
+  comments: number[]
 }
 
 /** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
-export function readTextFacts(path: RepoPath, text: string): TextFacts & SearchedText {
-  if (!isMarkdown(path)) return { title: null, summary: '', links: [], headings: '', body: isProse(path) ? text : '' }
+export function readTextFacts(path: RepoPath, text: string): ReadText {
+  if (!isMarkdown(path))
+    return { title: null, summary: '', links: [], comments: [], headings: '', body: isProse(path) ? text : '' }
   const block = splitFrontMatter(text)
+  const bodyLine = countLineBreaks(text, 0, text.length - block.body.length)
   const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
-  const { title, summary, headings, links } = readMarkdown(block.body, {
+  const { title, summary, headings, comments, links } = readMarkdown(block.body, {
     titleCharacters: TITLE_CHARACTERS,
     summaryCharacters: SUMMARY_CHARACTERS,
   })
@@ -33,6 +39,7 @@ export function readTextFacts(path: RepoPath, text: string): TextFacts & Searche
     title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
     summary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS) || summary,
     links,
+    comments: comments.map(line => line + bodyLine),
     headings,
     body: block.body,
   }

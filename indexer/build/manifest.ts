@@ -10,6 +10,8 @@ import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
 import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
+import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
+import { readMarkdown } from './markdown.ts'
 import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'
@@ -92,7 +94,12 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
       `not a list of at most ${EXCLUDE_PATTERNS} patterns of at most ${EXCLUDE_PATTERN_CHARACTERS} characters`,
     )
 
-  return { kind: 'manifest', ...readFields(file, yaml.mapping, exclude, rulesOf(text, block.body), repositoryName) }
+  const read = readFields(file, yaml.mapping, exclude, rulesOf(text, block.body), repositoryName)
+  return {
+    kind: 'manifest',
+    manifest: read.manifest,
+    diagnostics: [...read.diagnostics, ...hiddenDiagnostics(findHidden(text, commentLines(text, block.body)), file.path)],
+  }
 }
 
 const KNOWN_KEYS = new Set(['name', 'description', 'language', 'translations', 'image', 'license', 'include', 'exclude'])
@@ -158,6 +165,11 @@ function readFields(
     rules,
   }
   return { manifest, diagnostics }
+}
+
+function commentLines(text: string, body: string): number[] {
+  const linesBefore = countLineBreaks(text, 0, text.length - body.length)
+  return readMarkdown(body, { titleCharacters: 0, summaryCharacters: 0 }).comments.map(line => line + linesBefore)
 }
 
 function readExclude(declared: YamlValue | undefined): string[] | null {

@@ -1,4 +1,5 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
+import { countLineBreaks } from './hidden-lines.ts'
 import { shortLine } from './words.ts'
 
 /** What the indexer takes from a Markdown text. */
@@ -9,6 +10,8 @@ export interface MarkdownFacts {
   summary: string
   /** As written, one a line. */
   headings: string
+  /** Lines that hold the beginning of an HTML comment, counted from 1. */
+  comments: number[]
   /** In order of appearance; outside code blocks only. */
   links: MarkdownLink[]
 }
@@ -28,12 +31,14 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   let topHeading: string | null = null
   let summary = ''
   const headings: string[] = []
+  const comments: number[] = []
   let listDepth = 0
 
   const tokens = parser.parse(text, environment)
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'bullet_list_open' || token.type === 'ordered_list_open') listDepth++
     if (token.type === 'bullet_list_close' || token.type === 'ordered_list_close') listDepth--
+    if (token.type === 'html_block') addComments(comments, token.content, lineOf(token))
     if (token.type !== 'inline') continue
 
     const container = tokens[index - 1]
@@ -51,10 +56,11 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     }
     if (isSummary) summary = paragraphSummary(children, limits.summaryCharacters)
     for (const child of children) addLink(links, child)
+    addInlineComments(comments, children, lineOf(token))
   }
 
   for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
-  return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), links }
+  return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), comments, links }
 }
 
 /** Blocks only: the inline text of a block is parsed where something is wanted from it. */
@@ -64,7 +70,7 @@ parser.core.ruler.disable(['inline', 'text_join'])
 parser.normalizeLink = url => url
 parser.validateLink = () => true
 
-const MAY_LINK = /[`[]|<\w/
+const MAY_LINK = /[`[]|<[\w!]/
 /** Tables, admonition fences, callout marks, MDX imports and exports. */
 const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|(?:import|export)\s|\{%|\{\{)/
 
@@ -72,6 +78,26 @@ function addLink(links: MarkdownLink[], token: Token): void {
   if (token.type === 'code_inline') links.push({ kind: 'code', target: token.content })
   else if (token.type === 'link_open') links.push({ kind: 'link', target: String(token.attrGet('href') ?? '') })
   else if (token.type === 'image') links.push({ kind: 'image', target: String(token.attrGet('src') ?? '') })
+}
+
+function lineOf(token: Token): number {
+  return (token.map?.[0] ?? 0) + 1
+}
+
+function addComments(comments: number[], html: string, firstLine: number): void {
+  for (let at = html.indexOf('<!--'); at >= 0; at = html.indexOf('<!--', at + 4)) {
+    const line = firstLine + countLineBreaks(html, 0, at)
+    if (comments.at(-1) !== line) comments.push(line)
+  }
+}
+
+function addInlineComments(comments: number[], children: readonly Token[], firstLine: number): void {
+  let line = firstLine
+  for (const child of children) {
+    if (child.type === 'html_inline' && child.content.startsWith('<!--') && comments.at(-1) !== line) comments.push(line)
+    if (child.type === 'softbreak' || child.type === 'hardbreak') line++
+    else line += countLineBreaks(child.content, 0, child.content.length)
+  }
 }
 
 function paragraphSummary(children: readonly Token[], limit: number): string {

@@ -24,6 +24,7 @@ import {
   type YamlMapping,
   type YamlValue,
 } from './front-matter.ts'
+import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { type MarkdownFacts, readMarkdown } from './markdown.ts'
 import { readTranslations } from './translations.ts'
 import { visibleLine, visibleText } from './words.ts'
@@ -61,7 +62,10 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
 
   if (text.startsWith('\uFEFF')) warn('encoding.bom', 'the file begins with a byte order mark')
   const { fields, body } = readFields(text, warn)
+  const bodyLine = countLineBreaks(text, 0, text.length - body.length)
   const markdown = readMarkdown(body, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS })
+  const comments = markdown.comments.map(line => line + bodyLine)
+  warnings.unshift(...hiddenWarnings(findHidden(text, comments), null))
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', 'not a map from language tags to a name and a description', 'translations')
 

@@ -1,0 +1,38 @@
+/**
+ * What a reader does not see but an agent receives: controls, direction overrides, zero-width characters, tags.
+ * The bytes of files are never changed for it; pages mark it, listings leave it out, warnings point to it.
+ */
+export interface HiddenCharacter {
+  /** In UTF-16 units. */
+  index: number
+  character: string
+}
+
+/** The hidden characters of a text, in order. Line feeds, tabs and CRLF are layout, not hidden. */
+export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
+  for (const { 0: character, index } of text.matchAll(HIDDEN)) {
+    if (!isOrdinary(text, index, character)) yield { index, character }
+  }
+}
+
+/** `U+202E` */
+export function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+const HIDDEN = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]|[\ufff9-\ufffb]/gu
+
+/** Joiners and variation selectors belong to ordinary writing in some places: emoji, and scripts that join their letters. */
+function isOrdinary(text: string, index: number, character: string): boolean {
+  if (!/\u200c|\u200d|\p{Variation_Selector}/u.test(character)) return false
+  const before = text.slice(Math.max(0, index - 2), index)
+  const after = text.slice(index + character.length, index + character.length + 2)
+  if (character === '\u200d' && EMOJI_AT_END.test(before) && /^\p{Extended_Pictographic}/u.test(after)) return true
+  if (character === '\u200c' || character === '\u200d') return JOINING_AT_END.test(before)
+  if (character === '\ufe0f' || character === '\ufe0e') return /[\p{Emoji}\p{Emoji_Component}\p{S}]$/u.test(before)
+  return /[\p{Script=Han}\p{Script=Mongolian}]$/u.test(before)
+}
+
+const EMOJI_AT_END = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u
+const JOINING_AT_END =
+  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}]$/u

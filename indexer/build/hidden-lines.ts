@@ -1,0 +1,64 @@
+import type { Diagnostic, Warning } from '#core/contract/shared.ts'
+import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+
+/** What of a text its reader does not see but an agent receives: a finding names the lines, counted from 1, and never changes a byte. */
+export interface HiddenFinding {
+  code: 'text.hidden_characters' | 'text.html_comment'
+  message: string
+}
+
+/**
+ * @param comments lines of HTML comments, which a rendered page leaves out
+ */
+export function findHidden(text: string, comments: readonly number[]): HiddenFinding[] {
+  const findings: HiddenFinding[] = []
+  const lines: number[] = []
+  const names = new Set<string>()
+  let line = 1
+  let from = 0
+  for (const { index, character } of hiddenCharacters(text)) {
+    // A byte order mark at the beginning has a warning of its own.
+    if (index === 0 && character === '\uFEFF') continue
+    line += countLineBreaks(text, from, index)
+    from = index
+    if (lines.at(-1) !== line) lines.push(line)
+    names.add(codePointName(character))
+  }
+  if (lines.length > 0)
+    findings.push({ code: 'text.hidden_characters', message: `invisible characters (${list([...names])}) on ${linesOf(lines)}` })
+  if (comments.length > 0)
+    findings.push({ code: 'text.html_comment', message: `HTML comments, which pages do not show, on ${linesOf(comments)}` })
+  return findings
+}
+
+/** Findings in a file that is part of a skill's required reading. */
+export function hiddenWarnings(findings: readonly HiddenFinding[], path: RepoPath | null): Warning[] {
+  return findings.map(({ code, message }) => ({ code, message: path === null ? message : `${path}: ${message}` }))
+}
+
+export function hiddenDiagnostics(findings: readonly HiddenFinding[], path: RepoPath): Diagnostic[] {
+  return findings.map(({ code, message }) => ({
+    code,
+    severity: code === 'text.html_comment' ? 'info' : 'warning',
+    path,
+    message,
+  }))
+}
+
+export function countLineBreaks(text: string, from: number, to: number): number {
+  let count = 0
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+function linesOf(lines: readonly number[]): string {
+  return `${lines.length === 1 ? 'line' : 'lines'} ${list(lines.map(String))}`
+}
+
+function list(items: readonly string[]): string {
+  const shown = items.slice(0, SHOWN).join(', ')
+  return items.length > SHOWN ? `${shown} and ${items.length - SHOWN} more` : shown
+}
+
+const SHOWN = 8
