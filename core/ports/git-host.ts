@@ -1,3 +1,4 @@
+import type { Repository } from '../contract/mount.ts'
 import type { CommitSha } from '../snapshot/format.ts'
 
 /** A place that holds git repositories, known by its host segment in addresses. */
@@ -23,16 +24,9 @@ export interface GitHost {
   close(): Promise<void>
 }
 
-export interface HostRepository {
+export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
   id: string
-  host: string
-  owner: string
-  name: string
-  defaultBranch: string
-  description: string | null
-  avatar: string | null
-  visibility: 'public' | 'private'
 }
 
 export type HostAnswer<Value> =

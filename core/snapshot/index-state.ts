@@ -1,20 +1,12 @@
 import { z } from 'zod'
+import { Repository } from '../contract/mount.ts'
 import { IndexErrorCode } from '../contract/shared.ts'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '../limits.ts'
 import type { CommitSha } from './format.ts'
 
 /** The marker of a waiting or running job: what a worker needs to know before it reads anything else. */
 export const QueueMarker = z.object({
-  repository: z.object({
-    id: z.string(),
-    host: z.string(),
-    owner: z.string(),
-    name: z.string(),
-    defaultBranch: z.string(),
-    description: z.string().nullable(),
-    avatar: z.string().nullable(),
-    visibility: z.enum(['public', 'private']),
-  }),
+  repository: Repository.extend({ id: z.string() }),
   commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
   offeredAt: z.iso.datetime(),
 })
