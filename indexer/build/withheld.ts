@@ -56,7 +56,10 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
     if (read.kind === 'document') return inherited
     manifests.set(folder.path, read.manifest)
     if (read.manifest.exclude.length === 0) return inherited
-    return [...inherited, { folder: folder.path, patterns: ignore({ ignorecase: false }).add(read.manifest.exclude) }]
+    return [
+      ...inherited,
+      { folder: folder.path, patterns: ignore({ ignorecase: false }).add(read.manifest.exclude.map(bytewise)) },
+    ]
   }
 
   walk(tree.folders.get(ROOT) as TreeFolder, [])
@@ -71,8 +74,13 @@ interface Exclusion {
 // The folder above is known to be kept, so each path is only asked for itself; `/` at the end says that it is a folder.
 function isExcluded(exclusions: readonly Exclusion[], path: RepoPath, suffix: '' | '/'): boolean {
   return exclusions.some(({ folder, patterns }) =>
-    patterns.ignores((folder === '' ? path : path.slice(folder.length + 1)) + suffix),
+    patterns.ignores(bytewise((folder === '' ? path : path.slice(folder.length + 1)) + suffix)),
   )
+}
+
+// As git does: `?` and `[…]` stand for a byte.
+function bytewise(text: string): string {
+  return Buffer.from(text).toString('latin1')
 }
 
 function reasonOf(withheld: Policy['withheld'], path: RepoPath): 'excluded' | 'closed' | null {

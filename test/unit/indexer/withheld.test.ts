@@ -48,6 +48,11 @@ describe('exclusions', () => {
       ['SKILLSET.md', 'e\u0301.md'],
     ],
     [
+      'a wildcard is a byte, as for git: é has two',
+      { 'SKILLSET.md': exclude('?.md', '[é].txt'), 'a.md': '', 'é.md': '', 'é.txt': '' },
+      ['SKILLSET.md', 'é.md', 'é.txt'],
+    ],
+    [
       'odd names',
       { 'SKILLSET.md': exclude('a b.md', '\\#x.md', '\\!y.md'), 'a b.md': '', '#x.md': '', '!y.md': '', 'c++.md': '' },
       ['SKILLSET.md', 'c++.md'],
