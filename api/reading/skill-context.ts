@@ -1,42 +1,16 @@
 import { z } from 'zod'
-import type { Fragment, FragmentOfFile, Warning } from '#core/contract/shared.ts'
+import type { FragmentOfFile, Warning } from '#core/contract/shared.ts'
 import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
 import { ServiceError } from '#core/errors.ts'
-import { SKILL_PAGE_BREAK_BYTES, SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { baseNameOf, isInside, type RepoPath } from '#core/repo-path.ts'
+import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
-import { countCharacters, cutAtBytes, decodeText, sliceCharacters, utf8Length } from '#core/text.ts'
+import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 import type { Snapshot } from './snapshot-reader.ts'
-
-/** One required text of a skill, in the order in which an agent reads them: rules, body, includes. */
-export interface ContextPiece {
-  kind: 'rule' | 'body' | 'include'
-  path: string
-  characters: number
-  sizeBytes: number
-}
-
-/** Where a page begins. */
-export interface ContextPosition {
-  /** Number of the piece. */
-  piece: number
-  /** What of the piece earlier pages delivered, in characters and in bytes. */
-  offsetCharacters: number
-  offsetBytes: number
-  /** How many fragments of the piece earlier pages delivered. */
-  fragment: number
-}
-
-export interface ContextCut {
-  piece: ContextPiece
-  content: string
-  fragment: Fragment
-}
-
-const START: ContextPosition = { piece: 0, offsetCharacters: 0, offsetBytes: 0, fragment: 0 }
 
 /** A position as its cursor holds it. */
 const Position = z.tuple([z.int(), z.int(), z.int(), z.int()])
@@ -76,57 +50,6 @@ export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: Ready
     ...(next === null && missing ? {} : { nextCursor: next && sealCursor(deps.cursorKeys, binding, fromPosition(next)) }),
     diagnostics: row.diagnostics,
   }
-}
-
-/**
- * Cuts one page: at most `SKILL_PAGE_BYTES` of UTF-8, no character split. A piece that does not end on the page is cut behind the last line
- * break in the page's last KiB, or, without one, at the limit.
- *
- * @param pieces from the one of `start` on, with their whole texts; `next` is `null` when they end on this page
- */
-export function cutSkillContext(
-  pieces: readonly ContextPiece[],
-  texts: readonly string[],
-  start: ContextPosition,
-): { cuts: ContextCut[]; next: ContextPosition | null } {
-  const cuts: ContextCut[] = []
-  let usedBytes = 0
-  let { offsetCharacters, offsetBytes, fragment } = start
-  for (const [number, piece] of pieces.entries()) {
-    const text = sliceCharacters(texts[number] ?? '', offsetCharacters, piece.characters - offsetCharacters)
-    const last = piece.sizeBytes - offsetBytes <= SKILL_PAGE_BYTES - usedBytes
-    const content = last ? text : cutAtLineBreak(text, usedBytes)
-    const here: ContextPosition = { piece: start.piece + number, offsetCharacters, offsetBytes, fragment }
-    if (!last && content === '') return { cuts, next: here }
-    const length = countCharacters(content)
-    cuts.push({
-      piece,
-      content,
-      fragment: { index: fragment, offset: offsetCharacters, length, totalLength: piece.characters, last },
-    })
-    const bytes = utf8Length(content)
-    if (!last) {
-      return {
-        cuts,
-        next: {
-          piece: here.piece,
-          offsetCharacters: offsetCharacters + length,
-          offsetBytes: offsetBytes + bytes,
-          fragment: fragment + 1,
-        },
-      }
-    }
-    usedBytes += bytes
-    offsetCharacters = offsetBytes = fragment = 0
-  }
-  return { cuts, next: null }
-}
-
-/** What of a text that is too long fits behind `usedBytes` of a page. */
-function cutAtLineBreak(text: string, usedBytes: number): string {
-  const fitting = cutAtBytes(text, SKILL_PAGE_BYTES - usedBytes)
-  const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)
-  return usedBytes + utf8Length(lines) > SKILL_PAGE_BYTES - SKILL_PAGE_BREAK_BYTES && lines !== '' ? lines : fitting
 }
 
 /** The pieces that a page may touch, and one more so that the cut sees whether anything follows. */

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext } from '#api/reading/skill-context.ts'
 import { SKILL_PAGE_BREAK_BYTES, SKILL_PAGE_BYTES } from '#core/limits.ts'
+import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-
-const START: ContextPosition = { piece: 0, offsetCharacters: 0, offsetBytes: 0, fragment: 0 }
 
 test('joined pages give every piece whole, in order, each page within 16 KiB', () => {
   const character = fc.constantFrom('a', 'é', '漢', '🎻', 'e\u0301', '\n', '\r\n', '\u{10ffff}')
