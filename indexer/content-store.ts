@@ -33,7 +33,11 @@ export interface FileContent {
   facts: ReadText
 }
 
-export function createContentStore(reader: RepositoryReader, writer: SnapshotWriter, onFile: () => void): ContentStore {
+export function createContentStore(
+  reader: RepositoryReader,
+  writer: Pick<SnapshotWriter, 'addRecord'>,
+  onFile: () => void,
+): ContentStore {
   const states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
   const records = new Map<string, Location | null>()
   const facts = new Map<RepoPath, TextFacts>()

@@ -1,8 +1,6 @@
 import type { Diagnostic, IndexErrorCode } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
-import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import { formatOwners } from '#core/search/owners.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
@@ -36,7 +34,7 @@ import {
 import { buildTree, type Tree, type TreeFile } from './build/tree.ts'
 import { applyManifests, type Policy } from './build/withheld.ts'
 import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
-import { createSnapshotWriter, type WrittenSnapshot } from './snapshot-writer.ts'
+import type { SnapshotWriter } from './snapshot-writer.ts'
 
 /** The repository cannot be indexed. */
 export class IndexError extends Error {
@@ -68,17 +66,15 @@ export interface IndexOptions {
  * Bytes are read in three rounds, each decided by pure functions over what is known by then: manifests; skills and licences;
  * then the content, a file at a time. The same commit gives the same objects.
  *
- * @throws IndexError, ReadError, or whatever the store throws
+ * @throws IndexError, ReadError, or whatever the writer throws
  */
-export async function indexRepository(
-  blobs: BlobStore,
+export async function indexRepository<Written>(
+  writer: SnapshotWriter<Written>,
   reader: RepositoryReader,
-  job: IndexJob,
+  repository: Pick<HostRepository, 'name' | 'visibility'>,
   options: IndexOptions = {},
-): Promise<WrittenSnapshot> {
+): Promise<Written> {
   const { onProgress = () => {}, signal } = options
-  const { repository, commit } = job
-  const writer = createSnapshotWriter(blobs, repository, commit)
 
   const tree = buildTree(await readEntries(reader, onProgress))
   signal?.throwIfAborted()
@@ -209,7 +205,7 @@ function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill
 /** Reads every file whose text matters, a file at a time and in path order, then what is only linked from there. */
 async function readContent(
   reader: RepositoryReader,
-  writer: ReturnType<typeof createSnapshotWriter>,
+  writer: SnapshotWriter<unknown>,
   plan: Plan,
   search: SearchBuilder,
   { onProgress = () => {}, signal }: IndexOptions,

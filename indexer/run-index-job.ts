@@ -5,7 +5,7 @@ import { type GitHost, ReadError } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError, indexRepository, type Progress } from './index-repository.ts'
-import type { WrittenSnapshot } from './snapshot-writer.ts'
+import { createSnapshotWriter, type WrittenSnapshot } from './snapshot-writer.ts'
 
 export interface IndexerDeps {
   blobs: BlobStore
@@ -71,7 +71,7 @@ export async function writeSnapshot(
   )
   const reader = await host.open(job.repository, job.commit, READ_LIMITS)
   try {
-    return await indexRepository(blobs, reader, job, {
+    return await indexRepository(createSnapshotWriter(blobs, job.repository, job.commit), reader, job.repository, {
       signal: AbortSignal.any([signal, outOfTime.signal]),
       ...(onProgress ? { onProgress } : {}),
     })

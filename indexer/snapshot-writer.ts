@@ -20,7 +20,7 @@ import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { encodeText } from '#core/text.ts'
 
 /** Writes one snapshot: records and tables into packs as they come, the header last. Same calls, same bytes. */
-export interface SnapshotWriter {
+export interface SnapshotWriter<Written = WrittenSnapshot> {
   /**
    * Stores the bytes of one file, behind what was added before. Compressing goes on beside the caller, who may add more meanwhile;
    * whoever adds without waiting bounds how much that is.
@@ -29,7 +29,7 @@ export interface SnapshotWriter {
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Writes what is left and then the header: from here on the commit is ready. Tables that were not added are empty. */
-  finish(rest: Pick<SnapshotHeader, 'truncated' | 'searchOwners' | 'root'>): Promise<WrittenSnapshot>
+  finish(rest: Pick<SnapshotHeader, 'truncated' | 'searchOwners' | 'root'>): Promise<Written>
 }
 
 export interface WrittenSnapshot {
