@@ -28,40 +28,37 @@ export function resolveIncludes(
   plan: Plan,
   isText: (oid: string) => boolean,
 ): SkillIncludes {
-  const files = new Map<RepoPath, TreeFile>()
+  const files: TreeFile[] = []
   const failures: IncludeFailure[] = []
   let leftBytes = INCLUDE_TOTAL_BYTES
 
-  for (const { declared, folder, by } of declarations(planned, chain)) {
-    const path = resolveDeclaredPath(declared, folder)
-    if (path !== null && files.has(path)) continue
+  const { wanted, more } = wantedPaths(planned, chain)
+  for (const { path, by } of wanted) {
     const found = path === null ? null : findTarget(path, plan, isText)
     if (found === null || 'code' in found) {
       failures.push(found ?? { code: 'include.missing', message: `${by} includes a file outside the repository` })
       continue
     }
     leftBytes -= found.sizeBytes ?? 0
-    if (files.size === INCLUDE_FILES || leftBytes < 0) {
-      failures.push({
-        code: 'include.too_large',
-        message: `more is included than ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes`,
-      })
-      break
-    }
-    files.set(found.path, found)
+    if (leftBytes < 0) return { files, failures: [...failures, TOO_MUCH] }
+    files.push(found)
   }
-  return { files: [...files.values()], failures }
+  return { files, failures: more ? [...failures, TOO_MUCH] : failures }
 }
 
-/** Every blob that some skill may include, whether or not it turns out to be deliverable. */
+const TOO_MUCH: IncludeFailure = {
+  code: 'include.too_large',
+  message: `more is included than ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes`,
+}
+
+/** The files whose bytes some skill delivers, if they are text: never one that is withheld, or whose license permits no copy. */
 export function includeCandidates(plan: Plan, chainOf: (folder: RepoPath) => readonly Manifest[]): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
   for (const planned of plan.skills) {
     if (!planned.full) continue
-    for (const { declared, folder } of declarations(planned, chainOf(planned.skill.directory))) {
-      const path = resolveDeclaredPath(declared, folder)
-      const file = path === null ? null : plan.tree.file(path)
-      if (file && isRegular(file) && (file.sizeBytes ?? 0) <= INCLUDE_FILE_BYTES) files.set(file.path, file)
+    for (const { path } of wantedPaths(planned, chainOf(planned.skill.directory)).wanted) {
+      const found = path === null || files.has(path) ? null : findTarget(path, plan, () => true)
+      if (found !== null && !('code' in found)) files.set(found.path, found)
     }
   }
   return [...files.values()]
@@ -75,6 +72,29 @@ export function includeWarnings(failures: readonly IncludeFailure[]): Warning[] 
   return failures.map(({ code, message }) => ({ code, field: 'include', message }))
 }
 
+interface WantedPath {
+  /** `null`: outside the repository. */
+  path: RepoPath | null
+  /** The file that includes it. */
+  by: RepoPath
+}
+
+/** What a skill includes, each path once, at most as many as a context holds; `more`: there is more than that. */
+function wantedPaths(planned: PlannedSkill, chain: readonly Manifest[]): { wanted: WantedPath[]; more: boolean } {
+  const wanted = new Map<RepoPath | null, WantedPath>()
+  const all = declarations(planned, chain)
+  for (const { declared, folder, by } of all.slice(0, MOST_DECLARATIONS)) {
+    const path = resolveDeclaredPath(declared, folder)
+    if (wanted.has(path)) continue
+    if (wanted.size === INCLUDE_FILES) return { wanted: [...wanted.values()], more: true }
+    wanted.set(path, { path, by })
+  }
+  return { wanted: [...wanted.values()], more: all.length > MOST_DECLARATIONS }
+}
+
+// Far above what a context can hold; keeps a hostile list from being resolved for every skill.
+const MOST_DECLARATIONS = 256
+
 interface Declaration {
   declared: string
   folder: RepoPath
@@ -86,11 +106,8 @@ function declarations(planned: PlannedSkill, chain: readonly Manifest[]): Declar
   return [
     ...chain.flatMap(manifest => manifest.include.map(declared => ({ declared, folder: manifest.folder, by: manifest.path }))),
     ...include.map(declared => ({ declared, folder: directory, by: path })),
-  ].slice(0, MOST_DECLARATIONS)
+  ]
 }
-
-// Far above what a context can hold; keeps a hostile list from being resolved for every skill.
-const MOST_DECLARATIONS = 256
 
 function findTarget(path: RepoPath, plan: Plan, isText: (oid: string) => boolean): TreeFile | IncludeFailure {
   const file = plan.tree.file(path)

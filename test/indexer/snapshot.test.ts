@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { index } from '#test/support/indexed.ts'
@@ -158,6 +159,32 @@ describe('rules and includes', () => {
     expect(JSON.stringify(context?.diagnostics)).not.toContain('hidden')
   })
 
+  test('what is included but not delivered is not even stored', async () => {
+    const { blobs } = await indexFiles({
+      'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n',
+      'hidden.md': 'excluded words',
+      'closed/SKILLSET.md': '---\nbroken',
+      'closed/a.md': 'closed words',
+      'reserved/LICENSE': 'All rights reserved.\n',
+      'reserved/a.txt': 'reserved words',
+      'a/SKILL.md': skill('a', 'Body.\n', 'include: /hidden.md /closed/a.md /reserved/a.txt own.md\n'),
+      'a/own.md': 'delivered words',
+    })
+    const packs = (await blobs.list('')).filter(key => key.includes('/p/'))
+    const stored = await Promise.all(packs.map(async key => gunzipSync((await blobs.read(key))?.bytes ?? '').toString()))
+    expect(stored.join('')).toContain('delivered words')
+    expect(stored.join('')).not.toMatch(/(?:excluded|closed|reserved) words/)
+  })
+
+  test('a context asks for at most 16 files, whether they are there or not', async () => {
+    const names = Array.from({ length: 100 }, (_, number) => `missing-${number}.md`)
+    const { rows } = await indexFiles({ 'a/SKILL.md': skill('a', 'Body.\n', `include: [${names}, ${names}]\n`) })
+    const codes = rows('contexts')
+      .get('a/SKILL.md')
+      ?.diagnostics.map(({ code }) => code)
+    expect(codes).toEqual([...names.slice(0, 16).map(() => 'include.missing'), 'include.too_large'])
+  })
+
   test('more rules than a chain may hold are missing, not cut', async () => {
     const rules = `---\nname: a\n---\n${'r'.repeat(60_000)}\n`
     const { rows } = await indexFiles({
@@ -307,7 +334,7 @@ describe('odd repositories', () => {
     const { rows, header } = await index(repository, commit, repositories.root)
     expect([...rows('documents').keys()]).toEqual(['a.md'])
     expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
-      ['file.unreadable', 'g/SKILL.md'],
+      ['skill.unreadable', 'g/SKILL.md'],
       ['file.unreadable', 'gone.md'],
     ])
   })
