@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Diagnostic, IndexErrorCode } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
@@ -10,15 +11,7 @@ import { readableText } from './build/file-text.ts'
 import { includeCandidates, resolveIncludes } from './build/includes.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from './build/license/index.ts'
 import { MANIFEST_FILE, type Manifest } from './build/manifest.ts'
-import {
-  licensePlaces,
-  limitDiagnostic,
-  type Plan,
-  type PlannedSkill,
-  planContent,
-  skillCandidates,
-  unreadableBlob,
-} from './build/plan.ts'
+import { licensePlaces, limitDiagnostic, type Plan, type PlannedSkill, planContent, skillCandidates } from './build/plan.ts'
 import { manifestsAbove } from './build/rule-chain.ts'
 import { createSearchBuilder, type SearchBuilder } from './build/search.ts'
 import { type ParsedSkill, parseSkill } from './build/skill.ts'
@@ -136,7 +129,7 @@ async function readSkills(reader: RepositoryReader, policy: Policy, repositoryNa
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
-    if (file.sizeBytes === null) read.diagnostics.push(unreadableBlob(file))
+    if (file.sizeBytes === null) read.diagnostics.push(unreadableSkill(file, 'its blob cannot be read'))
     else if (file.sizeBytes > READABLE_FILE_BYTES)
       read.diagnostics.push(unreadableSkill(file, `larger than ${READABLE_FILE_BYTES} bytes`))
     else if (file.sizeBytes > leftBytes) overBudget++
@@ -249,7 +242,12 @@ async function readContent(
     ]
     return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)
   })
-  for (const skill of plan.skills) if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
+  for (const skill of plan.skills) {
+    // Every skill below a manifest follows all of its links: the time limit and the lease must get their turns.
+    await nextTurn()
+    signal?.throwIfAborted()
+    if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
+  }
 
   const linked = linkedOnly(targets, planned, plan.tree)
     .sort((left, right) => compareBytes(left.path, right.path))

@@ -1,5 +1,5 @@
 import type { Warning } from '#core/contract/shared.ts'
-import { REFERENCE_DIRECTORY_FILES, REFERENCES, SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
+import { REFERENCE_DIRECTORY_FILES, REFERENCES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Manifest } from './manifest.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
@@ -28,7 +28,7 @@ export interface LinkedText {
  * @param filesBelow eligible files below a folder, in path order
  */
 export function followLinks(
-  planned: PlannedSkill,
+  planned: Pick<PlannedSkill, 'skill' | 'nested'>,
   texts: readonly LinkedText[],
   tree: Tree,
   policy: Policy,
@@ -44,7 +44,7 @@ export function followLinks(
       if (target === null) continue
       if (target.kind === 'file') targets.add(target.path)
       else if (target.kind === 'folder') for (const file of filesBelow(target.path)) targets.add(file)
-      else {
+      else if (warnings.size < WARNINGS_PER_SKILL) {
         const code = target.kind === 'outside' ? 'reference.outside' : 'reference.broken'
         const where = target.kind === 'outside' ? 'leads out of the repository' : 'leads to nothing'
         warnings.set(`${code} ${link.target}`, { code, message: `${shortLine(link.target, TITLE_CHARACTERS)} ${where}` })

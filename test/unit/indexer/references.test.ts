@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { MarkdownLink } from '#indexer/build/markdown.ts'
 import { resolveDeclaredPath, resolveLink } from '#indexer/build/references.ts'
+import { parseSkill } from '#indexer/build/skill.ts'
+import { followLinks } from '#indexer/build/skill-links.ts'
 import { buildTree } from '#indexer/build/tree.ts'
 import { applyManifests } from '#indexer/build/withheld.ts'
 
@@ -106,4 +108,11 @@ describe('declared paths', () => {
   ])('%s in %s', (declared, folder, path) => {
     expect(resolveDeclaredPath(declared, folder as RepoPath)).toBe(path)
   })
+})
+
+test('a skill keeps as many warnings of links as an answer shows, however many links lead to nothing', () => {
+  const links = Array.from({ length: 1000 }, (_, number): MarkdownLink => ({ kind: 'link', target: `gone-${number}.md` }))
+  const parsed = parseSkill(`${directory}/SKILL.md` as RepoPath, 'Text.\n', 'handbook')
+  const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => [])
+  expect(warnings.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'reference.broken'))
 })
