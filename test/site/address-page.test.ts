@@ -65,12 +65,19 @@ describe('overview', () => {
           truncated: true,
           skills: [{ ...skill, warnings: [{ code: 'name.duplicate', message: 'the name is taken' }], describedOnly: true }],
           diagnostics: [
-            { code: 'manifest.unreadable', severity: 'error', path: 'x/SKILLSET.md', boundary: 'x', message: 'no YAML' },
+            { code: 'manifest.unreadable', severity: 'error', path: 'x/SKILLSET.md', boundary: 'x', message: 'yaml: no mapping' },
           ],
         }),
     })
     const text = textOf((await get(PAGE)).html)
-    for (const words of ['Indexed in part', 'described only', '1 warning', 'No YAML.', 'x/SKILLSET.md', 'manifest.unreadable']) {
+    for (const words of [
+      'Indexed in part',
+      'described only',
+      '1 warning',
+      'yaml: no mapping',
+      'x/SKILLSET.md',
+      'manifest.unreadable',
+    ]) {
       expect(text).toContain(words)
     }
   })
@@ -255,7 +262,7 @@ describe('skill', () => {
     const { get } = await open({ skills: () => page })
     const text = textOf((await get(SKILL)).html)
     expect(text).toContain('An agent must not treat the skill as loaded.')
-    expect(text).toContain('An include is not there.')
+    expect(text).toContain('an include is not there')
   })
 
   test('a described-only skill shows its description and where to read it', async () => {
@@ -281,7 +288,7 @@ describe('skill', () => {
       skills: () =>
         skillPage({
           frontMatter: { compatibility: 'needs git', 'allowed-tools': ['Read', 'Bash'], metadata: { author: 'Acme' } },
-          warnings: [{ code: 'name.duplicate', message: 'the name is taken' }],
+          warnings: [{ code: 'reference.broken', message: 'references/gone.md leads to nothing' }],
           files: ['skills/pdf/c++.md'],
           references: ['skills/other/SKILL.md'],
           oversized: [{ path: 'skills/pdf/big.bin', size: 3 * 1024 * 1024, sourceUrl: 'https://host.example/big.bin' }],
@@ -289,7 +296,7 @@ describe('skill', () => {
     })
     const { html } = await get(SKILL)
     const text = textOf(html)
-    for (const words of ['needs git', 'Read, Bash', 'author: Acme', 'The name is taken.', '3.0 MiB'])
+    for (const words of ['needs git', 'Read, Bash', 'author: Acme', 'references/gone.md leads to nothing', '3.0 MiB'])
       expect(text).toContain(words)
     expect(attributesOf(html, 'a', 'href')).toEqual(
       expect.arrayContaining([
