@@ -18,12 +18,12 @@ export interface Settings {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** Patterns as `gh/acme/*`, separated by commas or white space. */
+/** Patterns as `local/acme/*`, separated by commas or white space. */
 const RepositoryRules = z.string().transform((text, context): RepositoryRule[] => {
   const patterns = text.split(/[\s,]+/).filter(pattern => pattern !== '')
   const rules = patterns.map(parseRepositoryRule)
   if (rules.every(rule => rule !== null)) return rules
-  context.addIssue('must be patterns like gh/acme/*, separated by commas')
+  context.addIssue('must be patterns like local/acme/*, separated by commas')
   return z.NEVER
 })
 
