@@ -24,7 +24,7 @@ export function openTarget(text: string, { hosts, baseUrl }: OpenContext): OpenT
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return openGithub(github[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words))
-    return { message: 'Only addresses of this deployment and of github.com can be opened.' }
+    return { message: `Only addresses of this deployment ${hosts.includes('gh') ? 'and of github.com ' : ''}can be opened.` }
   const short = /^[^/@]+\/[^/]+/.test(words) && hosts.includes('gh') && !hosts.includes(words.split('/')[0] ?? '')
   return openPage(short ? `gh/${words}` : words, hosts)
 }

@@ -49,4 +49,9 @@ describe('the address field', () => {
     const target = openTarget('https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
     expect(target).toEqual({ message: expect.stringContaining('one starts with local/') })
   })
+
+  test('does not speak of GitHub where GitHub is not served', () => {
+    const target = openTarget('https://gitlab.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
+    expect(target).toEqual({ message: 'Only addresses of this deployment can be opened.' })
+  })
 })
