@@ -1,6 +1,6 @@
-import ignore, { type Ignore } from 'ignore'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { compileExclusions, type Exclusions } from './exclusions.ts'
 import { MANIFEST_FILE, type Manifest, readManifest } from './manifest.ts'
 import type { Tree, TreeFolder } from './tree.ts'
 
@@ -38,11 +38,11 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
       return
     }
     if (exclusions.length > 0) {
-      for (const file of folder.files.values()) if (isExcluded(exclusions, file.path, '')) withheld.set(file.path, 'excluded')
+      for (const file of folder.files.values()) if (isExcluded(exclusions, file.path, false)) withheld.set(file.path, 'excluded')
     }
     for (const name of folder.folders) {
       const path = joinPath(folder.path, name)
-      if (isExcluded(exclusions, path, '/')) withheld.set(path, 'excluded')
+      if (isExcluded(exclusions, path, true)) withheld.set(path, 'excluded')
       else walk(tree.folders.get(path) as TreeFolder, exclusions)
     }
   }
@@ -56,10 +56,7 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
     if (read.kind === 'document') return inherited
     manifests.set(folder.path, read.manifest)
     if (read.manifest.exclude.length === 0) return inherited
-    return [
-      ...inherited,
-      { folder: folder.path, patterns: ignore({ ignorecase: false }).add(read.manifest.exclude.map(bytewise)) },
-    ]
+    return [...inherited, { folder: folder.path, excludes: compileExclusions(read.manifest.exclude) }]
   }
 
   walk(tree.folders.get(ROOT) as TreeFolder, [])
@@ -68,19 +65,12 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
 
 interface Exclusion {
   folder: RepoPath
-  patterns: Ignore
+  excludes: Exclusions
 }
 
-// The folder above is known to be kept, so each path is only asked for itself; `/` at the end says that it is a folder.
-function isExcluded(exclusions: readonly Exclusion[], path: RepoPath, suffix: '' | '/'): boolean {
-  return exclusions.some(({ folder, patterns }) =>
-    patterns.ignores(bytewise((folder === '' ? path : path.slice(folder.length + 1)) + suffix)),
-  )
-}
-
-// As git does: `?` and `[…]` stand for a byte.
-function bytewise(text: string): string {
-  return Buffer.from(text).toString('latin1')
+// The folder above is known to be kept, so each path is only asked for itself.
+function isExcluded(exclusions: readonly Exclusion[], path: RepoPath, isFolder: boolean): boolean {
+  return exclusions.some(({ folder, excludes }) => excludes(folder === '' ? path : path.slice(folder.length + 1), isFolder))
 }
 
 function reasonOf(withheld: Policy['withheld'], path: RepoPath): 'excluded' | 'closed' | null {

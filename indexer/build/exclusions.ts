@@ -1,0 +1,192 @@
+/** Says of a path, relative to the folder of the list, whether the list excludes it. The folders above it are asked before it. */
+export type Exclusions = (path: string, isFolder: boolean) => boolean
+
+/**
+ * Compiles a list of patterns in the syntax of gitignore(5). The last pattern that matches decides; case and bytes count, as they do for git.
+ *
+ * Patterns come from strangers, so nothing is made a regular expression: matching takes at most about the length of the path times the length
+ * of the pattern for every folder of the path.
+ */
+export function compileExclusions(lines: readonly string[]): Exclusions {
+  const patterns = lines.map(readPattern).filter(pattern => pattern !== null)
+  return (path, isFolder) => {
+    const bytes = Buffer.from(path)
+    const name = bytes.subarray(bytes.lastIndexOf(SLASH) + 1)
+    const last = patterns.findLast(
+      ({ foldersOnly, anchored, tokens }) => (isFolder || !foldersOnly) && matches(tokens, anchored ? bytes : name),
+    )
+    return last?.excludes === true
+  }
+}
+
+interface Pattern {
+  excludes: boolean
+  foldersOnly: boolean
+  /** Matched against the whole path, else against the name. */
+  anchored: boolean
+  tokens: Token[]
+}
+
+/** A byte; any byte of a class; any bytes of a name; any folders with the slash behind the last; anything. */
+type Token = number | Uint8Array | 'star' | 'folders' | 'everything'
+
+/** `null`: a blank line, a comment, or a pattern that matches nothing. */
+function readPattern(line: string): Pattern | null {
+  if (line.startsWith('#')) return null
+  const trimmed = withoutTrailingSpaces(line)
+  const excludes = !trimmed.startsWith('!')
+  const plain = excludes ? trimmed : trimmed.slice(1)
+  const foldersOnly = plain.endsWith('/')
+  const pattern = foldersOnly ? plain.slice(0, -1) : plain
+  const tokens = readTokens(Buffer.from(pattern.startsWith('/') ? pattern.slice(1) : pattern))
+  return tokens === null || tokens.length === 0 ? null : { excludes, foldersOnly, anchored: pattern.includes('/'), tokens }
+}
+
+function withoutTrailingSpaces(line: string): string {
+  const bare = line.replace(/ +$/, '')
+  const backslashes = bare.length - bare.replace(/\\+$/, '').length
+  return backslashes % 2 === 1 && bare.length < line.length ? `${bare} ` : bare
+}
+
+/** `null` when nothing can match: a class that never closes, an unknown class name, a backslash with nothing behind it. */
+function readTokens(pattern: Uint8Array): Token[] | null {
+  const tokens: Token[] = []
+  for (let at = 0; at < pattern.length; ) {
+    const byte = pattern[at] as number
+    if (byte === STAR) {
+      const end = endOf(pattern, at, STAR)
+      const wholeName = end - at > 1 && (at === 0 || pattern[at - 1] === SLASH)
+      if (wholeName && end === pattern.length) tokens.push('everything')
+      else if (wholeName && pattern[end] === SLASH) tokens.push('folders')
+      else tokens.push('star')
+      at = tokens.at(-1) === 'folders' ? end + 1 : end
+    } else if (byte === OPENING) {
+      const read = readClass(pattern, at)
+      if (read === null) return null
+      tokens.push(read.members)
+      at = read.end
+    } else {
+      if (byte === BACKSLASH && ++at === pattern.length) return null
+      tokens.push(byte === QUESTION ? ANY : (pattern[at] as number))
+      at++
+    }
+  }
+  return tokens
+}
+
+/** A class from its opening bracket on, as git reads it. A slash is never a member. */
+function readClass(pattern: Uint8Array, start: number): { members: Uint8Array; end: number } | null {
+  const members = new Uint8Array(256)
+  let at = start + 1
+  const negated = pattern[at] === EXCLAMATION || pattern[at] === CARET
+  if (negated) at++
+  let before: number | null = null
+  for (let first = true; first || pattern[at] !== CLOSING; first = false) {
+    const named = pattern[at] === OPENING && pattern[at + 1] === COLON ? readClassName(pattern, at + 2) : undefined
+    if (named === null) return null
+    if (named) {
+      for (const member of named.members) members[member] = 1
+      at = named.end
+      before = null
+      continue
+    }
+    const isRange: boolean =
+      pattern[at] === HYPHEN && before !== null && pattern[at + 1] !== undefined && pattern[at + 1] !== CLOSING
+    if (isRange) at++
+    if (pattern[at] === BACKSLASH) at++
+    const byte = pattern[at++]
+    if (byte === undefined) return null
+    members.fill(1, isRange ? (before ?? byte) : byte, byte + 1)
+    before = isRange ? null : byte
+  }
+  const wanted = negated ? members.map(member => 1 - member) : members
+  wanted[SLASH] = 0
+  return { members: wanted, end: at + 1 }
+}
+
+/** `[:name:]` from its name on. `undefined`: the bracket is a member like any other. `null`: no such class, or never closed. */
+function readClassName(pattern: Uint8Array, start: number): { members: Iterable<number>; end: number } | null | undefined {
+  const closing = pattern.indexOf(CLOSING, start)
+  if (closing < 0) return null
+  if (closing === start || pattern[closing - 1] !== COLON) return undefined
+  const members = CLASSES[Buffer.from(pattern.subarray(start, closing - 1)).toString()]
+  return members ? { members, end: closing + 1 } : null
+}
+
+/**
+ * Walks along tokens and text together. Where they part, the last star takes one byte more; when its name is at an end, the last `folders`
+ * takes one folder more.
+ */
+function matches(tokens: readonly Token[], text: Uint8Array): boolean {
+  let token = 0
+  let at = 0
+  let star: { token: number; at: number } | null = null
+  let folders: { token: number; at: number } | null = null
+  for (;;) {
+    const wanted = tokens[token]
+    if (wanted === 'everything') return true
+    if (wanted === 'star') star = { token: ++token, at }
+    else if (wanted === 'folders') {
+      folders = { token: ++token, at }
+      star = null
+    } else if (wanted === undefined && at === text.length) return true
+    else if (wanted !== undefined && at < text.length && isMember(wanted, text[at] as number)) {
+      token++
+      at++
+    } else if (star !== null && star.at < text.length && text[star.at] !== SLASH) {
+      at = ++star.at
+      token = star.token
+    } else if (folders !== null) {
+      const slash = text.indexOf(SLASH, folders.at)
+      if (slash < 0) return false
+      at = folders.at = slash + 1
+      token = folders.token
+      star = null
+    } else return false
+  }
+}
+
+function isMember(wanted: number | Uint8Array, byte: number): boolean {
+  return typeof wanted === 'number' ? wanted === byte : wanted[byte] === 1
+}
+
+function endOf(bytes: Uint8Array, from: number, byte: number): number {
+  let end = from
+  while (bytes[end] === byte) end++
+  return end
+}
+
+const STAR = 42 // *
+const SLASH = 47 // /
+const QUESTION = 63 // ?
+const BACKSLASH = 92 // \
+const OPENING = 91 // [
+const CLOSING = 93 // ]
+const EXCLAMATION = 33 // !
+const CARET = 94 // ^
+const COLON = 58 // :
+const HYPHEN = 45 // -
+
+const ANY = new Uint8Array(256).fill(1)
+ANY[SLASH] = 0
+
+/** The names of POSIX, over ASCII. */
+const CLASSES: Readonly<Record<string, readonly number[]>> = Object.fromEntries(
+  Object.entries({
+    alnum: /[A-Za-z0-9]/,
+    alpha: /[A-Za-z]/,
+    blank: /[ \t]/,
+    cntrl: /\p{Cc}/u,
+    digit: /[0-9]/,
+    graph: /[!-~]/,
+    lower: /[a-z]/,
+    print: /[ -~]/,
+    punct: /[!-/:-@[-`{-~]/,
+    space: /[ \t\n\r]/,
+    upper: /[A-Z]/,
+    xdigit: /[A-Fa-f0-9]/,
+  }).map(([name, members]) => [
+    name,
+    Array.from({ length: 128 }, (_, code) => code).filter(code => members.test(String.fromCharCode(code))),
+  ]),
+)
