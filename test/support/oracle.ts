@@ -1,6 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { posix } from 'node:path'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, posix } from 'node:path'
 import { FAILSAFE_SCHEMA, load } from 'js-yaml'
+
+/*
+ * A second, straightforward reading of the rules: from git's plumbing alone, without a line of the indexer or of core.
+ * What licences say is not read again; whoever asks gives it.
+ */
 
 /** What an agent has to receive of one skill, in the order of the contract. */
 export interface ExpectedContext {
@@ -9,59 +16,340 @@ export interface ExpectedContext {
   includes: { path: string; text: string }[]
 }
 
-/**
- * A second, straightforward reading of the rules, from git's plumbing alone and without a line of the indexer:
- * manifest bodies from the root to the nearest folder, the body of the skill, then what manifests and skill include, each file once.
- * For skills that are delivered in full.
- */
-export function expectedContext(gitDir: string, commit: string, skillPath: string): ExpectedContext {
-  const read = (path: string): string | null => {
-    try {
-      return execFileSync('git', [`--git-dir=${gitDir}`, 'cat-file', 'blob', `${commit}:${path}`], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }).toString('utf8')
-    } catch {
-      return null
-    }
-  }
-  const rules: ExpectedContext['rules'] = []
-  const includes = new Map<string, string>()
-  const include = (folder: string, declared: unknown) => {
-    for (const item of typeof declared === 'string' ? declared.trim().split(/\s+/) : Array.isArray(declared) ? declared : []) {
-      const path = String(item).startsWith('/') ? posix.normalize(String(item).slice(1)) : posix.join(folder, String(item))
-      const text = read(path)
-      if (text !== null && !includes.has(path)) includes.set(path, text)
-    }
-  }
-
-  const directory = posix.dirname(skillPath) === '.' ? '' : posix.dirname(skillPath)
-  const folders =
-    directory === '' ? [''] : ['', ...directory.split('/').map((_, index, segments) => segments.slice(0, index + 1).join('/'))]
-  for (const folder of folders) {
-    const path = posix.join(folder, 'SKILLSET.md')
-    const parts = splitParts(read(path) ?? '')
-    if (parts.fields === null) continue
-    const lines = parts.body.split('\n')
-    while (lines.length > 0 && lines[0]?.trim() === '') lines.shift()
-    while (lines.length > 0 && lines.at(-1)?.trim() === '') lines.pop()
-    if (lines.length > 0) rules.push({ path, text: lines.join('\n').replace(/\r$/, '') })
-    include(folder, parts.fields.include)
-  }
-  const skill = splitParts(read(skillPath) ?? '')
-  include(directory, skill.fields?.include ?? (skill.fields?.metadata as Record<string, unknown> | undefined)?.include)
-  return { rules, body: skill.body, includes: [...includes].map(([path, text]) => ({ path, text })) }
+export interface Oracle {
+  /** Every `SKILL.md` that is a skill, in byte order. */
+  skills: ExpectedSkill[]
+  /** Files that browsing shows. */
+  listed: Set<string>
+  documents: Set<string>
+  /** Files that can be read whatever links to them, with what they hold; `null`: not text that can be read. */
+  readable: Map<string, string | null>
+  /** Regular files that are nothing by themselves. They can be read only where something links to them. */
+  unlisted: Set<string>
+  /** Files, links and files behind links that no route may name. */
+  withheld: Set<string>
+  links: Set<string>
+  /** The content of any regular file that is text. */
+  textOf(path: string): string | null
 }
 
-function splitParts(file: string): { fields: Record<string, unknown> | null; body: string } {
-  const text = file.replace(/^\uFEFF/, '')
-  const match = /^---\r?\n([\s\S]*?)(?:^|\n)(?:---|\.\.\.)(?:\r?\n|$)/.exec(text)
-  if (!match) return { fields: null, body: text }
-  try {
-    return {
-      fields: (load(match[1] ?? '', { schema: FAILSAFE_SCHEMA }) ?? {}) as Record<string, unknown>,
-      body: text.slice(match[0].length),
-    }
-  } catch {
-    return { fields: {}, body: text.slice(match[0].length) }
+export interface ExpectedSkill {
+  path: string
+  directory: string
+  internal: boolean
+  /** Paths of its files, in byte order. */
+  files: string[]
+  context: ExpectedContext
+  /** Nothing of what is required is missing. */
+  complete: boolean
+}
+
+/** What an agent receives of one skill that is delivered in full. */
+export function expectedContext(gitDir: string, commit: string, skillPath: string): ExpectedContext {
+  const skill = readOracle(gitDir, commit).skills.find(({ path }) => path === skillPath)
+  if (!skill) throw new Error(`there is no skill ${skillPath}`)
+  return skill.context
+}
+
+/** @param isServed whether the licence of a file lets it be delivered; default: of every file */
+export function readOracle(gitDir: string, commit: string, isServed: (path: string) => boolean = () => true): Oracle {
+  const entries = listTree(gitDir, commit)
+  const regular = entries.filter(({ mode }) => mode === '100644' || mode === '100755')
+  const small = regular.filter(({ bytes }) => bytes <= MIB)
+  const blobs = readBlobs(gitDir, [...new Set(small.map(({ oid }) => oid))])
+  const oids = new Map(small.map(({ path, oid }) => [path, oid]))
+  const textOf = (path: string) => {
+    const blob = blobs.get(oids.get(path) ?? '')
+    return blob === undefined ? null : textOfBytes(blob)
   }
+  const bytesOf = (path: string) => blobs.get(oids.get(path) ?? '')?.length ?? 0
+
+  // Policy: what every manifest says, then what all of them withhold.
+  const manifests = new Map<string, Manifest>()
+  const closed: string[] = []
+  for (const { path, mode, bytes } of entries) {
+    if (posix.basename(path) !== 'SKILLSET.md' || mode === '160000') continue
+    const manifest = mode === '120000' || bytes > 64 * KIB ? 'closed' : readManifest(textOf(path))
+    if (manifest === 'closed') closed.push(folderOf(path))
+    else if (manifest !== 'document') manifests.set(folderOf(path), { ...manifest, path })
+  }
+  const withheld = new Set(entries.map(({ path }) => path).filter(path => closed.some(folder => isBelow(folder, path))))
+  for (const [folder, { exclude }] of manifests) {
+    const below = entries.map(({ path }) => path).filter(path => isBelow(folder, path))
+    for (const path of ignoredBelow(folder, exclude, below)) withheld.add(path)
+  }
+
+  // Skills, and whose every file is.
+  const skillPaths = small
+    .map(({ path }) => path)
+    .filter(path => posix.basename(path) === 'SKILL.md' && !withheld.has(path) && textOf(path) !== null)
+    .filter(path => !path.split('/').some(segment => segment === 'node_modules' || segment === '__pycache__'))
+  const skillFolders = new Set(skillPaths.map(folderOf))
+  const ownerOf = (path: string): string | null => {
+    for (let folder = folderOf(path); ; folder = folderOf(folder)) {
+      if (folder !== '' && skillFolders.has(folder)) return folder
+      if (folder !== '') continue
+      const [top, ...more] = path.split('/')
+      return skillFolders.has('') && (more.length === 0 || FOLDERS_OF_A_ROOT_SKILL.includes(top ?? '')) ? '' : null
+    }
+  }
+  const kinds = new Map(
+    regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOf(path, ownerOf(path), manifests)]),
+  )
+
+  const skills = skillPaths.map(path => {
+    const directory = folderOf(path)
+    const { fields, body } = splitParts(textOf(path) ?? '')
+    const { rules, rulesMissing } = rulesFor(directory, manifests)
+    const { includes, includesMissing } = includesFor(directory, manifests, fields, target => {
+      const content = kinds.has(target) && isServed(target) ? textOf(target) : null
+      return content === null ? null : { text: content, bytes: bytesOf(target) }
+    })
+    return {
+      path,
+      directory,
+      internal: isYes(mappingOf(fields, 'metadata').internal),
+      files: [...kinds].filter(([file, kind]) => kind === 'supporting' && ownerOf(file) === directory).map(([file]) => file),
+      context: { rules, body, includes },
+      complete: !rulesMissing && !includesMissing,
+    }
+  })
+
+  const internal = new Set(skills.filter(skill => skill.internal).map(({ directory }) => directory))
+  const isListed = (path: string, kind: Kind) =>
+    kind === 'document' || ((kind === 'skill' || kind === 'supporting') && !internal.has(ownerOf(path) ?? ''))
+  const pathsWhere = (wanted: (path: string, kind: Kind) => boolean) =>
+    [...kinds].filter(([path, kind]) => wanted(path, kind)).map(([path]) => path)
+  return {
+    skills,
+    listed: new Set(pathsWhere(isListed)),
+    documents: new Set(pathsWhere((_, kind) => kind === 'document')),
+    readable: new Map(pathsWhere((_, kind) => kind !== 'nothing').map(path => [path, textOf(path)])),
+    unlisted: new Set(pathsWhere((_, kind) => kind === 'nothing')),
+    withheld,
+    links: new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path)),
+    textOf,
+  }
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const FOLDERS_OF_A_ROOT_SKILL = ['references', 'scripts', 'assets', 'templates', 'examples']
+
+interface Entry {
+  mode: string
+  oid: string
+  bytes: number
+  path: string
+}
+
+interface Manifest {
+  path: string
+  include: string[]
+  exclude: string[]
+  rules: string
+}
+
+type Kind = 'skill' | 'supporting' | 'document' | 'overview' | 'community' | 'manifest' | 'nothing'
+type Fields = Record<string, unknown>
+
+function listTree(gitDir: string, commit: string): Entry[] {
+  return git(gitDir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
+    .toString('utf8')
+    .split('\0')
+    .filter(line => line !== '')
+    .map(line => {
+      const [facts = '', path = ''] = line.split('\t')
+      const [mode = '', , oid = '', bytes = ''] = facts.split(/ +/)
+      return { mode, oid, bytes: Number(bytes) || 0, path }
+    })
+}
+
+function readBlobs(gitDir: string, oids: readonly string[]): Map<string, Buffer> {
+  const output = git(gitDir, ['cat-file', '--batch'], oids.map(oid => `${oid}\n`).join(''))
+  const blobs = new Map<string, Buffer>()
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf('\n', at)
+    const [oid = '', , size = ''] = output.subarray(at, end).toString().split(' ')
+    blobs.set(oid, output.subarray(end + 1, end + 1 + Number(size)))
+    at = end + 1 + Number(size) + 1
+  }
+  return blobs
+}
+
+function git(gitDir: string, args: readonly string[], input = ''): Buffer {
+  return execFileSync('git', [`--git-dir=${gitDir}`, ...args], { input, maxBuffer: 512 * MIB })
+}
+
+function textOfBytes(bytes: Buffer): string | null {
+  const text = bytes.toString('utf8')
+  const isText = Buffer.from(text, 'utf8').equals(bytes) && !bytes.includes(0)
+  return isText && !(bytes.length < 200 && text.startsWith('version https://git-lfs.')) ? text : null
+}
+
+function readManifest(text: string | null): Omit<Manifest, 'path'> | 'closed' | 'document' {
+  if (text === null) return 'closed'
+  const { fence, fields, body } = splitParts(text)
+  if (fence === 'none') return 'document'
+  if (fence === 'open' || fields === null) return 'closed'
+  const { exclude = [], include = [] } = fields
+  if (!Array.isArray(exclude) || !exclude.every(pattern => typeof pattern === 'string')) return 'closed'
+  if (exclude.length > 200 || exclude.some(pattern => pattern.length > 500)) return 'closed'
+  const lines = body.split('\n')
+  while (lines.length > 0 && lines[0]?.trim() === '') lines.shift()
+  while (lines.length > 0 && lines.at(-1)?.trim() === '') lines.pop()
+  return { include: wordsOf(include), exclude, rules: lines.join('\n').replace(/\r$/, '') }
+}
+
+/** Which of the paths git itself would ignore, were the patterns the only ones and the folder the root. */
+function ignoredBelow(folder: string, patterns: readonly string[], paths: readonly string[]): string[] {
+  if (patterns.length === 0 || paths.length === 0) return []
+  const work = mkdtempSync(join(tmpdir(), 'mountglass-ignored-'))
+  try {
+    const options = { cwd: work, env: { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' } }
+    execFileSync('git', ['init', '--quiet', '.'], options)
+    writeFileSync(join(work, '.git', 'info', 'exclude'), patterns.map(pattern => `${pattern}\n`).join(''))
+    const relative = paths.map(path => (folder === '' ? path : path.slice(folder.length + 1)))
+    const command = ['check-ignore', '--no-index', '-v', '-n', '-z', '--stdin']
+    const shell = `git ${command.join(' ')}; test $? -le 1`
+    const output = execFileSync('sh', ['-c', shell], {
+      ...options,
+      input: relative.map(path => `${path}\0`).join(''),
+      maxBuffer: 64 * MIB,
+    })
+    // Four fields a path: source, line, pattern, path. A pattern that begins with `!` gives the path back.
+    const fields = output.toString('utf8').split('\0')
+    return relative.flatMap((path, index) => {
+      const pattern = fields[4 * index + 2] ?? ''
+      return pattern === '' || pattern.startsWith('!') ? [] : [posix.join(folder, path)]
+    })
+  } finally {
+    rmSync(work, { recursive: true })
+  }
+}
+
+function kindOf(path: string, owner: string | null, manifests: ReadonlyMap<string, Manifest>): Kind {
+  const name = posix.basename(path)
+  if (name === 'SKILLSET.md' && manifests.has(folderOf(path))) return 'manifest'
+  if (owner !== null && name === 'SKILL.md') return path === posix.join(owner, name) ? 'skill' : 'nothing'
+  if (owner !== null) return 'supporting'
+  const folders = path.split('/')
+  if (name === 'SKILL.md' || folders.some(segment => VENDORED.includes(segment))) return 'nothing'
+
+  const extension = EXTENSIONS.find(ending => name.toLowerCase().endsWith(ending)) ?? ''
+  const stem = name.slice(0, name.length - extension.length)
+  if (isReadme(stem, extension)) return 'overview'
+  if (COMMUNITY.includes(stem) || /^(LICENSE|LICENCE|NOTICE)/.test(name) || stem.endsWith('_TEMPLATE')) return 'community'
+  const isMarkdown = ['.md', '.mdx', '.markdown'].includes(extension)
+  return isMarkdown && !folders.some(segment => segment.startsWith('.')) ? 'document' : 'nothing'
+}
+
+const VENDORED = ['node_modules', 'vendor', 'third_party', '__pycache__']
+const EXTENSIONS = ['.md', '.mdx', '.markdown', '.txt', '.rst']
+const COMMUNITY = [
+  ...['AGENTS', 'CLAUDE', 'GEMINI', 'COPYING', 'CHANGELOG', 'HISTORY', 'CONTRIBUTING', 'CODE_OF_CONDUCT', 'SECURITY', 'SUPPORT'],
+  ...['GOVERNANCE', 'MAINTAINERS', 'AUTHORS'],
+]
+
+/** `README`, or `README` and a language behind a dot, a dash or an underscore. */
+function isReadme(stem: string, extension: string): boolean {
+  const rest = stem.toLowerCase().startsWith('readme') ? stem.slice('readme'.length) : null
+  if (rest === '') return true
+  return rest !== null && extension !== '' && /^[._-][a-z]{2,3}([-_][a-z0-9]{2,4})?$/i.test(rest)
+}
+
+function rulesFor(directory: string, manifests: ReadonlyMap<string, Manifest>) {
+  const rules: ExpectedContext['rules'] = []
+  let bytes = 0
+  for (const { path, rules: text } of manifestsAbove(directory, manifests)) {
+    if (text === '') continue
+    bytes += Buffer.byteLength(text)
+    if (bytes > 128 * KIB || rules.length === 16) return { rules, rulesMissing: true }
+    rules.push({ path, text })
+  }
+  return { rules, rulesMissing: false }
+}
+
+function includesFor(
+  directory: string,
+  manifests: ReadonlyMap<string, Manifest>,
+  fields: Fields | null,
+  read: (path: string) => { text: string; bytes: number } | null,
+) {
+  const declared = [
+    ...manifestsAbove(directory, manifests).flatMap(({ path, include }) =>
+      include.map(target => [folderOf(path), target] as const),
+    ),
+    ...wordsOf(fields?.include ?? mappingOf(fields, 'metadata').include).map(target => [directory, target] as const),
+  ]
+  const includes = new Map<string, string>()
+  let includesMissing = false
+  let bytes = 0
+  for (const [folder, target] of declared) {
+    const path = target.startsWith('/') ? posix.normalize(target.slice(1)) : posix.join(folder, target)
+    if (includes.has(path)) continue
+    const found = read(path)
+    if (found === null || found.bytes > 64 * KIB) {
+      includesMissing = true
+      continue
+    }
+    bytes += found.bytes
+    if (includes.size === 16 || bytes > 256 * KIB) {
+      includesMissing = true
+      break
+    }
+    includes.set(path, found.text)
+  }
+  return { includes: [...includes].map(([path, text]) => ({ path, text })), includesMissing }
+}
+
+function manifestsAbove(directory: string, manifests: ReadonlyMap<string, Manifest>): Manifest[] {
+  return [...manifests]
+    .filter(([folder]) => folder === directory || isBelow(folder, directory))
+    .sort(([left], [right]) => left.length - right.length)
+    .map(([, manifest]) => manifest)
+}
+
+/** `fields` is `null` where there is no mapping. */
+function splitParts(file: string): { fence: 'none' | 'open' | 'closed'; fields: Fields | null; body: string } {
+  const text = file.replace(/^\uFEFF/, '')
+  const lines = text.split('\n')
+  const bare = lines.map(line => line.replace(/\r$/, ''))
+  if (bare[0] !== '---') return { fence: 'none', fields: null, body: text }
+  const end = bare.findIndex((line, index) => index > 0 && (line === '---' || line === '...'))
+  if (end < 0) return { fence: 'open', fields: null, body: text }
+  return { fence: 'closed', fields: parseFields(bare.slice(1, end).join('\n')), body: lines.slice(end + 1).join('\n') }
+}
+
+function parseFields(yaml: string): Fields | null {
+  if (yaml.split('\n').every(line => /^\s*(#|$)/.test(line))) return {}
+  try {
+    const fields = load(yaml, { schema: FAILSAFE_SCHEMA })
+    return typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? (fields as Fields) : null
+  } catch {
+    return null
+  }
+}
+
+function wordsOf(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(/\s+/).filter(word => word !== '')
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+function mappingOf(fields: Fields | null, key: string): Fields {
+  const value = fields?.[key]
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function isYes(value: unknown): boolean {
+  return typeof value === 'string' && ['true', 'yes', 'on', '1'].includes(value.toLowerCase())
+}
+
+function folderOf(path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '.' ? '' : folder
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return folder === '' || path.startsWith(`${folder}/`)
 }
