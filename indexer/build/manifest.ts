@@ -184,7 +184,8 @@ function isPattern(pattern: string): boolean {
 }
 
 function rulesOf(text: string, body: string): Rules | null {
-  const leading = /^(?:[ \t]*\r?\n)*/.exec(body)?.[0].length ?? 0
+  // The same white space as `trim` takes for the end, so that a blank line is blank on both sides.
+  const leading = /^(?:[^\S\n]*\n)*/.exec(body)?.[0].length ?? 0
   const rules = trimBlankEnd(body.slice(leading))
   return rules.trim() === '' ? null : { text: rules, offsetBytes: utf8Length(text.slice(0, text.length - body.length + leading)) }
 }

@@ -42,6 +42,14 @@ test.each([
   expect(new TextDecoder().decode(bytes(text).subarray(offsetBytes, offsetBytes + bytes(rules).length))).toBe(rules)
 })
 
+test.each(['\t', '\r', '\u00a0', '\u3000'])(
+  'a line of white space alone is blank before the rules and behind them: %j',
+  space => {
+    const answer = read(`---\nname: a\n---\n${space}\r\nFirst.\n${space}\n${space}`)
+    expect(answer).toMatchObject({ manifest: { rules: { text: 'First.' } } })
+  },
+)
+
 test('a blank body has no rules', () => {
   expect(read('---\nname: a\n---\n \n\n')).toMatchObject({ manifest: { rules: null } })
 })
