@@ -75,9 +75,13 @@ export async function indexRepository<Written>(
   onProgress({ stage: 'policy', done: 0, total: null })
   const policy = applyManifests(tree, await readManifests(reader, tree), repository.name)
   const skills = await readSkills(reader, policy, repository.name)
-  const licenses = await readLicenses(reader, tree, policy, skills.parsed)
+  const { licenses, dropped } = await readLicenses(reader, tree, policy, skills.parsed)
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
   plan.diagnostics.push(...skills.diagnostics)
+  if (dropped > 0)
+    plan.diagnostics.push(
+      limitDiagnostic('index.limit_bytes', `${dropped} license texts left out behind ${INDEXED_TEXT_BYTES} bytes of them`),
+    )
   signal?.throwIfAborted()
 
   const search = createSearchBuilder()
@@ -93,7 +97,7 @@ export async function indexRepository<Written>(
   await writer.addTable('searchSpelling', spelling)
   const searchOwners = owners.length === 0 ? null : await writer.addRecord(formatOwners(owners))
   signal?.throwIfAborted()
-  return writer.finish({ truncated: plan.truncated || skills.truncated, searchOwners, root })
+  return writer.finish({ truncated: plan.truncated || skills.truncated || dropped > 0, searchOwners, root })
 }
 
 async function readEntries(reader: RepositoryReader, onProgress: (progress: Progress) => void): Promise<TreeEntry[]> {
@@ -166,7 +170,7 @@ async function readLicenses(
   tree: Tree,
   policy: Policy,
   skills: readonly ParsedSkill[],
-): Promise<LicenseResolver> {
+): Promise<{ licenses: LicenseResolver; dropped: number }> {
   const texts = new Map<string, string | null>()
   const licensesOfSkills = new Map(skills.map(skill => [skill.directory, { license: skill.frontMatter.license }]))
   const resolver = createLicenseResolver({
@@ -176,14 +180,21 @@ async function readLicenses(
     skillIn: folder => licensesOfSkills.get(folder) ?? null,
     manifestIn: folder => manifestLicense(policy.manifests.get(folder)),
   })
+  let leftBytes = INDEXED_TEXT_BYTES
+  let dropped = 0
   const places = licensePlaces(policy, skills)
   for (let round = 0; round < LICENSE_ROUNDS; round++) {
     const missing = resolver.missing(places)
     if (missing.length === 0) break
-    for await (const { oid, bytes } of reader.read(missing, LICENSE_TEXT_BYTES))
-      texts.set(oid, bytes === null ? null : readableText(bytes))
+    for await (const { oid, bytes } of reader.read(missing, LICENSE_TEXT_BYTES)) {
+      const isOver = bytes !== null && bytes.length > leftBytes
+      if (isOver) dropped++
+      else leftBytes -= bytes?.length ?? 0
+      // A text that is left out counts as unreadable, so what it governs is described only.
+      texts.set(oid, bytes === null || isOver ? null : readableText(bytes))
+    }
   }
-  return resolver
+  return { licenses: resolver, dropped }
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()

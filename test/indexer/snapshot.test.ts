@@ -339,6 +339,19 @@ describe('odd repositories', () => {
     ])
   })
 
+  test('more license texts than are read leave what they govern described, and the index says that it is partial', async () => {
+    const words = 'word '.repeat(26_000)
+    const licenses = Array.from({ length: 1_040 }, (_, number): [string, string] => [
+      `${String(number).padStart(4, '0')}/LICENSE`,
+      `${number} ${words}`,
+    ])
+    const { header, rows } = await indexFiles({ ...Object.fromEntries(licenses), 'z/LICENSE': MIT, 'z/a.md': '# A\n' })
+    expect(header.truncated).toBe(true)
+    expect(header.root.diagnostics).toContainEqual(expect.objectContaining({ code: 'index.limit_bytes', path: '' }))
+    expect(rows('folders').get('z')?.license).toMatchObject({ kind: 'open', name: 'MIT' })
+    expect(rows('folders').get('1039')?.license).toMatchObject({ kind: 'unknown' })
+  })
+
   test('folders that are too deep are left out and the index says that it is partial', async () => {
     const { header, rows } = await indexFiles({ [`${'d/'.repeat(300)}a.md`]: '# A\n', 'b.md': '# B\n' })
     expect(header.truncated).toBe(true)
