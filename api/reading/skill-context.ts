@@ -117,13 +117,13 @@ function firstPageFields(
   full: Full,
   first: boolean,
 ): FirstPageFields {
-  const hasOversized = full.oversized.length > 0
-  if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
   const isReadable = (path: string) => isInside(address.path, path as RepoPath)
+  const oversized = full.oversized
+    .filter(({ path }) => isReadable(path))
+    .map(({ path, sizeBytes }) => ({ path, size: sizeBytes, sourceUrl: host.urls.raw(repository, commit, path) }))
+  const hasOversized = oversized.length > 0
+  if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
   const outside = full.references.filter(path => !isReadable(path)).map(outsideWarning)
-  const oversized = full.oversized.map(({ path, sizeBytes }) => {
-    return { path, size: sizeBytes, sourceUrl: host.urls.raw(repository, commit, path) }
-  })
   return {
     warnings: [...row.warnings, ...outside].slice(0, WARNINGS_PER_SKILL),
     files: full.files,

@@ -23,6 +23,8 @@ beforeAll(async () => {
       'skills/long/big.bin': new Uint8Array(1024 * 1024 + 1).fill(65),
       'skills/short/SKILL.md': skillText('short', 'See [shared](/shared.md) and [notes](notes.md).\n'),
       'skills/short/notes.md': 'Notes.\n',
+      'huge.md': 'x'.repeat(1024 * 1024 + 1),
+      'skills/far/SKILL.md': skillText('far', 'See [huge](/huge.md).\n'),
       'skills/empty/SKILL.md': skillText('empty', ''),
       'skills/lacking/SKILL.md': skillText('lacking', 'Body.\n', 'include: missing.md\n'),
       'skills/closed/SKILL.md': skillText('closed', 'Secret body.\n', 'license: Proprietary\n'),
@@ -80,6 +82,13 @@ test('a page holds at most 16 KiB of text, only the last is complete, and metada
     )
     expect(diagnostics).toEqual([])
   }
+})
+
+test('a file that is too large is named only where it lies inside the mount', async () => {
+  const [whole] = await readAll(HANDBOOK, 'skills/far/SKILL.md')
+  expect(whole?.skill.oversized).toMatchObject([{ path: 'huge.md' }])
+  const [inside] = await readAll(`${HANDBOOK}/skills`, 'skills/far/SKILL.md')
+  expect(inside?.skill).not.toHaveProperty('oversized')
 })
 
 test('files, references, oversized files and warnings stand on the first page only', async () => {
