@@ -1,4 +1,5 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
+import { MARKDOWN_CHARACTERS } from '#core/limits.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { shortLine } from './words.ts'
 
@@ -23,7 +24,11 @@ export interface MarkdownLink {
   target: string
 }
 
-/** @param text Markdown without front matter */
+/**
+ * Only the first `MARKDOWN_CHARACTERS`, up to the end of a line, are understood; behind them comments are found, whatever they stand in.
+ *
+ * @param text Markdown without front matter
+ */
 export function readMarkdown(text: string, limits: { titleCharacters: number; summaryCharacters: number }): MarkdownFacts {
   const environment: Env = {}
   const links: MarkdownLink[] = []
@@ -34,7 +39,8 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   const comments: number[] = []
   let listDepth = 0
 
-  const tokens = parser.parse(text, environment)
+  const understood = beginningOf(text)
+  const tokens = parser.parse(understood, environment)
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'bullet_list_open' || token.type === 'ordered_list_open') listDepth++
     if (token.type === 'bullet_list_close' || token.type === 'ordered_list_close') listDepth--
@@ -58,6 +64,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     for (const child of children) addLink(links, child)
     addInlineComments(comments, children, lineOf(token))
   }
+  addComments(comments, text.slice(understood.length), 1 + countLineBreaks(text, 0, understood.length))
 
   for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
   return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), comments, links }
@@ -84,9 +91,17 @@ function lineOf(token: Token): number {
   return (token.map?.[0] ?? 0) + 1
 }
 
+function beginningOf(text: string): string {
+  if (text.length <= MARKDOWN_CHARACTERS) return text
+  return text.slice(0, text.lastIndexOf('\n', MARKDOWN_CHARACTERS - 1) + 1 || MARKDOWN_CHARACTERS)
+}
+
 function addComments(comments: number[], html: string, firstLine: number): void {
+  let line = firstLine
+  let counted = 0
   for (let at = html.indexOf('<!--'); at >= 0; at = html.indexOf('<!--', at + 4)) {
-    const line = firstLine + countLineBreaks(html, 0, at)
+    line += countLineBreaks(html, counted, at)
+    counted = at
     if (comments.at(-1) !== line) comments.push(line)
   }
 }

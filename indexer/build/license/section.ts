@@ -28,12 +28,13 @@ function licenseSections(markdown: string): Section[] {
   const headings = headingsOf(lines)
   return headings.flatMap((heading, index) => {
     if (!/licen[cs]e/i.test(heading.text)) return []
-    const next = headings.slice(index + 1).find(({ depth }) => depth <= heading.depth)
+    let next = index + 1
+    while (next < headings.length && (headings[next]?.depth ?? 0) > heading.depth) next++
     return [
       {
         heading: heading.text,
         body: lines
-          .slice(heading.line + 1, next?.line)
+          .slice(heading.line + 1, headings[next]?.line)
           .join('\n')
           .trim(),
       },

@@ -77,3 +77,9 @@ test.each([
 ])('hostile Markdown is read like any other: %s', (_name, text) => {
   expect(facts(text).summary.length).toBeLessThanOrEqual(480)
 })
+
+test('of a long text the beginning is understood, up to the end of a line; comments are found behind it too', () => {
+  const line = `${'x'.repeat(63)}\n`
+  const text = `${line.repeat(2_047)}# [a](a.md)\n${line.repeat(10)}# [b](b.md) <!-- c -->\n`
+  expect(facts(text)).toMatchObject({ headings: '[a](a.md)', links: [{ target: 'a.md' }], comments: [2_059] })
+})
