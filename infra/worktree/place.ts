@@ -1,0 +1,62 @@
+import { lstat, readdir, realpath, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
+
+/** A folder that was named cannot be read as a working folder. The message is one line for whoever named it. */
+export class WorktreeError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'WorktreeError'
+  }
+}
+
+/** Where a working folder lies; real paths. */
+export interface WorktreePlace {
+  /** The root of the git work tree that holds the folder, or the folder itself. */
+  root: string
+  /** `null` outside git. */
+  gitDir: string | null
+  /** The folder, as its repository names it. */
+  folder: RepoPath
+}
+
+/** @throws WorktreeError when there is no such folder, or it may not be read */
+export async function findWorktree(folder: string): Promise<WorktreePlace> {
+  const real = await requireFolder(folder)
+  for (let root = real; ; root = dirname(root)) {
+    const gitDir = await gitDirOf(root)
+    if (gitDir !== null) return { root, gitDir, folder: pathBelow(root, real) }
+    if (root === dirname(root)) return { root: real, gitDir: null, folder: '' as RepoPath }
+  }
+}
+
+async function requireFolder(folder: string): Promise<string> {
+  try {
+    const real = await realpath(folder)
+    if (!(await stat(real)).isDirectory()) throw new WorktreeError(`${folder} is not a folder`)
+    await readdir(real)
+    return real
+  } catch (cause) {
+    if (cause instanceof WorktreeError) throw cause
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    const reason = code === 'EACCES' || code === 'EPERM' ? 'may not be read' : 'does not exist'
+    throw new WorktreeError(`the folder ${folder} ${reason}`, { cause })
+  }
+}
+
+function pathBelow(root: string, folder: string): RepoPath {
+  const path = parseRepoPath(relative(root, folder).split(sep).join('/'))
+  if (path === null) throw new WorktreeError('the folder has a name that no path of a repository can hold')
+  return path
+}
+
+/** A `.git` folder, or the one that a `.git` file of a linked work tree or a submodule names. */
+async function gitDirOf(root: string): Promise<string | null> {
+  const inner = join(root, '.git')
+  const kind = await lstat(inner).catch(ifAbsent)
+  const gitDir = kind?.isFile() ? /^gitdir: (.+?)\s*$/.exec((await readSmallFile(inner)) ?? '')?.[1] : kind ? inner : undefined
+  if (gitDir === undefined) return null
+  const resolved = resolve(root, gitDir)
+  return (await lstat(join(resolved, 'HEAD')).catch(ifAbsent)) ? resolved : null
+}
