@@ -36,5 +36,18 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
       process.exitCode = await indexAddress(address, options, env)
     })
 
+  program
+    .command('check')
+    .description('show what agents would get of a working folder, uncommitted files included')
+    .argument('[folder]', 'a repository or a folder of one', '.')
+    .option('--json', 'print one JSON document')
+    .option('--watch', 'check again on every change')
+    .option('--private', 'as a private repository, which serves everything whatever the licence')
+    .option('--all', 'cut no list')
+    .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
+      const { checkFolder } = await import('#indexer/check.ts')
+      process.exitCode = await checkFolder(folder, options)
+    })
+
   await program.parseAsync(argv)
 }

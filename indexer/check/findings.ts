@@ -1,0 +1,119 @@
+import type { Diagnostic, Warning } from '#core/contract/shared.ts'
+import { compareBytes } from '#core/text.ts'
+import { ADVICE } from './advice.ts'
+import type { Finding, SkillReport } from './schema.ts'
+
+/** The whole text of a file that belongs to a skill's required reading. */
+export interface SkillText {
+  path: string
+  text: string
+}
+
+export function findingOfDiagnostic({ severity, code, path, field, message }: Diagnostic, text: SkillText | null): Finding {
+  const line = text === null ? statedLine(message) : (statedLine(message) ?? fieldLine(text.text, field))
+  return finding({ severity, code, path, line, field, message })
+}
+
+/** @param texts the `SKILL.md` first, as far as they are known */
+export function findingsOfSkill(skill: SkillReport, texts: readonly SkillText[]): Finding[] {
+  const told = new Set(skill.diagnostics.map(({ code, message }) => `${code} ${message}`))
+  const found = skill.warnings
+    .filter(({ code, message }) => !told.has(`${code} ${message}`))
+    .map(warning => ({ ...findingOfWarning(warning, skill.path, texts), skill: skill.path }))
+  const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
+  return [
+    ...found,
+    ...outside.map(path => {
+      const message = `${path} lies outside the folder and cannot be read from here`
+      return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
+    }),
+  ]
+}
+
+/** What the check itself has to say of a folder. */
+export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Finding {
+  const { severity, message } = OWN[code]
+  return finding({ severity, code, path, message: count === 0 ? message : `${count} ${message}` })
+}
+
+const OWN = {
+  'folder.empty': { severity: 'warning', message: 'there is no file that a commit would hold' },
+  'folder.excluded': { severity: 'warning', message: 'a manifest above excludes it, so nothing of it is delivered' },
+  'folder.unreadable': { severity: 'error', message: 'the folder may not be read, so nothing below it was checked' },
+  'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not seen' },
+} as const
+
+/** Errors first, then by path and line; what is said twice of a place is said once. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  const unique = new Map(findings.map(one => [[one.code, one.path, one.field, one.message].join('\0'), one]))
+  return [...unique.values()].sort(
+    (left, right) =>
+      RANK[left.severity] - RANK[right.severity] || compareBytes(left.path, right.path) || (left.line ?? 0) - (right.line ?? 0),
+  )
+}
+
+const RANK = { error: 0, warning: 1, info: 2 } as const
+
+function findingOfWarning({ code, field, message }: Warning, skillPath: string, texts: readonly SkillText[]): Finding {
+  const severity = code === 'text.html_comment' ? 'info' : 'warning'
+  const [own] = texts
+  if (code.startsWith('text.')) {
+    const path = texts.find(text => message.startsWith(`${text.path}: `))?.path
+    const said = path === undefined ? message : message.slice(path.length + 2)
+    return finding({ severity, code, path: path ?? skillPath, line: statedLine(said), message: said })
+  }
+  if (code.startsWith('reference.')) return finding({ severity, code, field, message, ...placeOfLink(message, skillPath, texts) })
+  const line = code.startsWith('front_matter.') ? 1 : own?.path === skillPath ? fieldLine(own.text, field) : undefined
+  return finding({ severity, code, path: skillPath, line, field, message })
+}
+
+/** Messages that know their lines say `on line 3` or `on lines 3, 5`. */
+function statedLine(message: string): number | undefined {
+  const stated = /\bon lines? (\d+)/.exec(message)?.[1]
+  return stated === undefined ? undefined : Number(stated)
+}
+
+/** Messages of links begin with the target as it was written. */
+function placeOfLink(message: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
+  const target = message.slice(0, message.lastIndexOf(' leads '))
+  const found = target === '' ? undefined : texts.find(({ text }) => text.includes(target))
+  return found ? { path: found.path, line: lineAt(found.text, found.text.indexOf(target)) } : { path: skillPath }
+}
+
+/** The line of a field of the front matter. */
+function fieldLine(text: string, field: string | undefined): number | undefined {
+  const [first = '', ...lines] = text.split('\n', FRONT_MATTER_LINES)
+  if (field === undefined || !/^\uFEFF?---\s*$/.test(first)) return undefined
+  const index = lines.findIndex(line => line.startsWith(`${field}:`) || /^(?:---|\.\.\.)\s*$/.test(line))
+  return lines[index]?.startsWith(`${field}:`) ? index + 2 : undefined
+}
+
+const FRONT_MATTER_LINES = 500
+
+function lineAt(text: string, index: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < index; at = text.indexOf('\n', at + 1)) line++
+  return line
+}
+
+interface Found {
+  severity: Finding['severity']
+  code: string
+  path: string
+  line?: number | undefined
+  field?: string | undefined
+  message: string
+}
+
+function finding({ severity, code, path, line, field, message }: Found): Finding {
+  const advice = ADVICE[code]
+  return {
+    severity,
+    code,
+    path,
+    ...(line === undefined ? {} : { line }),
+    ...(field === undefined ? {} : { field }),
+    message,
+    ...(advice === undefined ? {} : { advice }),
+  }
+}

@@ -1,0 +1,187 @@
+import type { License } from '#core/contract/shared.ts'
+import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { type ContextPiece, cutSkillContext, START } from '#core/skill-pages.ts'
+import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
+import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
+import { MANIFEST_FILE } from '../build/manifest.ts'
+import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
+import type { KeptSnapshot } from './kept-snapshot.ts'
+import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
+import type { Tokenizer } from './tokens.ts'
+
+/** What was checked, and how. */
+export interface CheckSubject {
+  folder: RepoPath
+  source: Checked['source']
+  visibility: Checked['visibility']
+  /** See `Worktree.unseen`. */
+  unseen: { folders: readonly string[]; notCheckedOut: number }
+}
+
+/** Shapes what an author wants to know of a snapshot. Pure: nothing but the snapshot and the tokenizer is asked. */
+export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, tokenizer: Tokenizer): Checked {
+  const { folder, source, visibility } = subject
+  const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
+  const delivered = deliveredOf(snapshot, folder, row !== undefined)
+  const measure = createMeasure(tokenizer)
+  const contexts = inFolder(snapshot.rows('contexts'), folder)
+  const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject, measure))
+  const findings = collectFindings(snapshot, skills, subject, delivered)
+  const count = (severity: Finding['severity']) => findings.filter(finding => finding.severity === severity).length
+  const full = skills.flatMap(({ delivery }) => (delivery.kind === 'full' ? [delivery] : []))
+  return {
+    format: 1,
+    status: 'checked',
+    folder,
+    source,
+    visibility,
+    tokenizer: tokenizer.name,
+    delivered,
+    manifest: (row?.manifest === undefined ? undefined : snapshot.rows('manifests').get(row.manifest)) ?? null,
+    license: row?.license ?? { kind: 'none', name: null, source: null },
+    counts: row?.counts ?? { skills: 0, documents: 0 },
+    truncated: snapshot.truncated,
+    totals: {
+      errors: count('error'),
+      warnings: count('warning'),
+      infos: count('info'),
+      full: full.length,
+      described: skills.length - full.length,
+      incomplete: full.filter(delivery => !delivery.complete).length,
+      tokens: full.reduce((sum, { tokens }) => sum + tokens, 0),
+    },
+    findings,
+    skills,
+    documents: inFolder(snapshot.rows('documents'), folder).map(([, document]) => document),
+  }
+}
+
+function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): Checked['delivered'] {
+  const withheld = snapshot.rows('withheld')
+  for (const path of ancestorsOf(joinPath(folder, 'x'))) {
+    const reason = withheld.get(path)?.reason
+    if (reason !== undefined) return reason
+  }
+  const isEmpty = folder === '' && snapshot.rows('folders').size === 1 && snapshot.rows('entries').size === 0
+  return known && !isEmpty ? 'open' : 'empty'
+}
+
+function reportSkill(
+  snapshot: KeptSnapshot,
+  path: RepoPath,
+  context: ContextRow,
+  { folder }: CheckSubject,
+  measure: Measure,
+): SkillReport {
+  const { name, description, license, warnings, diagnostics, full } = context
+  const skill = { path, name, description, listed: snapshot.rows('skills').has(path), license, warnings, diagnostics }
+  if (full === undefined) return { ...skill, delivery: { kind: 'described', reason: reasonOf(license) } }
+
+  const read = (part: ContextPart) => ({ path: part.path, text: partText(snapshot, part) })
+  const texts = { rules: full.rules.map(read), includes: full.includes.map(read) }
+  const piece = ({ path, text }: SkillText) => ({ path, ...measure(text) })
+  const rules = texts.rules.map(piece)
+  const body = measure(full.body)
+  const includes = texts.includes.map(piece)
+  const total = [...rules, body, ...includes].reduce(add, { characters: 0, bytes: 0, tokens: 0 })
+  const isReadable = (reference: string) => isInside(folder, reference as RepoPath)
+  return {
+    ...skill,
+    delivery: {
+      kind: 'full',
+      complete: !full.incomplete,
+      pages: countPages([...texts.rules, { path, text: full.body }, ...texts.includes]),
+      ...total,
+      rules,
+      body,
+      includes,
+      files: full.files,
+      references: full.references.filter(isReadable),
+      outside: full.references.filter(reference => !isReadable(reference)),
+      oversized: full.oversized.map(file => ({ path: file.path, bytes: file.sizeBytes })),
+    },
+  }
+}
+
+function reasonOf({ kind, name }: License): string {
+  switch (kind) {
+    case 'none':
+      return 'no licence is declared, so a public repository may only describe it'
+    case 'unknown':
+      return name === null ? 'its licence text is not recognised' : `its licence is not recognised: ${name}`
+    default:
+      return `its licence permits no copy: ${name ?? kind}`
+  }
+}
+
+function countPages(read: readonly SkillText[]): number {
+  const texts = read.map(({ text }) => text)
+  const pieces = read.map(({ path, text }): ContextPiece => {
+    return { kind: 'body', path, characters: countCharacters(text), sizeBytes: utf8Length(text) }
+  })
+  let pages = 1
+  let { next } = cutSkillContext(pieces, texts, START)
+  for (; next !== null; pages++) next = cutSkillContext(pieces.slice(next.piece), texts.slice(next.piece), next).next
+  return pages
+}
+
+function partText(snapshot: KeptSnapshot, { slice }: ContextPart): string {
+  return decodeText(snapshot.record(slice.record).subarray(slice.offsetBytes, slice.offsetBytes + slice.lengthBytes)) ?? ''
+}
+
+type Measure = (text: string) => Amount
+
+// Rules and includes come with many skills; their tokens are counted once.
+function createMeasure(tokenizer: Tokenizer): Measure {
+  const known = new Map<string, number>()
+  return text => {
+    const tokens = known.get(text) ?? tokenizer.count(text)
+    known.set(text, tokens)
+    return { characters: countCharacters(text), bytes: utf8Length(text), tokens }
+  }
+}
+
+function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
+  return { characters: sum.characters + characters, bytes: sum.bytes + bytes, tokens: sum.tokens + tokens }
+}
+
+function collectFindings(
+  snapshot: KeptSnapshot,
+  skills: readonly SkillReport[],
+  { folder, unseen }: CheckSubject,
+  delivered: Checked['delivered'],
+): Finding[] {
+  const textOf = (path: string): SkillText | null => {
+    const record = snapshot.rows('files').get(path)?.record
+    const text = record === undefined ? null : decodeText(snapshot.record(record))
+    return text === null ? null : { path, text }
+  }
+  const concerned = concerning(folder)
+  const findings = [...snapshot.rows('diagnostics').values()]
+    .filter(diagnostic => concerned(diagnostic.path as RepoPath))
+    .map(diagnostic => findingOfDiagnostic(diagnostic, textOf(diagnostic.path)))
+  for (const skill of skills) {
+    const { delivery } = skill
+    const read = delivery.kind === 'full' ? [skill, ...delivery.rules, ...delivery.includes] : [skill]
+    findings.push(
+      ...findingsOfSkill(
+        skill,
+        read.flatMap(({ path }) => textOf(path) ?? []),
+      ),
+    )
+  }
+  if (delivered === 'excluded' || delivered === 'empty') findings.push(ownFinding(`folder.${delivered}`, folder))
+  for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
+  if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
+  return sortFindings(findings)
+}
+
+/** As the interface has it: everything below the folder, and the manifests that apply to it; also what concerns the whole tree. */
+function concerning(folder: RepoPath): (path: RepoPath) => boolean {
+  const above = new Set<string>(ancestorsOf(folder).map(ancestor => joinPath(ancestor, MANIFEST_FILE)))
+  return path => path === '' || above.has(path) || isInside(folder, path)
+}
+
+function inFolder<Row>(rows: ReadonlyMap<string, Row>, folder: RepoPath): [string, Row][] {
+  return [...rows].filter(([path]) => isInside(folder, path as RepoPath)).sort(([left], [right]) => compareBytes(left, right))
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import {
+  Counts,
+  Diagnostic,
+  DocumentListing,
+  IndexErrorCode,
+  License,
+  ManifestMetadata,
+  Path,
+  Warning,
+} from '#core/contract/shared.ts'
+
+const Count = z.int().min(0)
+
+/** How much text agents are given. */
+const Amount = z.object({ characters: Count, bytes: Count, tokens: Count })
+export type Amount = z.infer<typeof Amount>
+
+const Piece = z.object({ path: Path, ...Amount.shape })
+
+const Delivery = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('full'),
+    /** `false`: required content is missing, and no agent will ever get it. */
+    complete: z.boolean(),
+    pages: z.int().min(1),
+    ...Amount.shape,
+    /** In the order in which agents read them: rules, body, includes. */
+    rules: z.array(Piece),
+    body: Amount,
+    includes: z.array(Piece),
+    files: z.array(Path),
+    references: z.array(Path),
+    /** Linked files of the repository that readers of this folder alone cannot open. */
+    outside: z.array(Path),
+    /** Supporting and linked files that are too large to be read. */
+    oversized: z.array(z.object({ path: Path, bytes: Count })),
+  }),
+  z.object({ kind: z.literal('described'), reason: z.string() }),
+])
+
+export const SkillReport = z.object({
+  path: Path,
+  name: z.string(),
+  description: z.string(),
+  /** `false`: loadable by its path alone (`metadata.internal`). */
+  listed: z.boolean(),
+  delivery: Delivery,
+  license: License,
+  /** As agents get them. */
+  warnings: z.array(Warning),
+  diagnostics: z.array(Diagnostic),
+})
+export type SkillReport = z.infer<typeof SkillReport>
+
+/** Something that an author should know, at the place where it can be changed. */
+export const Finding = z.object({
+  severity: Diagnostic.shape.severity,
+  code: z.string(),
+  path: Path,
+  /** From 1; the first of several. Absent where no single line is meant, or none is known. */
+  line: z.int().min(1).optional(),
+  field: z.string().optional(),
+  message: z.string(),
+  /** What to do. */
+  advice: z.string().optional(),
+  /** The skill that it concerns. */
+  skill: Path.optional(),
+})
+export type Finding = z.infer<typeof Finding>
+
+const Checked = z.object({
+  format: z.literal(1),
+  status: z.literal('checked'),
+  /** The folder that was checked, from the root of its repository. */
+  folder: Path,
+  /** `git`: tracked files and others that git does not ignore; `folder`: every file. */
+  source: z.enum(['git', 'folder']),
+  visibility: z.enum(['public', 'private']),
+  /** What `tokens` are counted with. */
+  tokenizer: z.string(),
+  /** What readers of this folder get: something, or why nothing. */
+  delivered: z.enum(['open', 'excluded', 'closed', 'empty']),
+  /** The nearest manifest at or above the folder. */
+  manifest: ManifestMetadata.nullable(),
+  license: License,
+  counts: Counts,
+  truncated: z.boolean(),
+  totals: z.object({
+    errors: Count,
+    warnings: Count,
+    infos: Count,
+    full: Count,
+    described: Count,
+    incomplete: Count,
+    tokens: Count,
+  }),
+  /** Errors first, then by path. */
+  findings: z.array(Finding),
+  /** By path. */
+  skills: z.array(SkillReport),
+  documents: z.array(DocumentListing),
+})
+export type Checked = z.infer<typeof Checked>
+
+const Failed = z.object({ format: z.literal(1), status: z.literal('failed'), errorCode: IndexErrorCode, message: z.string() })
+
+/** What `mountglass check --json` prints. */
+export const CheckReport = z.discriminatedUnion('status', [Checked, Failed])
+export type CheckReport = z.infer<typeof CheckReport>
+
+/** Whether something is wrong that keeps content from agents: then the check fails. */
+export function hasErrors(report: CheckReport): boolean {
+  return report.status === 'failed' || report.totals.errors > 0 || report.totals.incomplete > 0
+}
