@@ -78,7 +78,7 @@ export type SkillRow = z.infer<typeof SkillRow>
 export const DocumentRow = DocumentListing
 export type DocumentRow = z.infer<typeof DocumentRow>
 
-/** `diagnostics`: key: path, `\0`, a running number of four digits. */
+/** `diagnostics`: key: path, `\0`, a running number of six digits. */
 export const DiagnosticRow = Diagnostic
 export type DiagnosticRow = z.infer<typeof DiagnosticRow>
 
