@@ -350,14 +350,19 @@ describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () =
   const labelled = existsSync(LABELLED) ? (JSON.parse(readFileSync(LABELLED, 'utf8')) as Labelled[]) : []
   const withText = labelled.flatMap(({ text, ...rest }) => (typeof text === 'string' ? [{ ...rest, text }] : []))
 
+  // 428 files in 55 groups; the text of one group of one file (FSL-1.1-ALv2, a canonical text above) is not in the data.
   test('texts of one licence are recognised, but for two groups', () => {
+    const filesOf = (groups: readonly Labelled[]) => groups.reduce((files, { occurrences }) => files + occurrences, 0)
+    expect(filesOf(labelled.filter(({ truth }) => kindOfExpression(truth) !== null))).toBe(428)
     const single = withText.filter(({ truth }) => kindOfExpression(truth) !== null)
+    expect(filesOf(single)).toBe(427)
     const missed = single.filter(({ text, truth }) => {
       const recognized = recognizeLicenseText(text)
       return recognized.kind !== 'known' || recognized.id.replace(/-only$/, '') !== truth
     })
     expect(missed.map(({ id }) => id)).toEqual(['b4b3b5', 'e8a1d7'])
-    expect(missed.reduce((files, { occurrences }) => files + occurrences, 0)).toBeLessThanOrEqual(5)
+    expect(filesOf(single) - filesOf(missed)).toBe(422)
+    expect(missed.filter(({ text }) => isOpen(text))).toEqual([])
   })
 
   test('no modified, mixed or restricted text is opened', () => {
