@@ -87,6 +87,10 @@ async function compareSkill(
   expect(joined.complete, path).toBe(complete)
   expect(joined.order, path).toEqual(joined.order.toSorted((left, right) => ORDER.indexOf(left) - ORDER.indexOf(right)))
   expect(first.files, path).toEqual(files.slice(0, 500))
+  // No page is larger than 16 KiB, and none but the last leaves more than 1 KiB of it.
+  const bytes = [...rules, { text: body }, ...includes].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  expect(joined.pages, path).toBeGreaterThanOrEqual(Math.ceil(bytes / 16_384))
+  expect(joined.pages, path).toBeLessThanOrEqual(Math.max(1, Math.ceil(bytes / 15_361)))
   // Every reference can be read from here, and none is made up.
   for (const reference of first.references ?? []) {
     expect(inside(reference) && (oracle.readable.has(reference) || oracle.unlisted.has(reference)), reference).toBe(true)
