@@ -10,7 +10,7 @@ const corpus = CORPUS ?? ''
 const SEEDS: Readonly<Record<string, readonly number[]>> = {
   obra__superpowers: [1, 2, 3],
   'muratcankoylan__Agent-Skills-for-Context-Engineering': [1, 2, 3],
-  'microsoft__agent-skills': [9, 11],
+  'microsoft__agent-skills': [11],
 }
 
 // No repository of the corpus has a manifest, so copies of three are given some.
