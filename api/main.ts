@@ -28,7 +28,7 @@ const GRACE_MILLISECONDS = 5_000
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   try {
-    await start(await withPort(env))
+    await start(withQuietTerminal(await withPort(env)))
   } catch (error) {
     if (!(error instanceof StartError || error instanceof SettingsError)) throw error
     process.stderr.write(`mountglass: ${error.message}\n`)
@@ -170,6 +170,11 @@ function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'p
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new StartError(`cannot listen on ${host}:${port}: this machine has no such address; set HOST`)
   return error
+}
+
+/** At a terminal the printed address should stay in sight, so only what is wrong is logged there unless a level is asked for. */
+function withQuietTerminal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return process.stderr.isTTY && !env.MOUNTGLASS_LOG ? { ...env, MOUNTGLASS_LOG: 'warn' } : env
 }
 
 /** With `PORT=0` any free port is taken. It is looked for first because links to this process hold it. */

@@ -3,7 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { parseInfraSettings } from '#infra/config.ts'
+import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
 import { keepHeapSmall } from './heap.ts'
 import { createProgressPrinter } from './progress-printer.ts'
@@ -26,7 +26,7 @@ export async function indexAddress(rawAddress: string, options: IndexOptions, en
   keepHeapSmall()
   try {
     const infra = await openInfra(
-      parseInfraSettings(options.store === undefined ? env : { ...env, MOUNTGLASS_STORE: options.store }),
+      parseSharedInfraSettings(options.store === undefined ? env : { ...env, MOUNTGLASS_STORE: options.store }),
     )
     try {
       return await indexWith(infra, rawAddress)

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
-import { parseInfraSettings } from '#infra/config.ts'
+import { SettingsError } from '#core/settings.ts'
+import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
 import { parseWorkerSettings } from './config.ts'
 import { keepHeapSmall } from './heap.ts'
@@ -14,9 +15,19 @@ export interface OfferedMessage {
 
 /** `mountglass work`: indexes what was asked for until it is told to stop. Also the child process of `mountglass serve`. */
 export async function work(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await workUntilStopped(env)
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    process.stderr.write(`mountglass: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+async function workUntilStopped(env: NodeJS.ProcessEnv): Promise<void> {
   keepHeapSmall()
   const log = pino({ level: parseWorkerSettings(env).logLevel, name: 'indexer' })
-  const infra = await openInfra(parseInfraSettings(env))
+  const infra = await openInfra(parseSharedInfraSettings(env))
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())
   // A child whose parent is gone has nobody to work for.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LISTEN_VARIABLES, parseEnvironment } from '#core/settings.ts'
+import { LISTEN_VARIABLES, parseEnvironment, SettingsError } from '#core/settings.ts'
 
 /** Where blobs and documents lie. */
 export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' }
@@ -46,4 +46,16 @@ export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
     store: MOUNTGLASS_STORE,
     localRepositories: MOUNTGLASS_LOCAL_REPOSITORIES ?? null,
   }
+}
+
+/**
+ * The same for a process whose work another one reads.
+ *
+ * @throws SettingsError also for a store that only its own process sees
+ */
+export function parseSharedInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
+  const settings = parseInfraSettings(env)
+  if (settings.store.kind === 'memory')
+    throw new SettingsError('MOUNTGLASS_STORE', 'memory: is seen by one process alone; name a folder as disk:<folder>')
+  return settings
 }

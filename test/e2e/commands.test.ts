@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { startService } from '#test/support/service.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+
+let repositories: TestRepositories
+let store: string
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  store = await mkdtemp(join(tmpdir(), 'mountglass-commands-'))
+  const tools = await repositories.create('acme', 'tools')
+  await tools.commit({
+    'package.json': '{"license":"MIT"}',
+    'skills/a/SKILL.md': '---\nname: a\ndescription: d\n---\nDo.\n',
+    'docs/b.md': '# B\n',
+  })
+})
+afterAll(async () => {
+  await repositories.remove()
+  await rm(store, { recursive: true, force: true })
+})
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const settings = {
+    PATH: process.env.PATH,
+    MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+    MOUNTGLASS_STORE: `disk:${store}`,
+    ...env,
+  }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    env: settings,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  return { status, stdout, stderr }
+}
+
+describe('mountglass index', () => {
+  test('indexes an address, a line a stage, and says what there is', async () => {
+    const { status, stderr } = run(['index', '/local/acme/tools'])
+    expect(status).toBe(0)
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^\/local\/acme\/tools at [0-9a-f]{40}$/)
+    expect(lines.slice(1, -1).map(line => line.split(/\s/)[0])).toEqual(['tree', 'rules', 'content', 'write'])
+    expect(lines.at(-1)).toMatch(/^1 skills, 1 documents, 2 objects, \d+ bytes$/)
+    expect(stderr).not.toContain('\u001B')
+  })
+
+  test('what is indexed already is left as it is, and a service without an indexer answers it', async () => {
+    expect(run(['index', 'local/acme/tools@main/docs'])).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('already indexed'),
+    })
+    const service = await startService({
+      MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+      MOUNTGLASS_STORE: `disk:${store}`,
+      MOUNTGLASS_INDEXER: 'none',
+    })
+    try {
+      expect(await service.get('mounts', '/local/acme/tools')).toMatchObject({
+        index: { status: 'ready', counts: { skills: 1, documents: 1 } },
+      })
+    } finally {
+      await service.stop()
+    }
+  })
+
+  test.each([
+    ['an address that is none', ['index', '/local/acme'], {}, 'address.incomplete: '],
+    ['a repository that is none', ['index', '/local/acme/nothing'], {}, 'mount.repo_not_found: '],
+    ['a ref that is none', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
+    ['a store in memory, which nobody else sees', ['index', '/local/acme/tools', '--store', 'memory:'], {}, 'MOUNTGLASS_STORE: '],
+    ['a setting that is wrong', ['index', '/local/acme/tools'], { MOUNTGLASS_STORE: 'tape:' }, 'MOUNTGLASS_STORE: '],
+  ])('%s: one line and exit code 2', (_name, args, env, beginning) => {
+    const { status, stderr } = run(args, env)
+    expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 2, lines: 1 })
+    expect(stderr).toContain(beginning)
+  })
+
+  test('a repository that cannot be indexed: its code and exit code 1', async () => {
+    const bomb = await repositories.create('acme', 'bomb')
+    let tree = await bomb.rawTree([{ mode: '100644', name: 'f', oid: await bomb.writeBlob('x') }])
+    for (let level = 0; level < 10; level++) {
+      tree = await bomb.rawTree(Array.from({ length: 10 }, (_, item) => ({ mode: '40000', name: `d${item}`, oid: tree })))
+    }
+    await bomb.commitTree(tree)
+    expect(run(['index', '/local/acme/bomb'])).toMatchObject({ status: 1, stderr: expect.stringContaining('index.too_large: ') })
+  })
+})
+
+describe('mountglass work', () => {
+  test.each([
+    ['a store in memory', { MOUNTGLASS_STORE: 'memory:' }, 'MOUNTGLASS_STORE: '],
+    ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
+    ['a level that is none', { MOUNTGLASS_LOG: 'loud' }, 'MOUNTGLASS_LOG: '],
+  ])('%s stops it with one line and exit code 1', (_name, env, beginning) => {
+    const { status, stderr } = run(['work'], env)
+    expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 1, lines: 1 })
+    expect(stderr).toContain(beginning)
+  })
+})
+
+test('mountglass --version tells the version, and --help every command', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  expect(run(['--version']).stdout.trim()).toBe(version)
+  expect(run(['--help']).stdout).toMatch(/serve[\s\S]*work[\s\S]*index[\s\S]*check/)
+})
