@@ -22,6 +22,7 @@ import {
   type LinkedText,
   linkedOnly,
   linksOfRules,
+  linksOfText,
   type SkillLinks,
 } from './build/skill-links.ts'
 import { buildTree, type Tree, type TreeFile } from './build/tree.ts'
@@ -245,10 +246,10 @@ async function readContent(
   const rulesLinks = memo(linksOfRules)
   const filesBelow = createFolderExpansion(plan.files)
   const linksOf = memo((skill: PlannedSkill): SkillLinks => {
-    const { directory, markdown } = skill.skill
+    const { directory, body } = skill.skill
     const texts: LinkedText[] = [
       ...chainOf(directory).map(rulesLinks),
-      { folder: directory, links: markdown.links },
+      linksOfText(directory, body),
       ...includesOf(skill).files.map(file => ({ folder: parentOf(file.path), links: content.factsOf(file.path)?.links ?? [] })),
     ]
     return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)
@@ -332,14 +333,14 @@ function addToSearch(
 }
 
 function addSkillToSearch(search: SearchBuilder, { skill, full }: PlannedSkill): void {
-  const { path, name, description, body, markdown } = skill
+  const { path, name, description, body, headings } = skill
   search.add({
     path,
     kind: 'skill',
     owner: path,
     title: name,
     summary: '',
-    fields: { name, description, ...(full ? { headings: markdown.headings, body } : {}) },
+    fields: { name, description, ...(full ? { headings, body } : {}) },
   })
 }
 

@@ -58,8 +58,12 @@ export function followLinks(
 
 /** Links in the rules of a manifest. */
 export function linksOfRules(manifest: Manifest): LinkedText {
-  const limits = { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }
-  return { folder: manifest.folder, links: manifest.rules === null ? [] : readMarkdown(manifest.rules.text, limits).links }
+  return manifest.rules === null ? { folder: manifest.folder, links: [] } : linksOfText(manifest.folder, manifest.rules.text)
+}
+
+/** Links in a text of a folder. */
+export function linksOfText(folder: RepoPath, text: string): LinkedText {
+  return { folder, links: readMarkdown(text, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }).links }
 }
 
 /** The eligible files below a folder, at most as many as a link to a folder stands for. */

@@ -25,7 +25,7 @@ import {
   type YamlValue,
 } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
-import { type MarkdownFacts, readMarkdown } from './markdown.ts'
+import { readMarkdown } from './markdown.ts'
 import { readTranslations } from './translations.ts'
 import { visibleLine, visibleText } from './words.ts'
 
@@ -46,7 +46,8 @@ export interface ParsedSkill {
   internal: boolean
   /** Everything behind the front matter, as it is in the file. */
   body: string
-  markdown: MarkdownFacts
+  /** As written, one a line. The links are read again where they are followed: of all skills at once they are too many to hold. */
+  headings: string
 }
 
 /**
@@ -80,7 +81,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     include: readInclude(fields, warn),
     internal: isYes(metadataOf(fields, 'internal')),
     body,
-    markdown,
+    headings: markdown.headings,
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')

@@ -343,7 +343,7 @@ describe('odd repositories', () => {
     const words = 'word '.repeat(26_000)
     const licenses = Array.from({ length: 1_040 }, (_, number): [string, string] => [
       `${String(number).padStart(4, '0')}/LICENSE`,
-      `${number} ${words}`,
+      `~~${number}~~ ${words}`,
     ])
     const { header, rows } = await indexFiles({ ...Object.fromEntries(licenses), 'z/LICENSE': MIT, 'z/a.md': '# A\n' })
     expect(header.truncated).toBe(true)
