@@ -9,7 +9,7 @@ import { createKeptSnapshot } from './check/kept-snapshot.ts'
 import { buildReport } from './check/report.ts'
 import { type CheckReport, hasErrors } from './check/schema.ts'
 import { formatJson, formatReport, type Paint, printable } from './check/terminal.ts'
-import { loadTokenizer, type Tokenizer } from './check/tokens.ts'
+import { loadTokenizer } from './check/tokens.ts'
 import { IndexError, indexRepository } from './index-repository.ts'
 import { errorCodeOf } from './run-index-job.ts'
 
@@ -34,20 +34,13 @@ const EXIT_USAGE = 2
 /** `mountglass check <folder>`: what agents would get of a working folder, as it lies there. The exit code is 0, 1 (errors) or 2 (no such folder). */
 export async function checkFolder(folder: string, options: CheckOptions): Promise<number> {
   process.stdout.on('error', leaveWhenNobodyReads)
-  const tokenizer = loadTokenizer()
-  tokenizer.catch(() => {}) // told where it is awaited
-  return options.watch ? await watchFolder(folder, options, tokenizer) : await checkOnce(folder, options, tokenizer)
+  return options.watch ? await watchFolder(folder, options) : await checkOnce(folder, options)
 }
 
-async function checkOnce(
-  folder: string,
-  options: CheckOptions,
-  tokenizer: Promise<Tokenizer>,
-  signal?: AbortSignal,
-): Promise<number> {
+async function checkOnce(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<number> {
   const startedAt = performance.now()
   try {
-    const report = await readReport(folder, options, tokenizer, signal)
+    const report = await readReport(folder, options, signal)
     print(report, options, Math.round(performance.now() - startedAt))
     return hasErrors(report) ? EXIT_ERRORS : EXIT_OK
   } catch (error) {
@@ -58,12 +51,7 @@ async function checkOnce(
 }
 
 /** @throws WorktreeError */
-async function readReport(
-  folder: string,
-  options: CheckOptions,
-  tokenizer: Promise<Tokenizer>,
-  signal?: AbortSignal,
-): Promise<CheckReport> {
+async function readReport(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<CheckReport> {
   const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS })
   try {
     const { root, gitDir, folder: mounted } = worktree.description
@@ -71,7 +59,7 @@ async function readReport(
     const repository = { name: nameOf(root), visibility } as const
     const snapshot = await indexRepository(createKeptSnapshot(), worktree, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
-    return buildReport(snapshot, { folder: mounted, source, visibility, unseen: worktree.unseen }, await tokenizer)
+    return buildReport(snapshot, { folder: mounted, source, visibility, unseen: worktree.unseen }, await loadTokenizer())
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
     return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }
@@ -100,7 +88,7 @@ function print(report: CheckReport, { json, all, watch }: CheckOptions, millisec
 // Colours only where the output is a terminal that wants them (`NO_COLOR`).
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
-async function watchFolder(folder: string, options: CheckOptions, tokenizer: Promise<Tokenizer>): Promise<number> {
+async function watchFolder(folder: string, options: CheckOptions): Promise<number> {
   const watcher = createWorktreeWatcher()
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
@@ -112,7 +100,7 @@ async function watchFolder(folder: string, options: CheckOptions, tokenizer: Pro
       await watcher.follow(folder)
       if (watcher.unwatched > 0) process.stderr.write(`mountglass: changes in ${watcher.unwatched} folders cannot be watched\n`)
       separate(turn, options)
-      exitCode = await checkOnce(folder, options, tokenizer, stop.signal)
+      exitCode = await checkOnce(folder, options, stop.signal)
       if (turn === 0 && exitCode === EXIT_USAGE) return exitCode
       await Promise.race([interrupted, watcher.changed()])
     }

@@ -5,7 +5,7 @@ export interface Tokenizer {
   count(text: string): number
 }
 
-/** Loads the vocabulary: a fifth of a second and 75 MB, so only whoever counts calls it. */
+/** Loads the vocabulary, once: a fifth of a second and 75 MB, so only whoever counts calls it. */
 export async function loadTokenizer(): Promise<Tokenizer> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
   // Names of control tokens are plain words here, as in any text that a model is given.

@@ -81,7 +81,7 @@ test('modes and sizes are those of the files, in the order of git', async () => 
   await chmod(join(root, 'run'), 0o755)
   await symlink('../../secret', join(root, 'link'))
   const worktree = await open()
-  const entries = await Array.fromAsync(worktree.entries())
+  const entries = await collect(worktree.entries())
   expect(entries.map(({ path, mode, sizeBytes }) => [path, mode, sizeBytes])).toEqual([
     ['a.md', '100644', 1],
     ['a/b.md', '100644', 5],
@@ -132,9 +132,9 @@ test.each([
   await write({ 'docs/a.md': 'a text', 'b.md': 'b' })
   await writeFile(join(outside, 'secret'), 'secret')
   const worktree = await open()
-  const entries = await Array.fromAsync(worktree.entries())
+  const entries = await collect(worktree.entries())
   await change(join(root, 'docs/a.md'))
-  const blobs = await Array.fromAsync(
+  const blobs = await collect(
     worktree.read(
       entries.map(entry => entry.oid),
       100,
@@ -146,9 +146,9 @@ test.each([
 test('bytes come in the order asked for; what is too large or unknown is null', async () => {
   await write(Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`${number}.md`, 'x'.repeat(number)])))
   const worktree = await open()
-  const entries = await Array.fromAsync(worktree.entries())
+  const entries = await collect(worktree.entries())
   const wanted = [...entries].reverse()
-  const blobs = await Array.fromAsync(worktree.read([...wanted.map(entry => entry.oid), 'f'.repeat(40)], 50))
+  const blobs = await collect(worktree.read([...wanted.map(entry => entry.oid), 'f'.repeat(40)], 50))
   expect(blobs.map(blob => blob.oid)).toEqual([...wanted.map(entry => entry.oid), 'f'.repeat(40)])
   expect(blobs.map(blob => blob.bytes?.length ?? null)).toEqual([
     ...wanted.map(entry => ((entry.sizeBytes ?? 0) > 50 ? null : entry.sizeBytes)),
@@ -188,7 +188,7 @@ test('a repository inside the repository is a submodule, tracked or not, and is 
   }
   git('init', '-q')
   git('-c', 'advice.addEmbeddedRepo=false', 'add', 'a.md', 'inner')
-  const entries = await Array.fromAsync((await open()).entries())
+  const entries = await collect((await open()).entries())
   expect(entries.map(({ path, mode, sizeBytes }) => [path, mode, sizeBytes])).toEqual([
     ['a.md', '100644', 1],
     ['inner', '160000', null],
@@ -212,7 +212,7 @@ test('names of any bytes are listed; those that are not UTF-8 have no path', asy
   await writeFile(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]), 'x')
   for (const isGit of [false, true]) {
     if (isGit) git('init', '-q')
-    const entries = await Array.fromAsync((await open()).entries())
+    const entries = await collect((await open()).entries())
     expect(entries.map(entry => entry.path)).toEqual(['"quoted".md', '-dash.md', 'line\nbreak.md', 'ü é.md', null])
   }
 })
@@ -222,7 +222,7 @@ test('reading stops at the limit of entries and says so', async () => {
   for (const isGit of [false, true]) {
     if (isGit) git('init', '-q')
     const worktree = await open(root, { treeEntries: 5, seconds: 60 })
-    expect((await Array.fromAsync(worktree.entries())).length).toBe(5)
+    expect((await collect(worktree.entries())).length).toBe(5)
     expect(worktree.cut).toBe(true)
   }
 })
@@ -230,7 +230,7 @@ test('reading stops at the limit of entries and says so', async () => {
 test('reading stops when its time is over', async () => {
   await write({ 'a.md': 'a' })
   const worktree = await open(root, { treeEntries: 5, seconds: 0 })
-  await vi.waitFor(() => expect(Array.fromAsync(worktree.entries())).rejects.toThrow(ReadError))
+  await vi.waitFor(() => expect(collect(worktree.entries())).rejects.toThrow(ReadError))
 })
 
 test.each([
@@ -250,7 +250,7 @@ test('a repository that git cannot read is refused', async () => {
   git('add', '.')
   await writeFile(join(root, '.git', 'index'), 'not an index')
   const worktree = await open()
-  await expect(Array.fromAsync(worktree.entries())).rejects.toThrow(WorktreeError)
+  await expect(collect(worktree.entries())).rejects.toThrow(WorktreeError)
 })
 
 test('programs that the configuration of a repository names are not run', async () => {
@@ -288,8 +288,8 @@ async function open(folder = root, limits = LIMITS): Promise<Worktree> {
 /** Every file with a path, and its bytes as text. */
 async function contents(given?: Worktree): Promise<Record<string, string | null>> {
   const worktree = given ?? (await open())
-  const entries = await Array.fromAsync(worktree.entries())
-  const blobs = await Array.fromAsync(
+  const entries = await collect(worktree.entries())
+  const blobs = await collect(
     worktree.read(
       entries.map(entry => entry.oid),
       1_000,
@@ -301,4 +301,10 @@ async function contents(given?: Worktree): Promise<Record<string, string | null>
       return [entry.path ?? '', bytes ? Buffer.from(bytes).toString() : null]
     }),
   )
+}
+
+async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const collected: Value[] = []
+  for await (const value of values) collected.push(value)
+  return collected
 }

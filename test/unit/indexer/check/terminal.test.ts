@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest'
+import type { Checked, Finding, SkillReport } from '#indexer/check/schema.ts'
+import { formatJson, formatReport, type Paint, printable } from '#indexer/check/terminal.ts'
+
+const plain: Paint = (_style, text) => text
+const OPTIONS = { paint: plain, all: false, milliseconds: 1_234 }
+
+test('the report reads from what is wrong to what sums up', () => {
+  const report = checked({
+    findings: [
+      finding({
+        severity: 'error',
+        path: 'a/SKILL.md',
+        line: 5,
+        field: 'include',
+        message: 'there is no x',
+        code: 'include.missing',
+        advice: 'add it',
+      }),
+      finding({ severity: 'warning', path: '', message: 'left out', code: 'tree.limit' }),
+    ],
+    totals: { errors: 1, warnings: 1, infos: 0, full: 2, described: 1, incomplete: 1, tokens: 12_345 },
+    skills: [
+      full('b/SKILL.md'),
+      { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no licence is declared' }, license: NONE },
+      full('a/SKILL.md', { complete: false, pages: 2, characters: 20_000, bytes: 20_010, tokens: 5_000 }),
+    ],
+  })
+  expect(formatReport(report, OPTIONS)).toBe(
+    `What agents get of the whole repository
+files that git would commit; as a public repository
+
+1 error
+  ✗ a/SKILL.md:5  include: there is no x → add it  [include.missing]
+
+1 warning
+  ! .  left out  [tree.limit]
+
+3 skills
+  a/SKILL.md         2 pages  20,000 characters, 20,010 bytes  ~5,000 tokens  MIT by LICENSE
+      never complete: required content is missing
+  c/SKILL.md  described only                                                  no licence
+      no licence is declared
+  b/SKILL.md          1 page          10 characters, 10 bytes      ~3 tokens  MIT by LICENSE
+
+✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 never complete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s
+`,
+  )
+})
+
+test('a skill tells what is read in which order, and what else there is', () => {
+  const skill = full('skills/pdf/SKILL.md', {
+    rules: [piece('SKILLSET.md'), piece('skills/SKILLSET.md')],
+    includes: [piece('shared.md')],
+    files: Array.from({ length: 8 }, (_, number) => `skills/pdf/references/${number}.md`),
+    references: ['x.md'],
+    outside: ['y.md', 'z.md'],
+    oversized: [{ path: 'big.md', bytes: 2_000_000 }],
+  })
+  const text = formatReport(checked({ skills: [{ ...skill, name: 'Documents', listed: false }] }), OPTIONS)
+  expect(text).toContain('      reads SKILLSET.md → skills/SKILLSET.md → body → shared.md\n')
+  expect(text).toContain(
+    '      named Documents; internal: loaded by its path alone; 8 files: references/0.md, references/1.md, references/2.md, ' +
+      'references/3.md, references/4.md, references/5.md and 2 more; 1 reference; 2 references out of the folder; 1 file too large to read\n',
+  )
+})
+
+test('columns stand below each other in scripts whose letters are wide', () => {
+  const text = formatReport(
+    checked({ skills: [full('漢字/SKILL.md'), full('abcd/SKILL.md'), full('e\u0301fgh/SKILL.md')] }),
+    OPTIONS,
+  )
+  const lines = text.split('\n').filter(line => line.includes('SKILL.md'))
+  expect(lines.map(line => line.replace(/\S+SKILL\.md/, ''))).toEqual(Array(3).fill(lines[1]?.replace('abcd/SKILL.md', '')))
+})
+
+test('an index that limits cut says so in the last line', () => {
+  expect(formatReport(checked({ truncated: true }), OPTIONS)).toMatch(/limits were reached: the index is partial · 1\.2 s\n$/)
+})
+
+test.each([
+  ['an override of direction', 'a\u202Eb', 'a<U+202E>b'],
+  ['an escape sequence', 'a\u001B[31mb', 'a<U+001B>[31mb'],
+  ['line breaks and tabs', 'a\nb\tc\r\nd', 'a b c d'],
+  ['tags and spaces without width', '\u{E0041}\u200B', '<U+E0041><U+200B>'],
+  ['ordinary writing', 'Grüße 漢字 👩‍🚀', 'Grüße 漢字 👩‍🚀'],
+])('%s in a text of the repository: one line, everything visible', (_what, text, printed) => {
+  expect(printable(text)).toBe(printed)
+})
+
+test('JSON spells hidden characters out and reads back the same', () => {
+  const value = { path: 'a\u202Eb\u{E0041}\u200B', message: 'line\nbreak \u001B[0m 漢字' }
+  const json = formatJson(value, 2)
+  expect(json).not.toMatch(/[\u202E\u200B\u{E0041}]|(?!\n)\p{Cc}/u)
+  expect(json).toContain('漢字')
+  expect(JSON.parse(json)).toEqual(value)
+})
+
+const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const NONE = { kind: 'none', name: null, source: null } as const
+
+function checked(change: Partial<Checked>): Checked {
+  return {
+    format: 1,
+    status: 'checked',
+    folder: '',
+    source: 'git',
+    visibility: 'public',
+    tokenizer: 'o200k_base',
+    delivered: 'open',
+    manifest: null,
+    license: MIT,
+    counts: { skills: 3, documents: 4 },
+    truncated: false,
+    totals: { errors: 0, warnings: 0, infos: 0, full: 0, described: 0, incomplete: 0, tokens: 0 },
+    findings: [],
+    skills: [],
+    documents: [],
+    ...change,
+  }
+}
+
+function finding(change: Partial<Finding>): Finding {
+  return { severity: 'warning', code: 'body.long', path: 'SKILL.md', message: 'long', ...change }
+}
+
+type Full = Extract<SkillReport['delivery'], { kind: 'full' }>
+
+function full(path: string, change: Partial<Full> = {}): SkillReport {
+  const amount = { characters: 10, bytes: 10, tokens: 3 }
+  const parts = { rules: [], body: amount, includes: [], files: [], references: [], outside: [], oversized: [] }
+  return {
+    path,
+    name: path.split('/').at(-2) ?? 'tools',
+    description: 'does something',
+    listed: true,
+    delivery: { kind: 'full', complete: true, pages: 1, ...amount, ...parts, ...change },
+    license: MIT,
+    warnings: [],
+    diagnostics: [],
+  }
+}
+
+function piece(path: string) {
+  return { path, characters: 1, bytes: 1, tokens: 1 }
+}
