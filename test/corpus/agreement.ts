@@ -78,7 +78,7 @@ async function compareSkill(
   service: CorpusApp,
   address: string,
   oracle: Oracle,
-  { path, context, complete, files }: ExpectedSkill,
+  { path, directory, context, complete, files }: ExpectedSkill,
   inside: (path: string) => boolean,
 ): Promise<number> {
   const joined = await joinSkill(service, address, path)
@@ -91,6 +91,10 @@ async function compareSkill(
   const bytes = [...rules, { text: body }, ...includes].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   expect(joined.pages, path).toBeGreaterThanOrEqual(Math.ceil(bytes / 16_384))
   expect(joined.pages, path).toBeLessThanOrEqual(Math.max(1, Math.ceil(bytes / 15_361)))
+  const missed = linkedFiles(body, directory).filter(
+    target => target !== path && inside(target) && oracle.textOf(target) !== null && !first.references?.includes(target),
+  )
+  expect((first.references ?? []).length === 200 ? [] : missed, path).toEqual([])
   // Every reference can be read from here, and none is made up.
   for (const reference of first.references ?? []) {
     expect(inside(reference) && (oracle.readable.has(reference) || oracle.unlisted.has(reference)), reference).toBe(true)
@@ -100,6 +104,17 @@ async function compareSkill(
 }
 
 const ORDER = ['rule', 'body', 'include']
+
+/** Where plain inline links of a Markdown text lead, as far as that can be told without a parser. */
+function linkedFiles(markdown: string, folder: string): string[] {
+  const prose = markdown
+    .replace(/^ *(```+|~~~+)[\s\S]*?^ *\1/gm, '')
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/`[^`\n]*`/g, '')
+    .replace(/^(?: {4}|\t).*$/gm, '')
+  const targets = [...prose.matchAll(/\]\(([^()\s<>]+)\)/g)].map(([, target = '']) => target.replace(/[?#].*$/, ''))
+  return targets.filter(target => target !== '' && !/^(?:[a-z]+:|\/)/i.test(target)).map(target => posix.join(folder, target))
+}
 
 async function compareDescription(service: CorpusApp, address: string, { path }: ExpectedSkill): Promise<number> {
   const answer = await service.get('skills', address, { path })

@@ -22,6 +22,8 @@ export interface Summary {
   /** Files that are known but not delivered, by code. */
   refusals: Counts
   licensesOfSkills: Counts
+  /** Of every folder, outside its skills: kind and name. */
+  licensesOfFolders: Counts
   warnings: Counts
   diagnostics: Counts
   /** Everything that agents receive who load every skill. `pagesPerSkill`: skills by their number of pages. */
@@ -79,6 +81,9 @@ export async function summarize(
     },
     refusals: count([...files.values()].flatMap(({ refusal }) => refusal ?? [])),
     licensesOfSkills: count(all.map(([, { license, directory }]) => describeLicense(license, directory))),
+    licensesOfFolders: count(
+      (await snapshot.range('folders')).map(([, { license }]) => `${license.kind}, ${license.name ?? '–'}`),
+    ),
     warnings: count(all.flatMap(([, { warnings }]) => warnings.map(({ code }) => code))),
     diagnostics: count((await snapshot.range('diagnostics')).map(([, { code }]) => code)),
     contexts: {
