@@ -1,0 +1,54 @@
+import { encodeText } from '#core/text.ts'
+import { createLicenseResolver, type LicenseFile } from '#indexer/build/license/index.ts'
+import { type Plan, type PlannedSkill, planContent, skillCandidates } from '#indexer/build/plan.ts'
+import { parseSkill } from '#indexer/build/skill.ts'
+import { buildTree } from '#indexer/build/tree.ts'
+import { applyManifests } from '#indexer/build/withheld.ts'
+
+/** What a file of a planned repository is: its text; a size alone, `null` for a missing blob; a link. */
+export type PlannedContent = string | { sizeBytes: number | null } | { link: string }
+
+/** Plans a repository without git: every rule up to what each file is, with nothing read behind it. */
+export function planOf(files: Readonly<Record<string, PlannedContent>>, visibility: 'public' | 'private' = 'public') {
+  const texts = new Map(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      typeof content === 'string' ? content : 'link' in content ? content.link : null,
+    ]),
+  )
+  const tree = buildTree(
+    Object.entries(files).map(([path, content]) => ({
+      path,
+      mode: typeof content === 'object' && 'link' in content ? ('120000' as const) : ('100644' as const),
+      oid: path,
+      sizeBytes:
+        typeof content === 'object' && 'sizeBytes' in content ? content.sizeBytes : Buffer.byteLength(texts.get(path) ?? ''),
+    })),
+  )
+  const policy = applyManifests(tree, oid => encodeText(texts.get(oid) ?? ''), 'repository')
+  const parsed = skillCandidates(policy).files.map(file => parseSkill(file.path, texts.get(file.path) ?? '', 'repository'))
+  const licenses = createLicenseResolver({
+    filesIn: folder => (tree.folders.get(folder)?.files ?? new Map()) as ReadonlyMap<string, LicenseFile>,
+    textOf: oid => texts.get(oid),
+    skillIn(folder) {
+      const skill = parsed.find(({ directory }) => directory === folder)
+      return skill ? { license: skill.frontMatter.license } : null
+    },
+    manifestIn(folder) {
+      const license = policy.manifests.get(folder)?.license
+      return typeof license === 'string' ? { license } : null
+    },
+  })
+  const plan: Plan = planContent(tree, policy, parsed, licenses, visibility)
+  const skill = (path: string): PlannedSkill => {
+    const found = plan.skills.find(planned => planned.skill.path === path)
+    if (!found) throw new Error(`no skill ${path}`)
+    return found
+  }
+  return {
+    plan,
+    policy,
+    skill,
+    kindOf: (path: string) => plan.files.find(({ file }) => file.path === (path as RepoPath)) ?? null,
+  }
+}
