@@ -45,10 +45,5 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
     if (!found) throw new Error(`no skill ${path}`)
     return found
   }
-  return {
-    plan,
-    policy,
-    skill,
-    kindOf: (path: string) => plan.files.find(({ file }) => file.path === (path as RepoPath)) ?? null,
-  }
+  return { plan, policy, skill }
 }
