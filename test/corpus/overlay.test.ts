@@ -20,6 +20,7 @@ describe.runIf(CORPUS !== null)('real repositories with manifests are delivered 
     service = await corpusApp()
   })
   afterAll(() => service?.close())
+  const overlays: Overlay[] = []
   const compared: Compared[] = []
 
   const copies = (CORPUS === null ? [] : corpusRepositories(corpus)).flatMap(repository =>
@@ -28,13 +29,11 @@ describe.runIf(CORPUS !== null)('real repositories with manifests are delivered 
 
   test.each(copies)('$repository.owner/$repository.name, seed $seed', { timeout: 90_000 }, async ({ repository, seed }) => {
     const copy = { ...repository, owner: `seed-${seed}` }
-    let overlay: Overlay = { manifests: 0, closed: [] }
     const commit = await unpackCorpus(corpus, copy, service.root, folder => {
-      overlay = overlayManifests(folder, seed)
+      overlays.push(overlayManifests(folder, seed))
     })
     await service.app.open(`/local/${copy.owner}/${copy.name}`)
     const oracle = readOracle(service.gitDir(copy), commit)
-    expect(overlay.manifests).toBeGreaterThan(1)
 
     const folders = [...new Set(oracle.skills.map(({ directory }) => posix.dirname(directory)))].filter(folder => folder !== '.')
     const random = createRandom(seed)
@@ -48,6 +47,8 @@ describe.runIf(CORPUS !== null)('real repositories with manifests are delivered 
 
   test('and the copies had everything that can go well or wrong', () => {
     const sum = (key: keyof Compared) => compared.reduce((total, one) => total + one[key], 0)
+    expect(Math.min(...overlays.map(({ manifests }) => manifests))).toBeGreaterThan(1)
+    expect(overlays.flatMap(({ closed }) => closed).length).toBeGreaterThan(1)
     expect(sum('skills')).toBeGreaterThan(100)
     expect(sum('incomplete')).toBeGreaterThan(10)
     expect(sum('skills') - sum('incomplete')).toBeGreaterThan(10)
