@@ -15,7 +15,7 @@ export interface CheckSubject {
   source: Checked['source']
   visibility: Checked['visibility']
   /** See `Worktree.unseen`. */
-  unseen: { folders: readonly string[]; notCheckedOut: number }
+  unseen: { folders: ReadonlySet<string>; notCheckedOut: number }
 }
 
 /** Shapes what an author wants to know of a snapshot. Pure: nothing but the snapshot and the tokenizer is asked. */

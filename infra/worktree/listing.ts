@@ -33,6 +33,9 @@ export async function* listWithGit(root: string, gitDir: string, signal: AbortSi
     const end = await git.ended
     signal.throwIfAborted()
     if (end.status !== 0) throw new GitError('ls-files', end)
+    for (const [, path = ''] of end.message.matchAll(/^warning: could not open directory '(.*)\/': /gm)) {
+      yield { path, kind: 'unreadable_folder' }
+    }
   } finally {
     await git.stop()
   }

@@ -24,6 +24,7 @@ export interface WorktreePlace {
 /** @throws WorktreeError when there is no such folder, or it may not be read */
 export async function findWorktree(folder: string): Promise<WorktreePlace> {
   const real = await requireFolder(folder)
+  if (await isGitDir(real)) throw new WorktreeError(`${folder} is a bare repository or a git dir, which has no files to check`)
   for (let root = real; ; root = dirname(root)) {
     const gitDir = await gitDirOf(root)
     if (gitDir !== null) return { root, gitDir, folder: pathBelow(root, real) }
@@ -43,6 +44,11 @@ async function requireFolder(folder: string): Promise<string> {
     const reason = code === 'EACCES' || code === 'EPERM' ? 'may not be read' : 'does not exist'
     throw new WorktreeError(`the folder ${folder} ${reason}`, { cause })
   }
+}
+
+async function isGitDir(folder: string): Promise<boolean> {
+  const found = await Promise.all(['HEAD', 'objects', 'refs'].map(name => lstat(join(folder, name)).catch(ifAbsent)))
+  return found.every(stats => stats !== null)
 }
 
 function pathBelow(root: string, folder: string): RepoPath {

@@ -19,8 +19,8 @@ export interface Worktree extends RepositoryReader {
 }
 
 export interface UnseenFiles {
-  /** Folders that may not be listed. */
-  folders: string[]
+  /** Folders that may not be listed or entered. */
+  folders: Set<string>
   /** Tracked files that a sparse checkout leaves out. */
   notCheckedOut: number
 }
@@ -45,7 +45,7 @@ const SIDE_BY_SIDE = 16
 
 class WorktreeReader implements Worktree {
   readonly description: WorktreePlace
-  readonly unseen: UnseenFiles = { folders: [], notCheckedOut: 0 }
+  readonly unseen: UnseenFiles = { folders: new Set(), notCheckedOut: 0 }
   readonly #maxEntries: number
   readonly #timeout: AbortSignal
   readonly #closing = new AbortController()
@@ -91,7 +91,7 @@ class WorktreeReader implements Worktree {
       for await (const listed of gitDir === null ? listFolder(root) : listWithGit(root, gitDir, signal)) {
         this.#checkTime()
         if (listed.path === null) unnamable.push(listed)
-        else if (listed.kind === 'unreadable_folder') this.unseen.folders.push(listed.path)
+        else if (listed.kind === 'unreadable_folder') this.unseen.folders.add(listed.path)
         else found.set(listed.path, listed)
         if (found.size + unnamable.length > this.#maxEntries) {
           this.#cut = true
@@ -115,7 +115,10 @@ class WorktreeReader implements Worktree {
     const found = await lstat(absolute).catch(unlessForbidden)
     if (found === null && kind === 'not_checked_out') this.unseen.notCheckedOut++
     if (found === null) return null
-    if (found === 'forbidden') return { path, mode: '100644', oid: NO_OID, sizeBytes: null }
+    if (found === 'forbidden') {
+      this.unseen.folders.add(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+      return null
+    }
     const mode = modeOf(found)
     // Behind a folder that is now a link lies something else than what git knows.
     if (mode === null || !(await this.#liesInside(absolute, path))) return null

@@ -204,7 +204,7 @@ test('what a sparse checkout leaves out is counted as not seen', async () => {
   git('sparse-checkout', 'set', 'kept')
   const worktree = await open()
   expect(Object.keys(await contents(worktree))).toEqual(['a.md', 'kept/b.md'])
-  expect(worktree.unseen).toEqual({ folders: [], notCheckedOut: 2 })
+  expect(worktree.unseen).toEqual({ folders: new Set(), notCheckedOut: 2 })
 })
 
 test('names of any bytes are listed; those that are not UTF-8 have no path', async () => {
@@ -242,6 +242,11 @@ test.each([
   const failure = await openWorktree(join(root, name), LIMITS).catch(error => error)
   expect(failure).toBeInstanceOf(WorktreeError)
   expect(failure.message).toContain(why)
+})
+
+test('a bare repository is refused, since it has no working folder', async () => {
+  git('init', '-q', '--bare')
+  await expect(openWorktree(root, LIMITS)).rejects.toThrow('is a bare repository')
 })
 
 test('a repository that git cannot read is refused', async () => {

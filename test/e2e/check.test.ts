@@ -201,16 +201,22 @@ test.each([
   expect(found.report.findings).toContainEqual(expect.objectContaining({ code, severity: 'error', path }))
 })
 
-test('a folder that may not be listed is an error, and as the folder to check wrong use', async () => {
-  await write({ 'locked/SKILL.md': SKILL('locked'), 'a/SKILL.md': SKILL('a') })
-  await chmod(join(root, 'locked'), 0o000)
-  const { report, code } = await check([root], { asNobody: true })
-  expect(code).toBe(1)
-  expect(report.findings).toMatchObject([{ code: 'folder.unreadable', severity: 'error', path: 'locked' }])
-  const refused = await run([join(root, 'locked')], { asNobody: true })
-  expect([refused.code, refused.stdout]).toEqual([2, ''])
-  expect(refused.stderr).toMatch(/^mountglass: the folder .*locked may not be read\n$/)
-})
+test.each(['outside git', 'tracked by git', 'not tracked by git'])(
+  'a folder that may not be listed is an error, and as the folder to check wrong use: %s',
+  async where => {
+    await write({ 'locked/SKILL.md': SKILL('locked'), 'a/SKILL.md': SKILL('a') })
+    if (where !== 'outside git') git('init', '-q')
+    if (where === 'tracked by git') git('add', '.')
+    await chmod(join(root, 'locked'), 0o000)
+    const { report, code } = await check([root], { asNobody: true })
+    expect(code).toBe(1)
+    expect(report.findings).toMatchObject([{ code: 'folder.unreadable', severity: 'error', path: 'locked' }])
+    expect(report.skills.map(skill => skill.path)).toEqual(['a/SKILL.md'])
+    const refused = await run([join(root, 'locked')], { asNobody: true })
+    expect([refused.code, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toMatch(/^mountglass: the folder .*locked may not be read\n$/)
+  },
+)
 
 test.each([
   ['there is none', 'nothing', 'does not exist'],
