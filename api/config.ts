@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LISTEN_VARIABLES, parseEnvironment } from '#core/settings.ts'
+import { LISTEN_VARIABLES, LOG_VARIABLES, type LogLevel, parseEnvironment } from '#core/settings.ts'
 import { parseSealingKeys, type SealingKeys } from './keys.ts'
 import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
 
@@ -13,10 +13,8 @@ export interface Settings {
   indexer: 'inline' | 'none'
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
-  logLevel: (typeof LOG_LEVELS)[number]
+  logLevel: LogLevel
 }
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Patterns as `local/acme/*`, separated by commas or white space. */
 const RepositoryRules = z.string().transform((text, context): RepositoryRule[] => {
@@ -41,7 +39,7 @@ const Variables = z.object({
   MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
-  MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  ...LOG_VARIABLES,
 })
 
 /** @throws SettingsError naming the first variable that is wrong */

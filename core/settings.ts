@@ -31,3 +31,11 @@ export const LISTEN_VARIABLES = {
     .refine(port => port <= 65_535, 'must be a port number')
     .default(4321),
 }
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** How much is logged. */
+export const LOG_VARIABLES = {
+  MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+}

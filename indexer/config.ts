@@ -1,15 +1,11 @@
 import { z } from 'zod'
-import { parseEnvironment } from '#core/settings.ts'
+import { LOG_VARIABLES, type LogLevel, parseEnvironment } from '#core/settings.ts'
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-
-const Variables = z.object({
-  MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
-})
+const Variables = z.object(LOG_VARIABLES)
 
 /** Settings of a worker beside those of `openInfra`. */
 export interface WorkerSettings {
-  logLevel: (typeof LOG_LEVELS)[number]
+  logLevel: LogLevel
 }
 
 /** @throws SettingsError */

@@ -26,7 +26,7 @@ import {
   type SkillLinks,
 } from './build/skill-links.ts'
 import { buildTree, type Tree, type TreeFile } from './build/tree.ts'
-import { applyManifests, type Policy } from './build/withheld.ts'
+import { applyManifestsInSteps, type Policy } from './build/withheld.ts'
 import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
 import type { SnapshotWriter } from './snapshot-writer.ts'
 
@@ -74,7 +74,7 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
-  const policy = applyManifests(tree, await readManifests(reader, tree), repository.name)
+  const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(reader, tree), repository.name), signal)
   const skills = await readSkills(reader, policy, repository.name)
   const { licenses, dropped } = await readLicenses(reader, tree, policy, skills.parsed)
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
@@ -361,6 +361,21 @@ function oidsOf(files: readonly TreeFile[]): string[] {
 function sumBytes(files: readonly TreeFile[]): number {
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
 }
+
+/** Takes the steps of a long walk, and lets the process look after its timers and the lease between them. */
+async function inTurns<Result>(steps: Generator<void, Result>, signal: AbortSignal | undefined): Promise<Result> {
+  let turnEndsAt = performance.now() + TURN_MILLISECONDS
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (performance.now() < turnEndsAt) continue
+    await nextTurn()
+    signal?.throwIfAborted()
+    turnEndsAt = performance.now() + TURN_MILLISECONDS
+  }
+}
+
+const TURN_MILLISECONDS = 50
 
 function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()

@@ -1,5 +1,5 @@
 import type { IndexErrorCode } from '#core/contract/shared.ts'
-import { INDEX_WALL_WITH_FETCH_SECONDS, LEASE_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, LEASE_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type GitHost, ReadError } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
@@ -64,29 +64,26 @@ export async function writeSnapshot(
   const host = hosts.find(candidate => candidate.segment === job.repository.host)
   if (!host) throw new IndexError('index.fetch_failed', `no host ${job.repository.host} in this deployment`)
 
+  const seconds = host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS
   const outOfTime = new AbortController()
-  const timer = setTimeout(
-    () => outOfTime.abort(new IndexError('index.timeout', `more than ${INDEX_WALL_WITH_FETCH_SECONDS} seconds`)),
-    INDEX_WALL_WITH_FETCH_SECONDS * 1000,
-  )
-  const reader = await host.open(job.repository, job.commit, READ_LIMITS)
+  const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
-    return await indexRepository(createSnapshotWriter(blobs, job.repository, job.commit), reader, job.repository, {
-      signal: AbortSignal.any([signal, outOfTime.signal]),
-      ...(onProgress ? { onProgress } : {}),
-    })
+    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds })
+    try {
+      return await indexRepository(createSnapshotWriter(blobs, job.repository, job.commit), reader, job.repository, {
+        signal: AbortSignal.any([signal, outOfTime.signal]),
+        ...(onProgress ? { onProgress } : {}),
+      })
+    } finally {
+      await reader.close()
+    }
   } finally {
     clearTimeout(timer)
-    await reader.close()
   }
 }
 
 // Paths that are too deep are left out one by one when the tree is built, so reading only stops at the number of entries.
-const READ_LIMITS = {
-  treeEntries: TREE_ENTRIES,
-  treeDepthSegments: Number.MAX_SAFE_INTEGER,
-  seconds: INDEX_WALL_WITH_FETCH_SECONDS,
-}
+const TREE_LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: Number.MAX_SAFE_INTEGER }
 
 /** What a job fails with. */
 export function errorCodeOf(error: unknown): IndexErrorCode {

@@ -6,6 +6,9 @@ export interface GitHost {
   /** `gh`, `local`. */
   readonly segment: string
 
+  /** Whether reading fetches over a network; else the objects are at hand. */
+  readonly isRemote: boolean
+
   /** The repository as the host spells it. `missing`: there is none, or the caller may not see it; nobody can tell which. */
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 

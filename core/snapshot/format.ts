@@ -14,7 +14,7 @@ import {
 import { FrontMatterValue } from '../contract/skill.ts'
 
 /**
- * Version of the stored bytes. Readers accept this one only; another is built anew.
+ * Version of the stored bytes, part of the header's key: what was stored in another one is not seen, and built anew.
  *
  * 1: packs of gzip members, sorted tables in shards, a header last.
  */
@@ -57,8 +57,6 @@ export const FolderRow = z.object({
   manifest: z.string().optional(),
   image: z.union([z.object({ path: z.string() }), z.object({ url: z.string() })]).optional(),
   overview: FolderOverview.optional(),
-  /** A manifest here or above cannot be understood: nothing of the folder is delivered. */
-  closed: z.literal(true).optional(),
 })
 export type FolderRow = z.infer<typeof FolderRow>
 

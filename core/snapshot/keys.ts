@@ -1,11 +1,11 @@
 import type { HostRepository } from '../ports/git-host.ts'
 import type { CommitSha } from './format.ts'
-import { RULES_VERSION } from './format.ts'
+import { FORMAT_VERSION, RULES_VERSION } from './format.ts'
 
 /** The only place where an object key is spelled. The class comes first, then a hash that spreads the load of a store. */
 
 export function headerKey(repository: HostRepository, commit: CommitSha): string {
-  return `${repositoryPrefix(repository)}/c/${commit}/r${RULES_VERSION}`
+  return `${repositoryPrefix(repository)}/c/${commit}/${VERSIONS}`
 }
 
 export function packKey(repository: HostRepository, packName: string): string {
@@ -14,15 +14,18 @@ export function packKey(repository: HostRepository, packName: string): string {
 
 /** Lease or failure of an index job. */
 export function jobKey(repository: HostRepository, commit: CommitSha): string {
-  return `ctl/job/${spread(repository.id)}/${commit}.r${RULES_VERSION}`
+  return `ctl/job/${spread(repository.id)}/${commit}.${VERSIONS}`
 }
 
 export const QUEUE_PREFIX = 'ctl/queue/'
 
 /** Marker of a waiting job. */
 export function queueKey(repository: HostRepository, commit: CommitSha): string {
-  return `${QUEUE_PREFIX}${spread(repository.id)}/${commit}.r${RULES_VERSION}`
+  return `${QUEUE_PREFIX}${spread(repository.id)}/${commit}.${VERSIONS}`
 }
+
+/** Snapshots of other reading rules or another format are other objects. */
+const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}`
 
 // Private repositories share no prefix with public ones.
 function repositoryPrefix(repository: HostRepository): string {

@@ -1,5 +1,5 @@
 import type { FolderOverview } from '#core/contract/browse.ts'
-import type { Diagnostic, SkillListing } from '#core/contract/shared.ts'
+import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts'
 import {
   DIAGNOSTICS_PER_ANSWER,
   MANIFEST_IMAGE_BYTES,
@@ -73,7 +73,11 @@ export function assemble(planned: Plan, content: Content): Assembled {
       file.path,
       { path: file.path, title: titleOf(file.path, content), summary: content.factsOf(file.path)?.summary ?? '' },
     ])
-  const diagnostics = buildDiagnostics(plan, contexts, folders.diagnostics)
+  const diagnostics = buildDiagnostics(
+    plan,
+    contexts.filter(([path]) => listings.has(path as RepoPath)),
+    folders.diagnostics,
+  )
   const manifests: Rows<'manifests'> = sortRows(
     [...plan.policy.manifests.values()].map(manifest => [
       manifest.path,
@@ -191,6 +195,9 @@ function buildListing(planned: PlannedSkill, context: ContextRow): SkillListing 
   return planned.full ? listing : { ...listing, describedOnly: true }
 }
 
+/** Of a closed folder nothing is told, not even by which file it is licensed. */
+const NOTHING_DELIVERED: License = { kind: 'unknown', name: null, source: null }
+
 interface BuiltFolders {
   rows: Map<RepoPath, FolderRow>
   entries: Rows<'entries'>
@@ -219,11 +226,10 @@ function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPa
     if (image?.invalid && image.manifest.folder === path) diagnostics.push(image.invalid)
     rows.set(path, {
       counts: counts.get(path) ?? { skills: 0, documents: 0 },
-      license: plan.licenseOf(path, owner).license,
+      license: policy.withheld.get(path) === 'closed' ? NOTHING_DELIVERED : plan.licenseOf(path, owner).license,
       ...(nearest ? { manifest: nearest.path } : {}),
       ...(image?.image ? { image: image.image } : {}),
       ...(overview ? { overview } : {}),
-      ...(policy.withheld.get(path) === 'closed' ? { closed: true as const } : {}),
     })
 
     if (path === '' || !listed.has(path)) continue

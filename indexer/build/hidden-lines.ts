@@ -14,7 +14,7 @@ export interface HiddenFinding {
 export function findHidden(text: string, comments: readonly number[]): HiddenFinding[] {
   const findings: HiddenFinding[] = []
   const lines: number[] = []
-  const names = new Set<string>()
+  const characters = new Set<string>()
   let line = 1
   let from = 0
   for (const { index, character } of hiddenCharacters(text)) {
@@ -23,10 +23,13 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
     line += countLineBreaks(text, from, index)
     from = index
     if (lines.at(-1) !== line) lines.push(line)
-    names.add(codePointName(character))
+    characters.add(character)
   }
   if (lines.length > 0)
-    findings.push({ code: 'text.hidden_characters', message: `invisible characters (${list([...names])}) on ${linesOf(lines)}` })
+    findings.push({
+      code: 'text.hidden_characters',
+      message: `invisible characters (${list([...characters].map(codePointName))}) on ${linesOf(lines)}`,
+    })
   if (comments.length > 0)
     findings.push({ code: 'text.html_comment', message: `HTML comments, which pages do not show, on ${linesOf(comments)}` })
   return findings

@@ -90,7 +90,8 @@ export function planContent(
     if (isMisspelled(file)) diagnostics.push(misspelled(file))
     if (kind === null) continue
     if (file.sizeBytes === null) {
-      diagnostics.push(unreadableBlob(file))
+      // That a skill is missing was said when it was read.
+      if (baseNameOf(file.path) !== SKILL_FILE) diagnostics.push(unreadableBlob(file))
       continue
     }
     if (kind === 'document' && ++documents > DOCUMENTS) {
@@ -196,8 +197,10 @@ function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
 function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): PlannedFile['kind'] | null {
   const name = baseNameOf(file.path)
   if (name === MANIFEST_FILE && policy.manifests.has(parentOf(file.path))) return 'manifest'
-  if (owner) return file.path === owner.skill.path ? 'skill' : name === SKILL_FILE ? null : 'supporting'
-  return pathKind(file.path)
+  if (file.path === owner?.skill.path) return 'skill'
+  // A SKILL.md that cannot be read as one is refused with its reason, and listed nowhere.
+  if (name === SKILL_FILE) return isSkillPlace(file.path) ? 'community' : null
+  return owner ? 'supporting' : pathKind(file.path)
 }
 
 function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
@@ -232,7 +235,7 @@ function withinBudget(files: readonly PlannedFile[]): { files: PlannedFile[]; dr
 }
 
 function licenseDiagnostics(skills: readonly PlannedSkill[]): Diagnostic[] {
-  const issues = new Set(skills.flatMap(planned => planned.license.issues))
+  const issues = new Set(skills.flatMap(planned => (planned.skill.internal ? [] : planned.license.issues)))
   return [...issues]
     .filter(issue => issue.code !== 'license.unresolved')
     .map(({ code, field, path, message }) => ({ code, severity: 'warning' as const, path, ...(field ? { field } : {}), message }))

@@ -1,6 +1,7 @@
 import type { Warning } from '#core/contract/shared.ts'
 import { REFERENCE_DIRECTORY_FILES, REFERENCES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { compareBytes } from '#core/text.ts'
 import type { Manifest } from './manifest.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import type { PlannedFile, PlannedSkill } from './plan.ts'
@@ -51,7 +52,7 @@ export function followLinks(
       }
     }
   }
-  for (const nested of planned.nested) targets.add(nested.skill.path)
+  for (const nested of planned.nested) if (!nested.skill.internal) targets.add(nested.skill.path)
   targets.delete(path)
   return { targets: [...targets].slice(0, REFERENCES), warnings: [...warnings.values()] }
 }
@@ -84,12 +85,18 @@ function isEligible({ kind, owner }: PlannedFile): boolean {
   return (kind === 'skill' || kind === 'supporting' || kind === 'document') && !owner?.skill.internal
 }
 
-function takeInside(paths: readonly RepoPath[], folder: RepoPath): RepoPath[] {
-  const found: RepoPath[] = []
-  for (const path of paths) {
-    if (isInside(folder, path) && found.push(path) === REFERENCE_DIRECTORY_FILES) break
+// What lies below a folder lies together, behind the folder's name and a slash.
+function takeInside(sorted: readonly RepoPath[], folder: RepoPath): RepoPath[] {
+  const beginning = folder === '' ? '' : `${folder}/`
+  let start = 0
+  let end = sorted.length
+  while (start < end) {
+    const middle = (start + end) >>> 1
+    if (compareBytes(sorted[middle] as RepoPath, beginning) < 0) start = middle + 1
+    else end = middle
   }
-  return found
+  const found = sorted.slice(start, start + REFERENCE_DIRECTORY_FILES)
+  return found.filter(path => isInside(folder, path))
 }
 
 /** Files that documents and required reading link to and that are nothing by themselves: they become readable, nothing more. */

@@ -25,25 +25,42 @@ export interface Policy {
  * @param bytesOf bytes of a manifest's blob; `null` when it is missing or too large
  */
 export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array | null, repositoryName: string): Policy {
+  const steps = applyManifestsInSteps(tree, bytesOf, repositoryName)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in small steps: many patterns over many files take long, and whoever walks has other things to look after. */
+export function* applyManifestsInSteps(
+  tree: Tree,
+  bytesOf: (oid: string) => Uint8Array | null,
+  repositoryName: string,
+): Generator<void, Policy> {
   const manifests = new Map<RepoPath, Manifest>()
   const withheld = new Map<RepoPath, 'excluded' | 'closed'>()
   const folders: TreeFolder[] = []
   const diagnostics: Diagnostic[] = []
 
-  function walk(folder: TreeFolder, inherited: readonly Exclusion[]): void {
+  function* walk(folder: TreeFolder, inherited: readonly Exclusion[]): Generator<void, void> {
     folders.push(folder)
+    yield
     const exclusions = readOwn(folder, inherited)
     if (exclusions === null) {
       withheld.set(folder.path, 'closed')
       return
     }
     if (exclusions.length > 0) {
-      for (const file of folder.files.values()) if (isExcluded(exclusions, file.path, false)) withheld.set(file.path, 'excluded')
+      for (const file of folder.files.values()) {
+        if (isExcluded(exclusions, file.path, false)) withheld.set(file.path, 'excluded')
+        yield
+      }
     }
     for (const name of folder.folders) {
       const path = joinPath(folder.path, name)
       if (isExcluded(exclusions, path, true)) withheld.set(path, 'excluded')
-      else walk(tree.folders.get(path) as TreeFolder, exclusions)
+      else yield* walk(tree.folders.get(path) as TreeFolder, exclusions)
     }
   }
 
@@ -59,7 +76,7 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
     return [...inherited, { folder: folder.path, excludes: compileExclusions(read.manifest.exclude) }]
   }
 
-  walk(tree.folders.get(ROOT) as TreeFolder, [])
+  yield* walk(tree.folders.get(ROOT) as TreeFolder, [])
   return { manifests, withheld, folders, diagnostics, reasonOf: path => reasonOf(withheld, path) }
 }
 

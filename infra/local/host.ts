@@ -60,6 +60,7 @@ export async function openLocalHost(options: LocalHostOptions): Promise<LocalHos
 
 class LocalGitHost implements LocalHost {
   readonly segment = 'local'
+  readonly isRemote = false
   readonly urls: HostUrls
   readonly #root: string
   readonly #places = new SignedCache<Place | null>(HELD_PLACES)

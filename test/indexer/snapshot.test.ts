@@ -94,11 +94,16 @@ describe('skills', () => {
   })
 
   test('a SKILL.md that is no text is said to be unreadable and is no skill', async () => {
-    const { header } = await indexFiles({
+    const { header, rows } = await indexFiles({
       'a/SKILL.md': new Uint8Array([0xff, 0xfe, 0x00]),
       'b/SKILL.md': 'x'.repeat(1024 * 1024 + 1),
     })
     expect(header.root.folder.counts.skills).toBe(0)
+    expect([rows('files').get('a/SKILL.md')?.refusal, rows('files').get('b/SKILL.md')?.refusal]).toEqual([
+      'file.not_text',
+      'file.too_large',
+    ])
+    expect(rows('entries').size).toBe(0)
     expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
       ['skill.unreadable', 'a/SKILL.md'],
       ['skill.unreadable', 'b/SKILL.md'],
@@ -285,6 +290,23 @@ describe('what is withheld', () => {
     expect(rows('entries').get('\0closed')).toEqual({ path: 'closed', kind: 'directory', counts: { skills: 0, documents: 0 } })
     expect(header.root.diagnostics).toMatchObject([{ code: 'manifest.unreadable', boundary: 'closed' }])
   })
+})
+
+test('of a closed folder nothing is told, not even by which file it is licensed', async () => {
+  const { rows } = await indexFiles({ 'closed/SKILLSET.md': '---\nbroken', 'closed/LICENSE': MIT, 'closed/a.md': '# A\n' })
+  expect(rows('folders').get('closed')).toEqual({
+    counts: { skills: 0, documents: 0 },
+    license: { kind: 'unknown', name: null, source: null },
+  })
+})
+
+test('an internal skill is in no diagnostic and no reference', async () => {
+  const { rows, header } = await indexFiles({
+    'a/SKILL.md': skill('a'),
+    'a/inner/SKILL.md': skill('inner', 'Do.\n', 'metadata: { internal: true }\ninclude: [gone.md]\nlicense: see NOWHERE.txt\n'),
+  })
+  expect(header.root.diagnostics).toEqual([])
+  expect(rows('contexts').get('a/SKILL.md')?.full?.references).toEqual([])
 })
 
 describe('odd repositories', () => {

@@ -174,6 +174,7 @@ function fileTitle(path: string): string {
 function oneRepositoryHost(): GitHost {
   return {
     segment: 'local',
+    isRemote: false,
     repository: async () => ({ status: 'ok', value: REPOSITORY }),
     resolve: async () => ({ status: 'ok', value: COMMIT }),
     open: async () => {

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   isLicenseFileName,
-  isLicenseSource,
   isServedInFull,
   kindOfExpression,
   readLicenseSection,
@@ -182,16 +181,6 @@ describe('names of licence files', () => {
     'LICENSE_3RD.txt',
   ])('%s is none', name => {
     expect(isLicenseFileName(name, true)).toBe(false)
-  })
-
-  test('package files count at the root and in a skill folder, plugin files everywhere, a README at the root', () => {
-    expect(isLicenseSource('package.json', true)).toBe(true)
-    expect(isLicenseSource('a/package.json', false)).toBe(false)
-    expect(isLicenseSource('a/.claude-plugin/plugin.json', false)).toBe(true)
-    expect(isLicenseSource('a/plugin.json', false)).toBe(false)
-    expect(isLicenseSource('README.md', true)).toBe(true)
-    expect(isLicenseSource('a/README.md', true)).toBe(false)
-    expect(isLicenseSource('a/b/LICENSE', false)).toBe(true)
   })
 })
 

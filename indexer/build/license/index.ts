@@ -4,7 +4,7 @@
  * Pure: the caller hands in the tree, the texts that it has read, and the declared words.
  */
 export { isServedInFull, kindOfExpression, type LicenseSettings } from './kind.ts'
-export { isLicenseFileName, isLicenseSource, LICENSE_TEXT_BYTES } from './names.ts'
+export { isLicenseFileName, LICENSE_TEXT_BYTES } from './names.ts'
 export { recognizeLicenseText } from './recognize.ts'
 export { createLicenseResolver, type LicenseResolver } from './resolve.ts'
 export { readLicenseSection } from './section.ts'

@@ -33,18 +33,6 @@ export function isLicenseFileName(baseName: string, atRootOrSkill: boolean): boo
   return readLicenseFileName(baseName, atRootOrSkill) !== null
 }
 
-/**
- * Whether the text of this file can decide a licence, by its path alone: what is worth reading in a first pass.
- * Texts that only a declaration or a link names come with `LicenseResolver.missing`.
- */
-export function isLicenseSource(path: string, atRootOrSkill: boolean): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  if (isLicenseFileName(name, atRootOrSkill)) return true
-  if (name === 'plugin.json') return path === PLUGIN_FILE || path.endsWith(`/${PLUGIN_FILE}`)
-  if (name === PACKAGE_FILE) return atRootOrSkill
-  return !path.includes('/') && README.test(name)
-}
-
 export const PLUGIN_FILE = '.claude-plugin/plugin.json'
 export const PACKAGE_FILE = 'package.json'
 

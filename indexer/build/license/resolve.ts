@@ -3,6 +3,7 @@ import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
+import { visibleLine } from '../words.ts'
 import { combineDeclarations, type Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { readMetadataLicense } from './metadata.ts'
@@ -67,7 +68,11 @@ function textOrWanted(sources: LicenseSources, oid: string, wanted: Set<string>)
 }
 
 function asResolved({ kind, name, source, issues }: Declaration): ResolvedLicense {
-  const license: License = { kind, name: name === null ? null : truncateCharacters(name, LICENSE_NAME_CHARACTERS), source }
+  const license: License = {
+    kind,
+    name: name === null ? null : truncateCharacters(visibleLine(name), LICENSE_NAME_CHARACTERS),
+    source,
+  }
   return { license, issues, open: kind === 'open' }
 }
 
