@@ -2,9 +2,12 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CORPUS } from '#test/support/corpus.ts'
 import { joinSkill } from '#test/support/joined.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { measureHostile } from './hostile.ts'
 import { median, printTable, spreadOf } from './measure.ts'
+import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 
 /** Prints what indexing and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than seconds. */
@@ -14,6 +17,11 @@ try {
   const repositories = await makeRepositories(root)
   printTable('Reading a repository, beside git doing the same (median of 3; seconds)', repositories.map(measureRead))
   printTable('Indexing into a disk store (median of 3)', repositories.map(measureIndex))
+  printTable('What indexing the largest repository spends where, without git and disk (median of 3; seconds)', [
+    measureBuild(repositories),
+  ])
+  printTable('Markdown and front matter (best of 3)', measureParsing(CORPUS === null ? null : root))
+  printTable('Hostile inputs, the slowest first', measureHostile())
   await measureService(repositories)
 } finally {
   await rm(root, { recursive: true, force: true })
@@ -60,7 +68,32 @@ function measureIndex(repository: BenchRepository) {
   }
 }
 
-function runOnce(mode: 'read' | 'index', { owner, name }: BenchRepository): Record<string, number> & { seconds: number } {
+/** The repository with the most bytes, real ones before generated ones. */
+function measureBuild(repositories: readonly BenchRepository[]): Record<string, string | number> {
+  const real = repositories.filter(({ owner }) => owner !== 'generated')
+  const sized = (real.length > 0 ? real : repositories).map(repository => {
+    const { files = 0, bytes = 0 } = runOnce('read', repository)
+    return { repository, files, bytes }
+  })
+  const { repository, files, bytes } = sized.reduce((largest, other) => (other.bytes > largest.bytes ? other : largest))
+  const runs = Array.from({ length: RUNS }, () => runOnce('build', repository))
+  const of = (figure: string) => median(runs.map(run => run[figure] ?? 0))
+  return {
+    repository: `${repository.owner}/${repository.name}`,
+    files,
+    MB: bytes / 1e6,
+    tree: of('tree'),
+    'rules and licenses': of('policy'),
+    content: of('content'),
+    'tables and search': of('write'),
+    'peak MB': of('peakMegabytes'),
+  }
+}
+
+function runOnce(
+  mode: 'read' | 'index' | 'build',
+  { owner, name }: BenchRepository,
+): Record<string, number> & { seconds: number } {
   const store = join(root, `store-${Math.random()}`)
   const script = join(import.meta.dirname, 'index-once.ts')
   return JSON.parse(execFileSync(process.execPath, [script, mode, root, owner, name, store], { encoding: 'utf8' }))

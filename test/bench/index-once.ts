@@ -1,23 +1,29 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
+import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import { keepHeapSmall } from '#indexer/heap.ts'
 import { writeSnapshot } from '#indexer/run-index-job.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
 
-/** One measured run in a process of its own: `index-once.ts read|index <root> <owner> <name> <store>` prints figures as JSON. */
+/**
+ * One measured run in a process of its own: `index-once.ts read|index|build <root> <owner> <name> <store>` prints figures as JSON.
+ * `build` is indexing without git and without a disk: the repository is in memory before, the snapshot goes there.
+ */
 const [mode, root, owner, name, store] = process.argv.slice(2) as [string, string, string, string, string]
 keepHeapSmall()
 const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
 const repository = ((await host.repository(owner, name)) as { value: HostRepository }).value
 const resolved = await host.resolve(repository, null)
 if (resolved.status !== 'ok') throw new Error(resolved.status)
+const commit = resolved.value
 
 const startedAt = performance.now()
 const cpuBefore = process.cpuUsage()
 const figures: Record<string, number> = {}
 if (mode === 'read') {
-  const reader = await host.open(repository, resolved.value, {
+  const reader = await host.open(repository, commit, {
     treeEntries: TREE_ENTRIES,
     treeDepthSegments: 10_000,
     seconds: 600,
@@ -29,13 +35,11 @@ if (mode === 'read') {
   for await (const blob of reader.read(oids, READABLE_FILE_BYTES)) bytes += blob.bytes?.length ?? 0
   await reader.close()
   Object.assign(figures, { files: oids.length, bytes })
+} else if (mode === 'build') {
+  Object.assign(figures, await measureStages())
 } else {
   const blobs = await openDiskBlobStore(store)
-  const written = await writeSnapshot(
-    { blobs, hosts: [host] },
-    { repository, commit: resolved.value },
-    new AbortController().signal,
-  )
+  const written = await writeSnapshot({ blobs, hosts: [host] }, { repository, commit }, new AbortController().signal)
   Object.assign(figures, { objects: written?.objects ?? 0, bytes: written?.bytes ?? 0, ...written?.header.root.folder.counts })
 }
 const cpu = process.cpuUsage(cpuBefore)
@@ -44,3 +48,40 @@ figures.cpuSeconds = (cpu.user + cpu.system) / 1e6
 figures.peakMegabytes = process.resourceUsage().maxRSS / 1000
 await host.close()
 process.stdout.write(JSON.stringify(figures))
+
+/** Seconds of each stage of the indexer. */
+async function measureStages(): Promise<Record<string, number>> {
+  const reader = await host.open(repository, commit, { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 600 })
+  const entries: TreeEntry[] = []
+  for await (const entry of reader.entries()) entries.push(entry)
+  const blobs = new Map<string, Uint8Array | null>()
+  const oids = entries.flatMap(entry => (entry.sizeBytes === null ? [] : [entry.oid]))
+  for await (const { oid, bytes } of reader.read(oids, READABLE_FILE_BYTES)) blobs.set(oid, bytes)
+  await reader.close()
+  const inMemory: RepositoryReader = {
+    cut: false,
+    async *entries() {
+      yield* entries
+    },
+    async *read(oids) {
+      for (const oid of oids) yield { oid, bytes: blobs.get(oid) ?? null }
+    },
+    close: async () => {},
+  }
+  const seconds: Record<string, number> = {}
+  let stage = 'tree'
+  let since = performance.now()
+  const enter = (next: string) => {
+    seconds[stage] = (seconds[stage] ?? 0) + (performance.now() - since) / 1000
+    since = performance.now()
+    stage = next
+  }
+  await writeSnapshot(
+    { blobs: createMemoryBlobStore(systemClock), hosts: [{ ...host, open: async () => inMemory }] },
+    { repository, commit },
+    new AbortController().signal,
+    progress => enter(progress.stage),
+  )
+  enter('done')
+  return seconds
+}
