@@ -10,7 +10,8 @@ import { buildReport } from './check/report.ts'
 import { type CheckReport, hasErrors } from './check/schema.ts'
 import { formatJson, formatReport, type Paint, printable } from './check/terminal.ts'
 import { loadTokenizer } from './check/tokens.ts'
-import { IndexError, indexRepository } from './index-repository.ts'
+import { IndexError } from './index-error.ts'
+import { indexRepository } from './index-repository.ts'
 import { errorCodeOf } from './run-index-job.ts'
 
 export interface CheckOptions {

@@ -1,4 +1,4 @@
-import type { Progress } from './index-repository.ts'
+import type { Progress } from './progress.ts'
 
 export interface ProgressPrinter {
   title(text: string): void

@@ -4,7 +4,9 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type GitHost, ReadError } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
-import { IndexError, indexRepository, type Progress } from './index-repository.ts'
+import { IndexError } from './index-error.ts'
+import { indexRepository } from './index-repository.ts'
+import type { Progress } from './progress.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from './snapshot-writer.ts'
 
 export interface IndexerDeps {

@@ -264,3 +264,8 @@ function misspelled(file: TreeFile): Diagnostic {
 function firstSegment(path: RepoPath): string {
   return path.split('/', 1)[0] ?? ''
 }
+
+/** The planned file at each path. */
+export function byPath(files: readonly PlannedFile[]): Map<RepoPath, PlannedFile> {
+  return new Map(files.map(planned => [planned.file.path, planned]))
+}

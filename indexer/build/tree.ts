@@ -93,6 +93,11 @@ export function buildTree(entries: Iterable<TreeEntry>): Tree {
   }
 }
 
+/** Bytes of files together; a missing blob has none. */
+export function sumBytes(files: readonly TreeFile[]): number {
+  return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
+}
+
 export function isRegular(file: TreeFile): boolean {
   return file.mode === '100644' || file.mode === '100755'
 }

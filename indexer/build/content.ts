@@ -1,0 +1,34 @@
+import type { SkillListing } from '#core/contract/shared.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
+import { type TextFacts, titleOfName } from './document.ts'
+import type { HiddenFinding } from './hidden-lines.ts'
+import type { IncludeFailure } from './includes.ts'
+import type { PlannedSkill } from './plan.ts'
+import type { TreeFile } from './tree.ts'
+
+/** Everything about the content that came from reading it. */
+export interface Content {
+  stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
+  recordOf(oid: string): Location | null
+  factsOf(path: RepoPath): TextFacts | null
+  hiddenIn(path: RepoPath): HiddenFinding[]
+  /** Characters of an included file. */
+  charactersOf(oid: string): number
+  includesOf(planned: PlannedSkill): { files: TreeFile[]; failures: IncludeFailure[] }
+  linksOf(planned: PlannedSkill): { targets: RepoPath[]; warnings: SkillListing['warnings'] }
+  /** Files that are only linked. */
+  linked: readonly { file: TreeFile; served: boolean }[]
+}
+
+export type Rows<Name extends TableName> = (readonly [key: string, row: RowOf<Name>])[]
+
+/** What a file is called in listings. */
+export function titleOf(path: RepoPath, content: Content): string {
+  return content.factsOf(path)?.title ?? titleOfName(path)
+}
+
+export function sortRows<Row extends readonly [key: string, row: unknown]>(rows: Row[]): Row[] {
+  return rows.sort(([left], [right]) => compareBytes(left, right))
+}

@@ -1,0 +1,170 @@
+import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import type { RepositoryReader } from '#core/ports/git-host.ts'
+import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import { compareBytes, countCharacters } from '#core/text.ts'
+import type { Content } from './build/content.ts'
+import { titleOfName } from './build/document.ts'
+import { includeCandidates, resolveIncludes } from './build/includes.ts'
+import type { Manifest } from './build/manifest.ts'
+import { byPath, type Plan, type PlannedSkill } from './build/plan.ts'
+import { manifestsAbove } from './build/rule-chain.ts'
+import type { SearchBuilder } from './build/search.ts'
+import {
+  createFolderExpansion,
+  documentTargets,
+  followLinks,
+  type LinkedText,
+  linkedOnly,
+  linksOfRules,
+  linksOfText,
+  type SkillLinks,
+} from './build/skill-links.ts'
+import { sumBytes, type TreeFile } from './build/tree.ts'
+import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
+import type { IndexOptions } from './progress.ts'
+import type { SnapshotWriter } from './snapshot-writer.ts'
+import { nextTurn } from './turns.ts'
+
+/** Reads every file whose text matters, a file at a time and in path order, then what is only linked from there. */
+export async function readContent(
+  reader: RepositoryReader,
+  writer: SnapshotWriter<unknown>,
+  plan: Plan,
+  search: SearchBuilder,
+  { onProgress = () => {}, signal }: IndexOptions,
+): Promise<Content> {
+  const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
+  const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
+  const planned = byPath(plan.files)
+  const skills = new Map(plan.skills.map(skill => [skill.skill.path, skill]))
+  const wanted = wantedFiles(plan, included, chainOf)
+  const targets = new Set<RepoPath>()
+  const characters = new Map<string, number>()
+
+  let done = 0
+  const content = createContentStore(reader, writer, () => {
+    signal?.throwIfAborted()
+    if (++done % 100 === 0) onProgress({ stage: 'content', done, total: wanted.length })
+  })
+  await content.read(wanted, ({ file }, read) => {
+    const found = planned.get(file.path)
+    if (found?.kind === 'document' && found.served) {
+      for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
+    }
+    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
+    if (found && found.kind !== 'skill' && !found.owner?.skill.internal) addToSearch(search, found, read)
+    const skill = skills.get(file.path)
+    if (skill && !skill.skill.internal) addSkillToSearch(search, skill)
+  })
+  onProgress({ stage: 'content', done, total: wanted.length })
+
+  const includesOf = memo((skill: PlannedSkill) =>
+    resolveIncludes(skill, chainOf(skill.skill.directory), plan, oid => content.stateOf(oid) === 'text'),
+  )
+  const rulesLinks = memo(linksOfRules)
+  const filesBelow = createFolderExpansion(plan.files)
+  const linksOf = memo((skill: PlannedSkill): SkillLinks => {
+    const { directory, body } = skill.skill
+    const texts: LinkedText[] = [
+      ...chainOf(directory).map(rulesLinks),
+      linksOfText(directory, body),
+      ...includesOf(skill).files.map(file => ({ folder: parentOf(file.path), links: content.factsOf(file.path)?.links ?? [] })),
+    ]
+    return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)
+  })
+  for (const skill of plan.skills) {
+    // Every skill below a manifest follows all of its links: the time limit and the lease must get their turns.
+    await nextTurn(signal)
+    if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
+  }
+
+  const linked = linkedOnly(targets, planned, plan.tree)
+    .sort((left, right) => compareBytes(left.path, right.path))
+    .map(file => ({ file, served: plan.isServed(plan.licenseOf(parentOf(file.path), null)) }))
+  await readLinked(content, linked, sumBytes(wanted.map(({ file }) => file)))
+
+  return {
+    stateOf: content.stateOf,
+    recordOf: content.recordOf,
+    factsOf: content.factsOf,
+    hiddenIn: content.hiddenIn,
+    charactersOf: oid => characters.get(oid) ?? 0,
+    includesOf,
+    linksOf,
+    linked,
+  }
+}
+
+async function readLinked(
+  content: ContentStore,
+  linked: readonly { file: TreeFile; served: boolean }[],
+  usedBytes: number,
+): Promise<void> {
+  let leftBytes = INDEXED_TEXT_BYTES - usedBytes
+  const wanted: WantedFile[] = []
+  for (const { file, served } of linked) {
+    if (!served || file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || file.sizeBytes > leftBytes) continue
+    leftBytes -= file.sizeBytes
+    wanted.push({ file, keep: true, followed: false })
+  }
+  await content.read(wanted)
+}
+
+/** Files to read, in path order: what is delivered, what is described by its own words, rules and includes of delivered skills. */
+function wantedFiles(
+  plan: Plan,
+  included: ReadonlySet<RepoPath>,
+  chainOf: (folder: RepoPath) => readonly Manifest[],
+): WantedFile[] {
+  const wanted = new Map<RepoPath, WantedFile>()
+  const want = (file: TreeFile, keep: boolean) => {
+    if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES) return
+    wanted.set(file.path, { file, keep: keep || wanted.get(file.path)?.keep === true, followed: included.has(file.path) })
+  }
+  for (const { file, kind, served } of plan.files) {
+    if (served || kind === 'document' || kind === 'overview' || kind === 'skill') want(file, served)
+  }
+  for (const path of included) want(plan.tree.file(path) as TreeFile, true)
+  for (const skill of plan.skills) {
+    if (skill.full)
+      for (const manifest of chainOf(skill.skill.directory))
+        if (manifest.rules) want(plan.tree.file(manifest.path) as TreeFile, true)
+  }
+  return [...wanted.values()].sort((left, right) => compareBytes(left.file.path, right.file.path))
+}
+
+function addToSearch(
+  search: SearchBuilder,
+  { file, kind, owner, served }: { file: TreeFile; kind: string; owner: PlannedSkill | null; served: boolean },
+  read: FileContent,
+): void {
+  if (kind !== 'document' && !(kind === 'supporting' && owner?.full && served)) return
+  search.add({
+    path: file.path,
+    kind: kind === 'document' ? 'document' : 'supporting',
+    owner: owner?.skill.path ?? null,
+    title: read.facts.title ?? titleOfName(file.path),
+    summary: read.facts.summary,
+    fields: { description: read.facts.summary, ...(served ? { headings: read.facts.headings, body: read.facts.body } : {}) },
+  })
+}
+
+function addSkillToSearch(search: SearchBuilder, { skill, full }: PlannedSkill): void {
+  const { path, name, description, body, headings } = skill
+  search.add({
+    path,
+    kind: 'skill',
+    owner: path,
+    title: name,
+    summary: '',
+    fields: { name, description, ...(full ? { headings, body } : {}) },
+  })
+}
+
+function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return key => {
+    if (!known.has(key)) known.set(key, compute(key))
+    return known.get(key) as Value
+  }
+}
