@@ -35,7 +35,7 @@ export type PageContent =
 
 /** Everything the page of an address shows. `status` is the HTTP status that the API gave. */
 export type AddressPage =
-  | { kind: 'problem'; status: number; error: ApiError }
+  | { kind: 'problem'; status: number; error: ApiError; asked?: Address }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
 
 /**
@@ -61,7 +61,7 @@ export async function loadAddressPage(
   // Formatted anew, so that nothing on the way to the API can take its path for another one.
   const asking = formatAddress(asked.address)
   const [mount, view] = await Promise.all([client.get('mounts', asking, {}), loadView(client, asking, request)])
-  if (!mount.ok) return { kind: 'problem', status: mount.status, error: mount.error }
+  if (!mount.ok) return { kind: 'problem', status: mount.status, error: mount.error, asked: asked.address }
 
   const address = parseAddress(mount.answer.address, hosts)
   const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }

@@ -70,6 +70,8 @@ describe('overview', () => {
         }),
     })
     const text = textOf((await get(PAGE)).html)
+    // What is wrong stands before what there is.
+    expect(text.indexOf('yaml: no mapping')).toBeLessThan(text.indexOf('described only'))
     for (const words of [
       'Indexed in part',
       'described only',
@@ -401,6 +403,14 @@ describe('states', () => {
       const { status, html } = await get(target)
       expect(status).toBe(ERROR_STATUS[code])
       if (code !== 'index.indexing' || !target.startsWith(PAGE)) expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
+    }
+  })
+
+  test('where a ref or a folder is not there the whole repository is one link away', async () => {
+    for (const code of ['mount.ref_not_found', 'mount.path_not_found'] as const) {
+      const { get } = await open({ mounts: () => refusal(code) })
+      expect((await get('/local/acme/tools@gone/nowhere')).html).toContain('href="/local/acme/tools"')
+      expect((await get('/local/acme/tools')).html).not.toContain('Open the whole repository')
     }
   })
 
