@@ -74,12 +74,15 @@ export function planContent(
 ): Plan {
   const diagnostics: Diagnostic[] = []
   const isServed = (license: ResolvedLicense) => isServedInFull(license.license, visibility)
-  const skills = parsed.map(skill => planSkill(skill, tree, licenses, isServed))
+  const resolve = (folder: RepoPath, skillDirectory: RepoPath | null) =>
+    withoutWithheldSource(licenses.resolve(folder, skillDirectory), policy)
+  const skills = parsed.map(skill => planSkill(skill, tree, resolve(skill.directory, skill.directory), isServed))
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
 
-  const licenseOf = (folder: RepoPath, owner: PlannedSkill | null) => licenses.resolve(folder, owner?.skill.directory ?? null)
+  const licenseOf = (folder: RepoPath, owner: PlannedSkill | null) => resolve(folder, owner?.skill.directory ?? null)
   const files: PlannedFile[] = []
+  const licensesOfDocuments: ResolvedLicense[] = []
   let documents = 0
   let droppedDocuments = 0
   for (const file of keptFiles(policy).sort((left, right) => compareBytes(left.path, right.path))) {
@@ -98,12 +101,14 @@ export function planContent(
       droppedDocuments++
       continue
     }
+    const license = licenseOf(folder, owner)
     if (kind === 'supporting') owner?.supporting.push(file)
+    if (kind === 'document') licensesOfDocuments.push(license)
     files.push({
       file,
       kind,
       owner: kind === 'skill' || kind === 'supporting' ? owner : null,
-      served: isServed(licenseOf(folder, owner)),
+      served: isServed(license),
     })
   }
   warnOfDuplicates(skills)
@@ -127,7 +132,7 @@ export function planContent(
     licenseOf,
     isServed,
     truncated: tree.cut || droppedDocuments > 0 || budget.dropped > 0,
-    diagnostics: [...diagnostics, ...licenseDiagnostics(skills)],
+    diagnostics: [...diagnostics, ...licenseDiagnostics([...licensesOfListed(skills), ...licensesOfDocuments])],
   }
 }
 
@@ -142,10 +147,9 @@ export function limitDiagnostic(code: string, message: string): Diagnostic {
 function planSkill(
   skill: ParsedSkill,
   tree: Tree,
-  licenses: LicenseResolver,
+  license: ResolvedLicense,
   isServed: (license: ResolvedLicense) => boolean,
 ): PlannedSkill {
-  const license = licenses.resolve(skill.directory, skill.directory)
   const issues = license.issues.map(({ code, field, message }) => (field ? { code, field, message } : { code, message }))
   return {
     skill,
@@ -157,6 +161,13 @@ function planSkill(
     supporting: [],
     warnings: [...skill.warnings, ...issues],
   }
+}
+
+// A licence file keeps its effect when it is withheld, but neither its name is told nor the words that point to it.
+function withoutWithheldSource(resolved: ResolvedLicense, policy: Policy): ResolvedLicense {
+  const { kind, name, source } = resolved.license
+  if (source === null || policy.reasonOf(source as RepoPath) === null) return resolved
+  return { ...resolved, license: { kind, name: name?.includes(baseNameOf(source as RepoPath)) ? null : name, source: null } }
 }
 
 /** The skill that owns the files of each folder: the nearest one at or above it. */
@@ -234,8 +245,12 @@ function withinBudget(files: readonly PlannedFile[]): { files: PlannedFile[]; dr
   return { files: dropped.size === 0 ? [...files] : files.filter(planned => !dropped.has(planned)), dropped: dropped.size }
 }
 
-function licenseDiagnostics(skills: readonly PlannedSkill[]): Diagnostic[] {
-  const issues = new Set(skills.flatMap(planned => (planned.skill.internal ? [] : planned.license.issues)))
+function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {
+  return skills.flatMap(planned => (planned.skill.internal ? [] : [planned.license]))
+}
+
+function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] {
+  const issues = new Set(licenses.flatMap(license => license.issues))
   return [...issues]
     .filter(issue => issue.code !== 'license.unresolved')
     .map(({ code, field, path, message }) => ({ code, severity: 'warning' as const, path, ...(field ? { field } : {}), message }))

@@ -300,6 +300,12 @@ test('of a closed folder nothing is told, not even by which file it is licensed'
   })
 })
 
+test('a licence file keeps its effect when it is excluded, but is not named', async () => {
+  const { rows, header } = await indexFiles({ 'SKILLSET.md': '---\nexclude: [LICENSE]\n---\n', 'a/SKILL.md': skill('a') })
+  expect(header.root.folder.license).toEqual({ kind: 'open', name: 'MIT', source: null })
+  expect(rows('skills').get('a/SKILL.md')?.license).toEqual({ kind: 'open', name: 'MIT', source: null })
+})
+
 test('an internal skill is in no diagnostic and no reference', async () => {
   const { rows, header } = await indexFiles({
     'a/SKILL.md': skill('a'),

@@ -211,15 +211,13 @@ function comparable(answers: Map<string, Answer>, { name }: TestRepository): [st
   ])
 }
 
-/** Texts of an answer, but for the text of files, what quotes it, and where licences stand. */
+/** Texts of an answer, but for the text of files and what quotes it. */
 function stringsOf(json: unknown): string[] {
   if (typeof json === 'string') return [json]
   if (Array.isArray(json)) return json.flatMap(stringsOf)
   if (typeof json !== 'object' || json === null) return []
   if ('code' in json && QUOTING.test(String(json.code))) return []
-  return Object.entries(json).flatMap(([key, value]) =>
-    ['content', 'body', 'source', 'nextCursor'].includes(key) ? [] : stringsOf(value),
-  )
+  return Object.entries(json).flatMap(([key, value]) => (['content', 'body', 'nextCursor'].includes(key) ? [] : stringsOf(value)))
 }
 
 /** They repeat what the author wrote, or say what a skill has to be called. */
