@@ -152,6 +152,16 @@ describe('what may be delivered', () => {
   })
 })
 
+test('of a licence file that is excluded neither the path is told nor the words that point to it', () => {
+  const { plan, skill } = planOf({
+    'SKILLSET.md': '---\nlicense: see legal/TERMS.md\nexclude: [legal/]\n---\n',
+    'legal/TERMS.md': 'All rights reserved.\n',
+    'a/SKILL.md': skillText('a'),
+  })
+  expect(skill('a/SKILL.md').license.license).toEqual({ kind: 'restricted', name: null, source: null })
+  expect(plan.files.filter(({ served }) => served)).toEqual([])
+})
+
 describe('what is said of files', () => {
   test.each<[string, Record<string, PlannedContent>, [string, string][]]>([
     ['another spelling', { 'a/skill.md': '' }, [['skill.file_name', 'a/skill.md']]],
@@ -161,6 +171,8 @@ describe('what is said of files', () => {
       { LICENSE: 'Do as I say.\n', 'a/SKILL.md': skillText('a') },
       [['license.unrecognized', 'LICENSE']],
     ],
+    ['a license of documents that is unknown', { LICENSE: 'Do as I say.\n', 'a.md': '' }, [['license.unrecognized', 'LICENSE']]],
+    ['a license that governs nothing', { 'a/LICENSE': 'Do as I say.\n', 'b/x.md': '' }, []],
   ])('%s', (_name, files, expected) => {
     expect(planOf(files).plan.diagnostics.map(({ code, path }) => [code, path])).toEqual(expected)
   })
