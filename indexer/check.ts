@@ -6,6 +6,7 @@ import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
 import { createKeptSnapshot } from './check/kept-snapshot.ts'
+import { keepTexts } from './check/kept-texts.ts'
 import { buildReport } from './check/report.ts'
 import { type CheckReport, hasErrors } from './check/schema.ts'
 import { formatJson, formatReport, type Paint, printable } from './check/terminal.ts'
@@ -58,9 +59,11 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const snapshot = await indexRepository(createKeptSnapshot(), worktree, repository, signal ? { signal } : {})
+    const reader = keepTexts(worktree)
+    const snapshot = await indexRepository(createKeptSnapshot(), reader, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
-    return buildReport(snapshot, { folder: mounted, source, visibility, unseen: worktree.unseen }, await loadTokenizer())
+    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: reader.textOf } as const
+    return buildReport(snapshot, subject, await loadTokenizer())
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
     return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }

@@ -10,6 +10,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'folder.empty': 'add files, or look whether .gitignore leaves them out',
   'folder.excluded': 'change `exclude` in a manifest above if the folder is meant to be delivered',
   'folder.not_checked_out': 'check out the whole tree: a manifest may be among the missing files',
+  'folder.unlicensed': 'add a LICENSE file, or `license` to a manifest',
   'folder.unreadable': 'give yourself the right to read it',
   'front_matter.invalid': 'correct the YAML; until then agents get no metadata',
   'front_matter.missing': 'begin the file with `---`, a name, a description and `---`',

@@ -1,5 +1,6 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
+import { splitFrontMatter } from '../build/front-matter.ts'
 import { ADVICE } from './advice.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
@@ -38,6 +39,7 @@ export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Fin
 
 const OWN = {
   'folder.empty': { severity: 'warning', message: 'there is no file that a commit would hold' },
+  'folder.unlicensed': { severity: 'warning', message: 'no licence is declared, so a public repository may only describe it' },
   'folder.excluded': { severity: 'warning', message: 'a manifest above excludes it, so nothing of it is delivered' },
   'folder.unreadable': { severity: 'error', message: 'the folder may not be read, so nothing below it was checked' },
   'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not seen' },
@@ -73,11 +75,17 @@ function statedLine(message: string): number | undefined {
   return stated === undefined ? undefined : Number(stated)
 }
 
-/** Messages of links begin with the target as it was written. */
+/** Messages of links begin with the target as it was written. What looks like the link comes before what only has the same words. */
 function placeOfLink(message: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
   const target = message.slice(0, message.lastIndexOf(' leads '))
-  const found = target === '' ? undefined : texts.find(({ text }) => text.includes(target))
-  return found ? { path: found.path, line: lineAt(found.text, found.text.indexOf(target)) } : { path: skillPath }
+  if (target === '') return { path: skillPath }
+  for (const spelling of [`](${target})`, `](<${target}>`, `](${target} `, `]: ${target}`, target]) {
+    for (const { path, text } of texts) {
+      const index = text.indexOf(spelling, text.length - splitFrontMatter(text).body.length)
+      if (index >= 0) return { path, line: lineAt(text, index) }
+    }
+  }
+  return { path: skillPath }
 }
 
 /** The line of a field of the front matter. */

@@ -16,9 +16,11 @@ export interface CheckSubject {
   visibility: Checked['visibility']
   /** See `Worktree.unseen`. */
   unseen: { folders: ReadonlySet<string>; notCheckedOut: number }
+  /** Skills and manifests, delivered or not. */
+  textOf(path: string): string | null
 }
 
-/** Shapes what an author wants to know of a snapshot. Pure: nothing but the snapshot and the tokenizer is asked. */
+/** Shapes what an author wants to know of a snapshot. Pure: nothing is asked but what is given. */
 export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, tokenizer: Tokenizer): Checked {
   const { folder, source, visibility } = subject
   const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
@@ -148,12 +150,12 @@ function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
 function collectFindings(
   snapshot: KeptSnapshot,
   skills: readonly SkillReport[],
-  { folder, unseen }: CheckSubject,
+  { folder, visibility, unseen, textOf: writtenText }: CheckSubject,
   delivered: Checked['delivered'],
 ): Finding[] {
   const textOf = (path: string): SkillText | null => {
     const record = snapshot.rows('files').get(path)?.record
-    const text = record === undefined ? null : decodeText(snapshot.record(record))
+    const text = writtenText(path) ?? (record === undefined ? null : decodeText(snapshot.record(record)))
     return text === null ? null : { path, text }
   }
   const concerned = concerning(folder)
@@ -171,9 +173,17 @@ function collectFindings(
     )
   }
   if (delivered === 'excluded' || delivered === 'empty') findings.push(ownFinding(`folder.${delivered}`, folder))
+  if (visibility === 'public' && hasUnlicensed(snapshot, folder, skills)) findings.push(ownFinding('folder.unlicensed', folder))
   for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
   if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
   return sortFindings(findings)
+}
+
+/** Whether documents or skills of the folder are under no licence at all. */
+function hasUnlicensed(snapshot: KeptSnapshot, folder: RepoPath, skills: readonly SkillReport[]): boolean {
+  const row = snapshot.rows('folders').get(folder)
+  const hasDocuments = row?.license.kind === 'none' && row.counts.documents > 0
+  return hasDocuments || skills.some(({ license }) => license.kind === 'none')
 }
 
 /** As the interface has it: everything below the folder, and the manifests that apply to it; also what concerns the whole tree. */

@@ -262,11 +262,27 @@ test('without a licence a public repository is described, a private one delivere
   const open = await check([root])
   expect([open.code, open.report.totals.described]).toEqual([0, 1])
   expect(open.report.skills[0]?.delivery).toMatchObject({ kind: 'described', reason: expect.stringContaining('no licence') })
+  expect(open.report.findings).toMatchObject([{ code: 'folder.unlicensed', severity: 'warning', path: '' }])
   const closed = await check([root, '--private'])
+  expect(closed.report.findings).toEqual([])
   expect([closed.report.visibility, closed.report.totals.full, bodyOf(closed.report, 'a/SKILL.md')?.characters]).toEqual([
     'private',
     1,
     6,
+  ])
+})
+
+test('lines are told of files that are not delivered, too', async () => {
+  await write({
+    'SKILLSET.md': '---\nname: Tools\nlicense: Proprietary\n---\n',
+    'a/SKILL.md': '---\nname: b\ndescription: d\n---\nBody.\n',
+    'c/SKILLSET.md': '---\nname: C\nlanguage: "?"\n---\n',
+    'c/SKILL.md': SKILL('c'),
+  })
+  const { report } = await check([root])
+  expect(report.findings.map(({ code, path, line }) => [code, path, line])).toEqual([
+    ['name.directory_mismatch', 'a/SKILL.md', 2],
+    ['manifest.invalid_field', 'c/SKILLSET.md', 3],
   ])
 })
 

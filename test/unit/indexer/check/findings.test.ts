@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { findingsOfSkill } from '#indexer/check/findings.ts'
+import type { SkillReport } from '#indexer/check/schema.ts'
+
+const PATH = 'a/SKILL.md'
+const FRONT_MATTER = '---\nname: a\ninclude: [gone.md]\n---\n'
+
+function linesOf(target: string, own: string, rules = ''): string[] {
+  const skill: SkillReport = {
+    path: PATH,
+    name: 'a',
+    description: '',
+    listed: true,
+    delivery: { kind: 'described', reason: '' },
+    license: { kind: 'none', name: null, source: null },
+    warnings: [{ code: 'reference.broken', message: `${target} leads to nothing` }],
+    diagnostics: [],
+  }
+  const texts = [
+    { path: PATH, text: FRONT_MATTER + own },
+    { path: 'SKILLSET.md', text: `---\n---\n${rules}` },
+  ]
+  return findingsOfSkill(skill, texts).map(({ path, line }) => `${path}:${line ?? ''}`)
+}
+
+test.each([
+  ['as it is written', 'gone.md', 'Text.\n\n[x](gone.md)\n', '', 'a/SKILL.md:7'],
+  ['not in the front matter', 'gone.md', 'Text.\n', '\n[x](gone.md)\n', 'SKILLSET.md:4'],
+  ['not where its name is only a part of another', 'one.md', '[x](../gone.md)\n', '[x](one.md "One")\n', 'SKILLSET.md:3'],
+  ['not where its name is only a word', 'gone.md', 'About gone.md.\n', '[x]\n\n[x]: gone.md\n', 'SKILLSET.md:5'],
+  ['in angle brackets', 'a b.md', '[x](<a b.md>)\n', '', 'a/SKILL.md:5'],
+  ['of a form that is not looked for', 'a(b).md', '[x](a\\(b).md)\n', '', 'a/SKILL.md:'],
+])('a broken link is told with the file and line where it stands: %s', (_name, target, own, rules, expected) => {
+  expect(linesOf(target, own, rules)).toEqual([expected])
+})
