@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SearchInput } from '#indexer/build/search.ts'
+import type { Source } from '../items.ts'
+import type { Unit } from '../metrics.ts'
+
+/** A search engine over the items of one repository, its bundle in a folder that stands for an object store. */
+export interface Engine {
+  build(subject: Subject, folder: string): Promise<Bundle>
+  /** A reader that knows nothing yet. Whatever it needs of the bundle it takes from `store`. */
+  open(subject: Subject, folder: string, store: SlowStore): Promise<OpenEngine>
+}
+
+export interface Subject {
+  source: Source
+  items: readonly SearchInput[]
+  /** Of most of its text: `en`, `ja`. */
+  language: string
+}
+
+export interface Bundle {
+  /** Wall time of making the bundle from the items. */
+  seconds: number
+  objects: number
+  /** As stored, compressed where the engine compresses. */
+  bytes: number
+}
+
+export interface OpenEngine {
+  /** At least the first ten units, where there are as many. */
+  find(query: string): Promise<Unit[]>
+  close(): Promise<void>
+}
+
+/** Counts reads, and delays every one by as long as an object store would, unless it is warm. */
+export interface SlowStore {
+  readonly reads: number
+  readonly bytes: number
+  read(folder: string, file: string): Promise<Buffer>
+  /** Any other read, of so many bytes. */
+  delay<Value>(value: Value, bytes: number): Promise<Value>
+}
+
+/** One request and its way back; then the bytes of the answer. */
+const READ_MILLISECONDS = 15
+const BYTES_PER_MILLISECOND = 80_000
+
+export function createSlowStore(isSlow: boolean): SlowStore {
+  let reads = 0
+  let bytes = 0
+  async function delay<Value>(value: Value, length: number): Promise<Value> {
+    reads++
+    bytes += length
+    if (isSlow) await sleep(READ_MILLISECONDS + length / BYTES_PER_MILLISECOND)
+    return value
+  }
+  return {
+    get reads() {
+      return reads
+    },
+    get bytes() {
+      return bytes
+    },
+    async read(folder, file) {
+      const content = await readFile(join(folder, file))
+      return delay(content, content.length)
+    },
+    delay,
+  }
+}
+
+/** The fields of an item as every engine gets them. */
+export function fieldsOf({ path, title, summary, fields }: SearchInput): Record<Field, string> {
+  const { name, description, headings, body } = fields
+  return {
+    title: name === undefined || name === title ? title : `${name}\n${title}`,
+    description: description ?? summary,
+    path,
+    headings: headings ?? '',
+    body: body ?? '',
+  }
+}
+
+export type Field = 'title' | 'description' | 'path' | 'headings' | 'body'
+
+/** How much a field counts, where an engine can be told. */
+export const WEIGHTS: Readonly<Record<Field, number>> = { title: 8, description: 4, path: 2.5, headings: 2, body: 1 }
+
+export function ownersOf(items: readonly SearchInput[]): (path: string) => string | null {
+  const owners = new Map(items.map(({ path, kind, owner }) => [path, kind === 'document' ? null : owner]))
+  return path => owners.get(path) ?? null
+}
+
+/** How many items of a ranked list are folded: enough for ten units and the files that they name. */
+export const RANKED_ITEMS = 200
+
+export async function timed<Value>(work: () => Value | Promise<Value>): Promise<{ value: Value; seconds: number }> {
+  const startedAt = performance.now()
+  const value = await work()
+  return { value, seconds: (performance.now() - startedAt) / 1000 }
+}

@@ -1,0 +1,62 @@
+import { TREE_ENTRIES } from '#core/limits.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { planContent } from '#indexer/build/plan.ts'
+import type { SearchBuilder, SearchInput } from '#indexer/build/search.ts'
+import { buildTree } from '#indexer/build/tree.ts'
+import { applyManifestsInSteps } from '#indexer/build/withheld.ts'
+import { readContent } from '#indexer/read-content.ts'
+import { readLicenses, readManifests, readSkills } from '#indexer/read-policy.ts'
+import type { SnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { inTurns } from '#indexer/turns.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+
+/** A repository at its default branch. */
+export interface Source {
+  host: GitHost
+  repository: HostRepository
+  commit: CommitSha
+}
+
+export async function openSource(root: string, owner: string, name: string): Promise<Source> {
+  const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
+  const repository = await host.repository(owner, name)
+  if (repository.status !== 'ok') throw new Error(`${owner}/${name}: ${repository.status}`)
+  const resolved = await host.resolve(repository.value, null)
+  if (resolved.status !== 'ok') throw new Error(`${owner}/${name}: ${resolved.status}`)
+  return { host, repository: repository.value, commit: resolved.value }
+}
+
+/** Everything that search may name in a repository, with the very texts that the indexer hands to the search builder. */
+export async function collectItems({ host, repository, commit }: Source): Promise<SearchInput[]> {
+  const limits = { treeEntries: TREE_ENTRIES, treeDepthSegments: Number.MAX_SAFE_INTEGER, seconds: 600 }
+  const reader = await host.open(repository, commit, limits)
+  try {
+    const entries = []
+    for await (const entry of reader.entries()) entries.push(entry)
+    const tree = buildTree(entries)
+    const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(reader, tree), repository.name), undefined)
+    const skills = await readSkills(reader, policy, repository.name)
+    const { licenses } = await readLicenses(reader, tree, policy, skills.parsed)
+    const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
+    const { items, builder } = collector()
+    await readContent(reader, WRITES_NOTHING, plan, builder, {})
+    return items
+  } finally {
+    await reader.close()
+  }
+}
+
+function collector(): { items: SearchInput[]; builder: SearchBuilder } {
+  const items: SearchInput[] = []
+  const add = (item: SearchInput) => {
+    items.push(item)
+  }
+  return { items, builder: { add, finish: () => ({ items: [], terms: [], spelling: [], owners: [] }) } }
+}
+
+const WRITES_NOTHING: SnapshotWriter<void> = {
+  addRecord: async () => [0, 0, 0],
+  addTable: async () => {},
+  finish: async () => {},
+}
