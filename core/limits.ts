@@ -26,7 +26,7 @@ export const READABLE_FILE_BYTES = 1024 * 1024
 export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024
 export const SEARCHED_FILE_BYTES = 256 * 1024
 /** What of a Markdown text is looked at for title, headings and links; in UTF-16 units. */
-export const MARKDOWN_CHARACTERS = 128 * 1024
+export const MARKDOWN_CHARACTERS = 96 * 1024
 export const INDEX_WALL_SECONDS = 60
 export const INDEX_WALL_WITH_FETCH_SECONDS = 120
 

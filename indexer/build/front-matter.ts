@@ -37,7 +37,7 @@ export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; messa
  * Refused: more than 16 KiB, deeper than 16, aliases, duplicate keys, several documents, tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
-  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return { ok: false, message: `more than ${FRONT_MATTER_BYTES} bytes` }
+  if (isTooLong(yaml)) return { ok: false, message: `more than ${FRONT_MATTER_BYTES} bytes` }
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
     const value: unknown = load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
@@ -53,7 +53,7 @@ export function parseYamlMapping(yaml: string): ParsedYaml {
  */
 export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: true } {
   const strict = parseYamlMapping(yaml)
-  if (strict.ok) return strict
+  if (strict.ok || isTooLong(yaml)) return strict
   for (const pattern of [PLAIN_VALUE, ANY_VALUE]) {
     const repaired = parseYamlMapping(yaml.replace(pattern, quoteValue))
     if (repaired.ok) return { ...repaired, repaired: true }
@@ -66,6 +66,10 @@ const ANY_VALUE = /^([ \t]*(?:- )?[\w.-]+:[ \t]+)([^\s|>][^\r\n]*)$/gm
 
 function quoteValue(_line: string, key: string, value: string): string {
   return `${key}'${value.trimEnd().replaceAll("'", "''")}'`
+}
+
+function isTooLong(yaml: string): boolean {
+  return utf8Length(yaml) > FRONT_MATTER_BYTES
 }
 
 function isBlankYaml(yaml: string): boolean {
