@@ -86,7 +86,9 @@ test('the questions of the project are many, over at least five repositories, ea
   for (const { expected } of questions) expect(expected.length).toBeLessThanOrEqual(3)
 })
 
-test('every class of the shipped sets has a target', () => {
-  const classes = readSets().flatMap(({ gates, queries }) => (gates ? queries.map(({ cls }) => cls) : []))
-  expect(Object.keys(TARGETS)).toEqual(expect.arrayContaining([...new Set(classes)]))
+const shipped = readSets().filter(({ gates }) => gates)
+
+test.runIf(shipped.length > 0)('every class of the shipped sets has a target', () => {
+  const classes = shipped.flatMap(({ queries }) => queries.map(({ cls }) => cls))
+  expect(classes.filter(cls => TARGETS[cls] === undefined)).toEqual([])
 })

@@ -76,7 +76,7 @@ function pageOf(item: SearchInput, language: string): string {
   return [
     `<html lang="${language}"><body><h1>${escapeHtml(title)}</h1>`,
     `<p data-pagefind-weight="${WEIGHTS.description}">${escapeHtml(description)}</p>`,
-    `<p data-pagefind-weight="${WEIGHTS.path}">${escapeHtml(path)}</p>`,
+    `<p data-pagefind-weight="${WEIGHTS.path}">${escapeHtml(path.replaceAll(/[/.]/g, ' '))}</p>`,
     ...sections,
     `<p>${escapeHtml(body)}</p></body></html>`,
   ].join('\n')
