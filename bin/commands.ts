@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -8,7 +8,11 @@ import manifest from '../package.json' with { type: 'json' }
  * @param env settings, read by the program that is started
  */
 export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const program = new Command('mountglass').description(manifest.description).version(manifest.version).showHelpAfterError()
+  const program = new Command('mountglass')
+    .description(manifest.description)
+    .version(manifest.version)
+    .showHelpAfterError()
+    .exitOverride()
 
   program
     .command('serve')
@@ -49,5 +53,11 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
       process.exitCode = await checkFolder(folder, options)
     })
 
-  await program.parseAsync(argv)
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Wrong use is 2 everywhere: 1 says that a command did what it was asked and found something wrong.
+    process.exitCode = error.exitCode === 0 ? 0 : 2
+  }
 }

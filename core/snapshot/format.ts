@@ -23,7 +23,7 @@ export const FORMAT_VERSION = 1
 /**
  * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
  *
- * 1: the first rules.
+ * 1: the first rules. They are open until the first release: throw a store of an earlier checkout away.
  */
 export const RULES_VERSION = 1
 

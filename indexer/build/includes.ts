@@ -36,7 +36,7 @@ export function resolveIncludes(
   for (const { path, by } of wanted) {
     const found = path === null ? null : findTarget(path, plan, isText)
     if (found === null || 'code' in found) {
-      failures.push(found ?? { code: 'include.missing', message: `${by} includes a file outside the repository` })
+      failures.push(found ?? { code: 'include.missing', message: `${by} includes what is no file of the repository` })
       continue
     }
     leftBytes -= found.sizeBytes ?? 0
@@ -84,7 +84,8 @@ function wantedPaths(planned: PlannedSkill, chain: readonly Manifest[]): { wante
   const wanted = new Map<RepoPath | null, WantedPath>()
   const all = declarations(planned, chain)
   for (const { declared, folder, by } of all.slice(0, MOST_DECLARATIONS)) {
-    const path = resolveDeclaredPath(declared, folder)
+    // A URL is no path, however it could be read as one.
+    const path = /^[a-z][a-z0-9+.-]*:/i.test(declared) ? null : resolveDeclaredPath(declared, folder)
     if (wanted.has(path)) continue
     if (wanted.size === INCLUDE_FILES) return { wanted: [...wanted.values()], more: true }
     wanted.set(path, { path, by })
