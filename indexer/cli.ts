@@ -5,7 +5,6 @@ import { SettingsError } from '#core/settings.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
-import { keepHeapSmall } from './heap.ts'
 import { createProgressPrinter } from './progress-printer.ts'
 import { errorCodeOf, writeSnapshot } from './run-index-job.ts'
 
@@ -23,7 +22,6 @@ const EXIT_USAGE = 2
 
 /** `mountglass index <address>`: indexes one address and says how it went. The exit code is 0, 1 (failed) or 2 (wrong address or setting). */
 export async function indexAddress(rawAddress: string, options: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
-  keepHeapSmall()
   try {
     const infra = await openInfra(
       parseSharedInfraSettings(options.store === undefined ? env : { ...env, MOUNTGLASS_STORE: options.store }),

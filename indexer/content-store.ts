@@ -24,13 +24,16 @@ export interface WantedFile {
   file: TreeFile
   /** Its bytes go into the snapshot. */
   keep: boolean
+  /** What it says of itself is asked for. */
+  described: boolean
   /** It is part of required reading: its links and what is hidden in it are asked for later. */
   followed: boolean
 }
 
 export interface FileContent {
   text: string
-  facts: ReadText
+  /** `null` unless it is described. */
+  facts: ReadText | null
 }
 
 export function createContentStore(
@@ -43,10 +46,11 @@ export function createContentStore(
   const facts = new Map<RepoPath, TextFacts>()
   const hidden = new Map<RepoPath, HiddenFinding[]>()
 
-  function readOne({ file, followed }: WantedFile, bytes: Uint8Array | null): FileContent | null {
+  function readOne({ file, described, followed }: WantedFile, bytes: Uint8Array | null): FileContent | null {
     const text = bytes === null ? null : readableText(bytes)
     states.set(file.oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
     if (text === null) return null
+    if (!described) return { text, facts: null }
     const read = readTextFacts(file.path, text)
     const { title, summary, links } = read
     facts.set(file.path, {

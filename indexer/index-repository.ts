@@ -4,8 +4,9 @@ import { formatOwners } from '#core/search/owners.ts'
 import { assemble } from './build/assemble.ts'
 import { limitDiagnostic, planContent } from './build/plan.ts'
 import { createSearchBuilder } from './build/search.ts'
-import { buildTree } from './build/tree.ts'
+import { buildTree, type Tree } from './build/tree.ts'
 import { applyManifestsInSteps } from './build/withheld.ts'
+import { keepHeapSmall } from './heap.ts'
 import { IndexError } from './index-error.ts'
 import type { IndexOptions, Progress } from './progress.ts'
 import { readContent } from './read-content.ts'
@@ -30,6 +31,7 @@ export async function indexRepository<Written>(
   const { onProgress = () => {}, signal } = options
 
   const tree = buildTree(await readEntries(reader, onProgress))
+  if (isLarge(tree)) keepHeapSmall()
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
@@ -49,16 +51,27 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  const { tables, root } = assemble(plan, content)
-  for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
+  // The postings first: they are the most that is held, and go with their rows.
   const { items, terms, spelling, owners } = search.finish()
   await writer.addTable('searchItems', items)
   await writer.addTable('searchTerms', terms)
   await writer.addTable('searchSpelling', spelling)
   const searchOwners = owners.length === 0 ? null : await writer.addRecord(formatOwners(owners))
   signal?.throwIfAborted()
+  const { tables, root } = assemble(plan, content)
+  for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
+  signal?.throwIfAborted()
   return writer.finish({ truncated: plan.truncated || skills.truncated || dropped > 0, searchOwners, root })
 }
+
+/** Whether reading it makes so much text that memory is worth more than time. */
+function isLarge(tree: Tree): boolean {
+  let files = 0
+  for (const folder of tree.folders.values()) files += folder.files.size
+  return files > LARGE_FILES
+}
+
+const LARGE_FILES = 4_000
 
 async function readEntries(reader: RepositoryReader, onProgress: (progress: Progress) => void): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = []

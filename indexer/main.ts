@@ -3,7 +3,6 @@ import { SettingsError } from '#core/settings.ts'
 import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
 import { parseWorkerSettings } from './config.ts'
-import { keepHeapSmall } from './heap.ts'
 import { startWorker } from './worker.ts'
 
 export { startWorker, type Worker } from './worker.ts'
@@ -25,7 +24,6 @@ export async function work(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function workUntilStopped(env: NodeJS.ProcessEnv): Promise<void> {
-  keepHeapSmall()
   const log = pino({ level: parseWorkerSettings(env).logLevel, name: 'indexer' })
   const infra = await openInfra(parseSharedInfraSettings(env))
   const stop = new AbortController()

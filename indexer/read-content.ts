@@ -48,7 +48,7 @@ export async function readContent(
   })
   await content.read(wanted, ({ file }, read) => {
     const found = planned.get(file.path)
-    if (found?.kind === 'document' && found.served) {
+    if (found?.kind === 'document' && found.served && read.facts) {
       for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
     }
     if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
@@ -105,7 +105,7 @@ async function readLinked(
   for (const { file, served } of linked) {
     if (!served || file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || file.sizeBytes > leftBytes) continue
     leftBytes -= file.sizeBytes
-    wanted.push({ file, keep: true, followed: false })
+    wanted.push({ file, keep: true, described: false, followed: false })
   }
   await content.read(wanted)
 }
@@ -117,18 +117,26 @@ function wantedFiles(
   chainOf: (folder: RepoPath) => readonly Manifest[],
 ): WantedFile[] {
   const wanted = new Map<RepoPath, WantedFile>()
-  const want = (file: TreeFile, keep: boolean) => {
+  const want = (file: TreeFile, keep: boolean, described: boolean) => {
     if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES) return
-    wanted.set(file.path, { file, keep: keep || wanted.get(file.path)?.keep === true, followed: included.has(file.path) })
+    const known = wanted.get(file.path)
+    const followed = included.has(file.path)
+    wanted.set(file.path, {
+      file,
+      keep: keep || known?.keep === true,
+      described: described || known?.described === true || followed,
+      followed,
+    })
   }
   for (const { file, kind, served } of plan.files) {
-    if (served || kind === 'document' || kind === 'overview' || kind === 'skill') want(file, served)
+    const described = kind === 'document' || kind === 'overview' || (kind === 'supporting' && served)
+    if (served || described || kind === 'skill') want(file, served, described)
   }
-  for (const path of included) want(plan.tree.file(path) as TreeFile, true)
+  for (const path of included) want(plan.tree.file(path) as TreeFile, true, true)
   for (const skill of plan.skills) {
     if (skill.full)
       for (const manifest of chainOf(skill.skill.directory))
-        if (manifest.rules) want(plan.tree.file(manifest.path) as TreeFile, true)
+        if (manifest.rules) want(plan.tree.file(manifest.path) as TreeFile, true, false)
   }
   return [...wanted.values()].sort((left, right) => compareBytes(left.file.path, right.file.path))
 }
@@ -138,14 +146,15 @@ function addToSearch(
   { file, kind, owner, served }: { file: TreeFile; kind: string; owner: PlannedSkill | null; served: boolean },
   read: FileContent,
 ): void {
-  if (kind !== 'document' && !(kind === 'supporting' && owner?.full && served)) return
+  const { facts } = read
+  if (facts === null || (kind !== 'document' && !(kind === 'supporting' && owner?.full && served))) return
   search.add({
     path: file.path,
     kind: kind === 'document' ? 'document' : 'supporting',
     owner: owner?.skill.path ?? null,
-    title: read.facts.title ?? titleOfName(file.path),
-    summary: read.facts.summary,
-    fields: { description: read.facts.summary, ...(served ? { headings: read.facts.headings, body: read.facts.body } : {}) },
+    title: facts.title ?? titleOfName(file.path),
+    summary: facts.summary,
+    fields: { description: facts.summary, ...(served ? { headings: facts.headings, body: facts.body } : {}) },
   })
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -40,7 +40,7 @@ export interface WrittenSnapshot {
 }
 
 /** Work under way: adding waits while there is much of it. */
-export function createWindow<Value>(size = 32): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
+export function createWindow<Value>(size = 8): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
   const works: Promise<Value>[] = []
   return {
     async add(work) {
@@ -52,10 +52,13 @@ export function createWindow<Value>(size = 32): { add(work: Promise<Value>): Pro
 }
 
 const gzipped = promisify(gzip)
+const GZIP = { level: 6 }
+/** Handing a small member to another thread costs more than compressing it. */
+const THREAD_BYTES = 32 * 1024
 
 async function compress(bytes: Uint8Array): Promise<Uint8Array> {
   // zlib hands out a view of a larger buffer: the copy lets that one go.
-  return Uint8Array.from(await gzipped(bytes, { level: 6 }))
+  return Uint8Array.from(bytes.length < THREAD_BYTES ? gzipSync(bytes, GZIP) : await gzipped(bytes, GZIP))
 }
 
 /** Cuts a shard early when its rows are large. */

@@ -1,6 +1,5 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
-import { keepHeapSmall } from '#indexer/heap.ts'
 import { writeSnapshot } from '#indexer/run-index-job.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -12,7 +11,6 @@ import { systemClock } from '#infra/system/clock.ts'
  * `build` is indexing without git and without a disk: the repository is in memory before, the snapshot goes there.
  */
 const [mode, root, owner, name, store] = process.argv.slice(2) as [string, string, string, string, string]
-keepHeapSmall()
 const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
 const repository = ((await host.repository(owner, name)) as { value: HostRepository }).value
 const resolved = await host.resolve(repository, null)
