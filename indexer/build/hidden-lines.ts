@@ -15,9 +15,11 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
   const findings: HiddenFinding[] = []
   const lines: number[] = []
   const characters = new Set<string>()
+  let seen = 0
   let line = 1
   let from = 0
   for (const { index, character } of hiddenCharacters(text)) {
+    if (++seen > MOST_CHARACTERS) break
     // A byte order mark at the beginning has a warning of its own.
     if (index === 0 && character === '\uFEFF') continue
     line += countLineBreaks(text, from, index)
@@ -66,3 +68,5 @@ function list(items: readonly string[]): string {
 }
 
 const SHOWN = 8
+/** Lines behind so many hidden characters are not counted: the finding stands, and a hostile text takes bounded time. */
+const MOST_CHARACTERS = 50_000

@@ -15,6 +15,11 @@ describe('what a reader does not see is said with its lines', () => {
     ['zero-width runs', 'a\u200B\u200Cb\u200D\nc\u2060\n', 'invisible characters (U+200B, U+200C, U+200D, U+2060) on lines 1, 2'],
     ['controls', 'a\u0007\n\u009B2J\n', 'invisible characters (U+0007, U+009B) on lines 1, 2'],
     ['a lone carriage return', 'safe\rrm -rf\n', 'invisible characters (U+000D) on line 1'],
+    [
+      'more than anybody counts',
+      'x\u200B\n'.repeat(60_000),
+      'invisible characters (U+200B) on lines 1, 2, 3, 4, 5, 6, 7, 8 and 49992 more',
+    ],
     ['many lines', 'x\u200B\n'.repeat(11), 'invisible characters (U+200B) on lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more'],
   ])('%s', (_name, text, message) => {
     expect(findHidden(text, [])).toEqual([{ code: 'text.hidden_characters', message }])
