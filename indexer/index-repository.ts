@@ -61,7 +61,7 @@ export async function indexRepository<Written>(
   const { tables, root } = assemble(plan, content)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   signal?.throwIfAborted()
-  return writer.finish({ truncated: plan.truncated || skills.truncated || dropped > 0, searchOwners, root })
+  return writer.finish({ truncated: plan.truncated || skills.truncated || dropped > 0, searchOwners, search: null, root })
 }
 
 /** Whether reading it makes so much text that memory is worth more than time. */

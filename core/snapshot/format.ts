@@ -144,6 +144,21 @@ export type SearchTermRow = z.infer<typeof SearchTermRow>
 export const SearchSpellingRow = z.int().min(1)
 export type SearchSpellingRow = z.infer<typeof SearchSpellingRow>
 
+/**
+ * What find searches: bytes as they are, in order, of one or more packs. The head stands at their end; `core/search/head.ts` has the layout.
+ * Blocks and head are compressed with raw deflate, postings and fingerprints are not.
+ */
+export const SearchSection = z.object({
+  /** `SEARCH_VERSION` of the terms in it. */
+  version: z.int().min(1),
+  segments: z.array(Location).min(1),
+  /** Length of the compressed head. */
+  headBytes: z.int().min(1),
+  /** CRC-32 of the compressed head. */
+  headChecksum: z.int().min(0),
+})
+export type SearchSection = z.infer<typeof SearchSection>
+
 /** The tables of a snapshot: schema of a row, and how many rows a shard has on average. */
 export const TABLES = {
   folders: { row: FolderRow, shardRows: 64 },
@@ -180,6 +195,8 @@ export const SnapshotHeader = z.object({
   ),
   /** For every row of `searchItems`: the number of the skill that owns it, its own number for a skill, -1 for a document. */
   searchOwners: Location.nullable(),
+  /** `null` when nothing can be searched. */
+  search: SearchSection.nullable(),
   /** What a mount of the root shows. */
   root: z.object({
     folder: FolderRow,

@@ -125,7 +125,7 @@ async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createM
     foldersOf(inputs).map(folder => [folder, FOLDER] as const),
   )
   const root = { folder: FOLDER, skills: [], documents: [], diagnostics: [] }
-  await writer.finish({ truncated: false, searchOwners: await writer.addRecord(formatOwners(owners)), root })
+  await writer.finish({ truncated: false, searchOwners: await writer.addRecord(formatOwners(owners)), search: null, root })
 }
 
 const LICENSE = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const

@@ -27,7 +27,7 @@ export const mountglass: Engine = {
       const license = { kind: 'none', name: null, source: null } as const
       const root = { folder: { counts: { skills: 0, documents: 0 }, license }, skills: [], documents: [], diagnostics: [] }
       const searchOwners = items.length === 0 ? null : await writer.addRecord(formatOwners(tables.owners))
-      return writer.finish({ truncated: false, searchOwners, root })
+      return writer.finish({ truncated: false, searchOwners, search: null, root })
     })
     const blobs = await openDiskBlobStore(join(folder, 'store'))
     await writeSnapshot({ blobs, hosts: [host] }, { repository, commit }, new AbortController().signal)

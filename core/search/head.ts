@@ -1,0 +1,147 @@
+import { encodeText } from '../text.ts'
+import { type ByteReader, type ByteWriter, createByteReader, createByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
+
+/**
+ * The head of a search section: what every search needs, and where the rest lies. Positions are bytes from the beginning of the section.
+ *
+ * In front of the head stand, in this order: the lists of postings in the order of their terms, the blocks of terms, of items and of words,
+ * and a fingerprint of `FINGERPRINT_BYTES` for every item.
+ */
+export interface SearchHead {
+  /** What each item is, by number; see `ITEM_KIND`. */
+  kinds: Uint8Array
+  /** The number of the skill that owns an item; its own number for a skill, -1 for a document. */
+  owners: Int32Array
+  /** How many terms the title of an item has, at most 255. */
+  titleLengths: Uint8Array
+  terms: BlockIndex
+  /** Where the postings of the first list of each block of terms begin, and of one behind the last: the end of the postings. */
+  postings: Uint32Array
+  items: BlockIndex
+  words: BlockIndex
+  /** CRC-32 of every page of `PAGE_BYTES` of what stands in front of the head; the last page may be shorter. */
+  checksums: Uint32Array
+}
+
+/** Blocks in the order of their keys. */
+export interface BlockIndex {
+  /** The first key of every block: a term, a path, a `spellingKey`. */
+  firstKeys: readonly string[]
+  /** Where each block begins, and of one behind the last: the end of the last. */
+  starts: Uint32Array
+}
+
+/** Items are numbered in byte order of their paths, so everything below a folder is one interval. */
+export const ITEM_KIND = {
+  skill: 0,
+  /** A supporting file in Markdown: where its skill is not mounted, it is a document. */
+  page: 1,
+  /** Any other supporting file. */
+  file: 2,
+  document: 3,
+} as const
+export type ItemKind = (typeof ITEM_KIND)[keyof typeof ITEM_KIND]
+
+export const PAGE_BYTES = 4 * 1024
+/** Tells whether an item is the one that it was in an earlier commit. */
+export const FINGERPRINT_BYTES = 12
+
+export const TITLE_LENGTH_MAX = 255
+
+export function encodeHead(head: SearchHead): Uint8Array {
+  const writer = createByteWriter(64 * 1024)
+  const { kinds, owners, titleLengths, terms, postings, items, words, checksums } = head
+  writer.varint(kinds.length)
+  for (const [item, kind] of kinds.entries()) {
+    // A document has no owner and a skill owns itself; a supporting file lies at most a repository behind or in front of its skill.
+    const distance = kind === ITEM_KIND.page || kind === ITEM_KIND.file ? zigzag(item - (owners[item] ?? 0)) : 0
+    writer.varint(distance * 4 + kind)
+    writer.byte(titleLengths[item] ?? 0)
+  }
+  writeIndex(writer, terms)
+  writeStarts(writer, postings)
+  writeIndex(writer, items)
+  writeIndex(writer, words)
+  writer.varint(checksums.length)
+  for (const checksum of checksums) for (let shift = 0; shift < 32; shift += 8) writer.byte((checksum >>> shift) & 0xff)
+  return writer.finish()
+}
+
+/** @throws RangeError or TypeError when the bytes are no head */
+export function decodeHead(bytes: Uint8Array): SearchHead {
+  const reader = createByteReader(bytes)
+  const count = boundedCount(reader, bytes.length)
+  const kinds = new Uint8Array(count)
+  const owners = new Int32Array(count)
+  const titleLengths = new Uint8Array(count)
+  for (let item = 0; item < count; item++) {
+    const packed = reader.varint()
+    const kind = packed % 4
+    kinds[item] = kind
+    owners[item] = kind === ITEM_KIND.document ? -1 : item - unzigzag(Math.floor(packed / 4))
+    titleLengths[item] = reader.byte()
+  }
+  if (owners.some(owner => owner >= count)) throw new RangeError('an item belongs to a skill that is not there')
+  const terms = readIndex(reader, bytes.length)
+  const postings = readStarts(reader, terms.firstKeys.length)
+  const items = readIndex(reader, bytes.length)
+  const words = readIndex(reader, bytes.length)
+  const checksums = Uint32Array.from({ length: boundedCount(reader, bytes.length) }, () => {
+    return reader.byte() + reader.byte() * 2 ** 8 + reader.byte() * 2 ** 16 + reader.byte() * 2 ** 24
+  })
+  if (!reader.atEnd) throw new RangeError('more than a head')
+  return { kinds, owners, titleLengths, terms, postings, items, words, checksums }
+}
+
+// Nothing can be more often there than there are bytes: a damaged number asks for no memory.
+function boundedCount(reader: ByteReader, most: number): number {
+  const count = reader.varint()
+  if (count > most) throw new RangeError('a count is too large')
+  return count
+}
+
+function writeIndex(writer: ByteWriter, { firstKeys, starts }: BlockIndex): void {
+  writer.varint(firstKeys.length)
+  let previous: Uint8Array = NO_BYTES
+  for (const key of firstKeys) {
+    const text = encodeText(key)
+    writer.text(text, previous)
+    previous = text
+  }
+  writeStarts(writer, starts)
+}
+
+function readIndex(reader: ByteReader, most: number): BlockIndex {
+  const firstKeys: string[] = []
+  let previous: Uint8Array = NO_BYTES
+  for (let left = boundedCount(reader, most); left > 0; left--) {
+    previous = reader.text(previous)
+    firstKeys.push(textOfBytes(previous))
+  }
+  return { firstKeys, starts: readStarts(reader, firstKeys.length) }
+}
+
+function writeStarts(writer: ByteWriter, starts: Uint32Array): void {
+  let previous = 0
+  for (const start of starts) {
+    writer.varint(start - previous)
+    previous = start
+  }
+}
+
+function readStarts(reader: ByteReader, blocks: number): Uint32Array {
+  let start = 0
+  return Uint32Array.from({ length: blocks + 1 }, () => {
+    start += reader.varint()
+    if (start > 0xffff_ffff) throw new RangeError('a position is too large')
+    return start
+  })
+}
+
+function zigzag(value: number): number {
+  return value >= 0 ? 2 * value : -2 * value - 1
+}
+
+function unzigzag(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+}
