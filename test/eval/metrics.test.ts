@@ -46,7 +46,7 @@ describe('the quality of a class', () => {
     expect(isMet({ questions: 2, mrr: 0.9, recall: 0.99 }, target)).toBe(false)
     expect(isMet({ questions: 2, mrr: 0.5, recall: 0 }, { mrr: 0.5 })).toBe(true)
     expect(isMet(qualityOf([]), target)).toBeNull()
-    expect(isMet(qualityOf([1]), undefined)).toBeNull()
+    expect(isMet(qualityOf([1]), null)).toBeNull()
   })
 })
 

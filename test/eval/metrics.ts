@@ -75,7 +75,12 @@ export const TARGETS: Readonly<Record<string, Target>> = {
 }
 
 /** `null` where there is no target or nothing was measured. */
-export function isMet({ mrr, recall }: Quality, target: Target | undefined): boolean | null {
-  if (target === undefined || mrr === null || recall === null) return null
+export function isMet({ mrr, recall }: Quality, target: Target | null): boolean | null {
+  if (target === null || mrr === null || recall === null) return null
   return mrr >= target.mrr && recall >= (target.recall ?? 0)
+}
+
+/** A share or a mean as it is printed. */
+export function decimals(value: number | null): string {
+  return value === null ? '-' : value.toFixed(3)
 }

@@ -9,6 +9,9 @@ export default async function sayWhatIsLeftOut(): Promise<void> {
   if (!existsSync(join(ROOT, '..', 'shared'))) {
     process.stdout.write('left out: tests on real repositories, since there is no folder ../shared with them\n')
   }
+  if (!existsSync(join(ROOT, '..', 'shared', 'search'))) {
+    process.stdout.write('left out: the targets of the search, since there is no folder ../shared/search with questions\n')
+  }
   if (findBrowser() === null && (await hasBrowserTests(ROOT))) {
     process.stdout.write('left out: tests that look at pages, since there is no Chromium; install it or set CHROMIUM_PATH\n')
   }
