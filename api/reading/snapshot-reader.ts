@@ -1,8 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import {
@@ -16,6 +14,11 @@ import {
 } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { compareBytes } from '#core/text.ts'
+import { openSection, type SearchReader } from '../search/section-reader.ts'
+import { lastIndexWhere } from './bisect.ts'
+import { createCache, ownCopy } from './cache.ts'
+import { createPackReader } from './pack-reader.ts'
+import { orUnavailable } from './unavailable.ts'
 
 /** Typed, validated reads of snapshots. What was read is kept in memory: it never changes. */
 export interface SnapshotReader {
@@ -28,7 +31,10 @@ export interface SnapshotReader {
 
 export type TableRow<Name extends TableName> = readonly [key: string, row: RowOf<Name>]
 
-/** Every read throws ServiceError `skill.unavailable` when an object is missing or damaged: never a wrong or a partial result. */
+/**
+ * Every read throws ServiceError `skill.unavailable` when an object is missing or damaged: never a wrong or a partial result.
+ * Reads that are asked for side by side, and lie close in a pack, are one read of the store.
+ */
 export interface Snapshot {
   readonly repository: HostRepository
   readonly commit: CommitSha
@@ -47,6 +53,9 @@ export interface Snapshot {
 
   /** The bytes of a record. Shared: do not change them. */
   record(location: Location): Promise<Uint8Array>
+
+  /** The search section, with its head read; `null` when nothing can be searched. */
+  search(): Promise<SearchReader | null>
 }
 
 export interface RangeOptions {
@@ -58,8 +67,8 @@ export interface RangeOptions {
   limit?: number
 }
 
-/** Memory of one process for what it read, in bytes as estimated. */
-const CACHE_BYTES = 128 * 1024 * 1024
+/** Memory of one process for headers, rows and records, in bytes as estimated, and as much again for what is searched. */
+const CACHE_BYTES = 64 * 1024 * 1024
 /** Parsed JSON takes about this many times its text. */
 const PARSED_FACTOR = 4
 /** What one gzip member may unpack to. */
@@ -69,22 +78,27 @@ const unpack = promisify(gunzip)
 
 export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES): SnapshotReader {
   const cache = createCache(cacheBytes)
+  const searchCache = createCache(cacheBytes)
+  const packs = createPackReader(blobs)
+
+  /** Bytes as they are stored, for the moment: a view. */
+  async function readStored(repository: HostRepository, header: SnapshotHeader, location: Location): Promise<Uint8Array> {
+    const [packIndex, offset, length] = location
+    const pack = header.packs[packIndex]
+    if (!pack || offset + length > pack.sizeBytes) throw new Error('the location lies outside the packs')
+    return await packs.read(packKey(repository, pack.name), offset, length)
+  }
 
   function readMember(repository: HostRepository, header: SnapshotHeader, location: Location): Promise<Uint8Array> {
     const [packIndex, offset, length] = location
-    return guarded(`member ${packIndex}:${offset}+${length} of ${repository.id} at ${header.commit}`, async () => {
-      const pack = header.packs[packIndex]
-      if (!pack || offset + length > pack.sizeBytes) throw new Error('the location lies outside the packs')
-      const bytes = await blobs.readRange(packKey(repository, pack.name), offset, length)
-      if (bytes === null || bytes.length !== length)
-        throw new Error(bytes === null ? 'the pack is missing' : 'the pack is cut short')
-      return await unpack(bytes, { maxOutputLength: MEMBER_BYTES })
+    return orUnavailable(`member ${packIndex}:${offset}+${length} of ${repository.id} at ${header.commit}`, async () => {
+      return await unpack(await readStored(repository, header, location), { maxOutputLength: MEMBER_BYTES })
     })
   }
 
   async function openSnapshot(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null> {
     const key = headerKey(repository, commit)
-    const stored = await cache.get(key, () => guarded(key, () => readHeader(blobs, repository, commit)))
+    const stored = await cache.get(key, () => orUnavailable(key, () => readHeader(blobs, repository, commit)))
     if (stored === null) return null
     const { header, createdAt } = stored
     const member = (location: Location) => readMember(repository, header, location)
@@ -96,7 +110,7 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
       const rows = (header.tables[table].shards[number + 1]?.[1] ?? header.tables[table].rows) - firstNumber
       return cache.get(cacheKey(table, location), async () => {
         const bytes = await member(location)
-        const value = await guarded(`shard ${number} of ${table} of ${repository.id} at ${commit}`, () => {
+        const value = await orUnavailable(`shard ${number} of ${table} of ${repository.id} at ${commit}`, () => {
           return parseShard(table, bytes, firstKey, rows)
         })
         return { value, size: bytes.length * PARSED_FACTOR }
@@ -141,9 +155,15 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
 
       record(location) {
         return cache.get(cacheKey('record', location), async () => {
-          const value = await member(location)
+          const value = ownCopy(await member(location))
           return { value, size: value.length }
         })
+      },
+
+      async search() {
+        const { search } = header
+        const read = (location: Location) => readStored(repository, header, location)
+        return search && openSection(searchCache, { key: `the search section of ${key}`, section: search, read })
       },
     }
   }
@@ -184,55 +204,4 @@ function shardOfKey(index: TableIndex, key: string): number {
 /** The first row whose key is `key` or behind it. */
 function firstRowFrom(rows: readonly (readonly [string, unknown])[], key: string): number {
   return lastIndexWhere(rows.length, at => compareBytes(rows[at]?.[0] ?? '', key) < 0) + 1
-}
-
-/** The last of 0..length-1 that the test, true up to some point, holds for; -1 when it holds for none. */
-function lastIndexWhere(length: number, test: (index: number) => boolean): number {
-  let low = -1
-  let high = length
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if (test(middle)) low = middle
-    else high = middle
-  }
-  return low
-}
-
-/** Keeps values by their estimated size; of parallel reads of one key one is done. A failure, or `null`, is not kept. */
-function createCache(maxBytes: number) {
-  const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })
-  const running = new Map<string, Promise<unknown>>()
-
-  async function load<Value>(key: string, read: () => Promise<{ value: Value; size: number } | null>): Promise<Value | null> {
-    try {
-      const loaded = await read()
-      if (loaded === null) return null
-      kept.set(key, { value: loaded.value }, { size: Math.max(1, loaded.size) })
-      return loaded.value
-    } finally {
-      running.delete(key)
-    }
-  }
-
-  function get<Value>(key: string, read: () => Promise<{ value: Value; size: number }>): Promise<Value>
-  function get<Value>(key: string, read: () => Promise<{ value: Value; size: number } | null>): Promise<Value | null>
-  function get<Value>(key: string, read: () => Promise<{ value: Value; size: number } | null>): Promise<Value | null> {
-    const found = kept.get(key)
-    if (found) return Promise.resolve(found.value as Value)
-    const already = running.get(key)
-    if (already) return already as Promise<Value | null>
-    const reading = load(key, read)
-    running.set(key, reading)
-    return reading
-  }
-
-  return { get }
-}
-
-async function guarded<Value>(what: string, read: () => Value | Promise<Value>): Promise<Value> {
-  try {
-    return await read()
-  } catch (cause) {
-    throw new ServiceError('skill.unavailable', { cause: new Error(`cannot read ${what}`, { cause }) })
-  }
 }

@@ -1,0 +1,76 @@
+import type { BlobStore } from '#core/ports/blob-store.ts'
+
+/** Reads parts of packs. Parts that are asked for in one turn of the event loop and lie close together are read at once. */
+export interface PackReader {
+  /**
+   * Exactly `length` bytes from `offset` on, as a view of what was read: copy what is kept.
+   *
+   * @throws Error when the pack is missing or ends before
+   */
+  read(key: string, offset: number, length: number): Promise<Uint8Array>
+}
+
+interface Part {
+  start: number
+  end: number
+  resolve(bytes: Uint8Array): void
+  reject(cause: unknown): void
+}
+
+/** A gap below this costs less to read than another request. */
+const GAP_BYTES = 16 * 1024
+
+export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReader {
+  let waiting = new Map<string, Part[]>()
+
+  function readWaiting(): void {
+    const packs = waiting
+    waiting = new Map()
+    for (const [key, parts] of packs) for (const group of groupParts(parts)) void readGroup(key, group)
+  }
+
+  async function readGroup(key: string, { start, end, parts }: Group): Promise<void> {
+    try {
+      const bytes = await blobs.readRange(key, start, end - start)
+      if (bytes === null) throw new Error('the pack is missing')
+      for (const part of parts) {
+        if (part.end - start > bytes.length) part.reject(new Error('the pack is cut short'))
+        else part.resolve(bytes.subarray(part.start - start, part.end - start))
+      }
+    } catch (cause) {
+      for (const part of parts) part.reject(cause)
+    }
+  }
+
+  return {
+    read(key, offset, length) {
+      return new Promise((resolve, reject) => {
+        if (waiting.size === 0) setImmediate(readWaiting)
+        const part = { start: offset, end: offset + length, resolve, reject }
+        const parts = waiting.get(key)
+        if (parts) parts.push(part)
+        else waiting.set(key, [part])
+      })
+    },
+  }
+}
+
+interface Group {
+  start: number
+  end: number
+  parts: Part[]
+}
+
+function groupParts(parts: readonly Part[]): Group[] {
+  const groups: Group[] = []
+  for (const part of parts.toSorted((left, right) => left.start - right.start)) {
+    const group = groups.at(-1)
+    if (group === undefined || part.start - group.end >= GAP_BYTES) {
+      groups.push({ start: part.start, end: part.end, parts: [part] })
+    } else {
+      group.end = Math.max(group.end, part.end)
+      group.parts.push(part)
+    }
+  }
+  return groups
+}

@@ -1,0 +1,89 @@
+import { crc32 } from 'node:zlib'
+import { PAGE_BYTES } from '#core/search/head.ts'
+import { type Cache, ownCopy } from '../reading/cache.ts'
+
+/** Bytes from `start` up to, not including, `end`. */
+export interface Range {
+  start: number
+  end: number
+}
+
+/** Bytes that were checked, or are as they are read. */
+export interface CheckedFile {
+  /**
+   * The bytes of every range, in one round of reads. Shared: do not change them, and do not keep them.
+   *
+   * @throws RangeError for a range outside the file, Error when bytes are missing or damaged
+   */
+  read(ranges: readonly Range[]): Promise<Uint8Array[]>
+}
+
+/** A file of which pages are read as they are needed, each checked against its CRC-32 and kept in memory of its own. */
+export interface PagedFile {
+  /** Tells the file from all others in the cache. */
+  key: string
+  sizeBytes: number
+  /** CRC-32 of every page of `PAGE_BYTES`; the last page may be shorter. */
+  checksums: Uint32Array
+  /** Reads that are asked for in one turn of the event loop are one round. */
+  read(range: Range): Promise<Uint8Array>
+}
+
+export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: PagedFile): CheckedFile {
+  requirePages(checksums, sizeBytes)
+
+  function page(number: number): Promise<Uint8Array> {
+    return cache.get(`${key} page ${number}`, async () => {
+      const start = number * PAGE_BYTES
+      const bytes = await read({ start, end: Math.min(sizeBytes, start + PAGE_BYTES) })
+      requireIntact(bytes, checksums, number)
+      return { value: ownCopy(bytes), size: bytes.length }
+    })
+  }
+
+  async function readRange({ start, end }: Range): Promise<Uint8Array> {
+    requireInside({ start, end }, sizeBytes)
+    if (start === end) return NO_BYTES
+    const first = Math.floor(start / PAGE_BYTES)
+    const last = Math.floor((end - 1) / PAGE_BYTES)
+    const pages = await Promise.all(Array.from({ length: last - first + 1 }, (_, index) => page(first + index)))
+    const from = start - first * PAGE_BYTES
+    return (pages.length === 1 ? (pages[0] ?? NO_BYTES) : Buffer.concat(pages)).subarray(from, from + end - start)
+  }
+
+  return { read: ranges => Promise.all(ranges.map(readRange)) }
+}
+
+/**
+ * A file that was read whole.
+ *
+ * @throws Error when one of its pages is damaged
+ */
+export function openWhole(bytes: Uint8Array, checksums: Uint32Array): CheckedFile {
+  requirePages(checksums, bytes.length)
+  for (const number of checksums.keys()) {
+    requireIntact(bytes.subarray(number * PAGE_BYTES, (number + 1) * PAGE_BYTES), checksums, number)
+  }
+  return {
+    async read(ranges) {
+      return ranges.map(range => {
+        requireInside(range, bytes.length)
+        return bytes.subarray(range.start, range.end)
+      })
+    },
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+function requirePages(checksums: Uint32Array, sizeBytes: number): void {
+  if (checksums.length !== Math.ceil(sizeBytes / PAGE_BYTES)) throw new RangeError('there are more or fewer pages than checksums')
+}
+
+function requireIntact(page: Uint8Array, checksums: Uint32Array, number: number): void {
+  if (crc32(page) !== checksums[number]) throw new Error(`page ${number} is damaged`)
+}
+
+function requireInside({ start, end }: Range, sizeBytes: number): void {
+  if (start < 0 || end < start || end > sizeBytes) throw new RangeError(`bytes ${start} to ${end} lie outside ${sizeBytes}`)
+}

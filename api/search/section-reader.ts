@@ -1,0 +1,278 @@
+import { crc32, inflateRawSync } from 'node:zlib'
+import { SEARCH_VERSION } from '#core/search/analyze.ts'
+import {
+  BLOCK_ITEMS,
+  type FoundTerm,
+  type ItemRecord,
+  readItemsBlock,
+  readSpellingBlock,
+  readTermsBlock,
+  type SpellingEntry,
+} from '#core/search/blocks.ts'
+import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
+import type { Location, SearchSection } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
+import { lastIndexWhere } from '../reading/bisect.ts'
+import { type Cache, type Loaded, ownCopy } from '../reading/cache.ts'
+import { orUnavailable } from '../reading/unavailable.ts'
+import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
+import { locateRange, sizeOfSegments } from './segments.ts'
+
+/** Where a section lies, and how its bytes are read. */
+export interface StoredSection {
+  /** Tells the section from all others in the cache, and in the log. */
+  key: string
+  section: SearchSection
+  /** The bytes as they are stored. Reads that are asked for in one turn of the event loop are one round. */
+  read(location: Location): Promise<Uint8Array>
+}
+
+/**
+ * The search section of a snapshot. Every read is one round, and throws ServiceError `skill.unavailable` when bytes are missing or damaged.
+ * What is read stays in memory as it is stored; what is made of it does not.
+ */
+export interface SearchReader {
+  readonly head: SearchHead
+  /** The items below a folder: paths are sorted, so they are neighbours. At most two blocks are read. */
+  itemsBelow(folder: string): Promise<Interval>
+  /** For every wish the terms that answer it, in byte order. */
+  lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
+  /** For every misspelled word the words that it may mean, and more: those of about its length, and its continuations. */
+  wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
+  /** The postings of every term as `visitPostings` takes them. */
+  postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
+  /** Items by number. */
+  items(numbers: Iterable<number>): Promise<Map<number, ItemRecord>>
+}
+
+/** Numbers of items: from the first up to, not including, the second. */
+export type Interval = readonly [from: number, to: number]
+
+export interface TermWish {
+  term: string
+  /** Where the term stands nowhere, those that begin with it do: at most `CONTINUATIONS`. */
+  orLonger: boolean
+}
+
+export interface DictionaryTerm {
+  term: string
+  /** How many items have it. */
+  items: number
+  /** The list itself where it stands in the dictionary, or where it lies. */
+  postings: Uint8Array | Range
+}
+
+/** A section of at most this many bytes is read whole. */
+const WHOLE_BYTES = 1024 * 1024
+/** What a head may unpack to; that of a million items takes a quarter. */
+const HEAD_BYTES = 64 * 1024 * 1024
+/** What a block may unpack to: 32 items with the longest paths, titles and summaries in the longest spelling. */
+const UNPACKED_BLOCK_BYTES = 1024 * 1024
+const CONTINUATIONS = 16
+
+/**
+ * Opens a section: one round, in which the head is read, or all of a small section. Nothing is read when it is in memory.
+ *
+ * @throws ServiceError `skill.unavailable`
+ */
+export async function openSection(cache: Cache, stored: StoredSection): Promise<SearchReader> {
+  const { key, section, read } = stored
+  const { head, whole } = await orUnavailable(`the head of ${key}`, () => {
+    return cache.get(`${key} head`, () => loadSection(stored))
+  })
+  const file =
+    whole ??
+    openPages(cache, {
+      key,
+      sizeBytes: sizeOfSegments(section.segments) - section.headBytes,
+      checksums: head.checksums,
+      read: range => readRange(section, read, range),
+    })
+  return createReader(key, head, file)
+}
+
+interface OpenSection {
+  head: SearchHead
+  /** What stands in front of the head, of a small section. */
+  whole: CheckedFile | null
+}
+
+async function loadSection({ section, read }: StoredSection): Promise<Loaded<OpenSection>> {
+  const { version, segments, headBytes, headChecksum } = section
+  if (version !== SEARCH_VERSION) throw new Error(`it has terms of version ${version}`)
+  const sizeBytes = sizeOfSegments(segments)
+  const headStart = sizeBytes - headBytes
+  const start = sizeBytes <= WHOLE_BYTES ? 0 : headStart
+  const bytes = await readRange(section, read, { start, end: sizeBytes })
+  const packedHead = bytes.subarray(headStart - start)
+  if (crc32(packedHead) !== headChecksum) throw new Error('its bytes are damaged')
+  const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
+  if (start > 0) return { value: { head, whole: null }, size: sizeOfHead(head) }
+  const body = ownCopy(bytes.subarray(0, headStart))
+  return { value: { head, whole: openWhole(body, head.checksums) }, size: sizeOfHead(head) + body.length }
+}
+
+/** The bytes of a range as they are stored: of two packs when it crosses a border. */
+async function readRange({ segments }: SearchSection, read: StoredSection['read'], range: Range): Promise<Uint8Array> {
+  const parts = await Promise.all(locateRange(segments, range).map(read))
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+}
+
+/** Bytes of memory, as estimated. */
+function sizeOfHead({ kinds, owners, titleLengths, postings, checksums, ...indexes }: SearchHead): number {
+  const numbers = [kinds, owners, titleLengths, postings, checksums].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return [indexes.terms, indexes.items, indexes.words].reduce((sum, { firstKeys, starts }) => {
+    return sum + starts.byteLength + firstKeys.reduce((keys, key) => keys + STRING_BYTES + key.length, 0)
+  }, numbers)
+}
+
+/** What a string takes beside its characters. */
+const STRING_BYTES = 32
+
+function createReader(key: string, head: SearchHead, file: CheckedFile): SearchReader {
+  const guarded = <Value>(what: string, read: () => Promise<Value>) => orUnavailable(`${what} of ${key}`, read)
+
+  /** Blocks by number, in order. Numbers that the index does not have are left out. */
+  async function readBlocks<Block>(
+    { firstKeys, starts }: BlockIndex,
+    numbers: Iterable<number>,
+    parse: (bytes: Uint8Array) => Block,
+  ): Promise<Map<number, Block>> {
+    const wanted = [...new Set(numbers)].filter(number => number >= 0 && number < firstKeys.length).sort((a, b) => a - b)
+    const packed = await file.read(wanted.map(number => ({ start: starts[number] ?? 0, end: starts[number + 1] ?? 0 })))
+    return new Map(wanted.map((number, index) => [number, parse(unpackBlock(packed[index] ?? NO_BYTES))]))
+  }
+
+  return {
+    head,
+
+    itemsBelow: folder =>
+      guarded('the items below a folder', async () => {
+        if (folder === '') return [0, head.kinds.length]
+        // `0` is the character behind `/`.
+        const borders = [`${folder}/`, `${folder}0`].map(path => ({ path, block: lastBlockUpTo(head.items, path) }))
+        const blocks = await readBlocks(
+          head.items,
+          borders.map(({ block }) => block),
+          readItemsBlock,
+        )
+        const [from = 0, to = 0] = borders.map(({ path, block }) => {
+          const before = blocks.get(block)?.filter(item => compareBytes(item.path, path) < 0).length
+          return before === undefined ? 0 : block * BLOCK_ITEMS + before
+        })
+        return [from, to]
+      }),
+
+    lookUp: wishes =>
+      guarded('terms', async () => {
+        const places = wishes.map(({ term, orLonger }) => {
+          const block = lastBlockUpTo(head.terms, term)
+          return orLonger ? [block, block + 1] : [block]
+        })
+        const blocks = await readBlocks(head.terms, places.flat(), block => block)
+        const found = wishes.map((): DictionaryTerm[] => [])
+        for (const [number, block] of blocks) {
+          const here = wishes.flatMap((wish, index) =>
+            places[index]?.includes(number) ? [{ ...wish, found: found[index] }] : [],
+          )
+          for (const entry of readTermsBlock(block)) {
+            for (const { term, orLonger, found: terms } of here) {
+              if (entry.term === term || (orLonger && entry.term.startsWith(term))) terms?.push(placed(head, number, entry))
+            }
+          }
+        }
+        return found.map((terms, index) =>
+          terms[0]?.term === wishes[index]?.term ? terms.slice(0, 1) : terms.slice(0, CONTINUATIONS),
+        )
+      }),
+
+    wordsNear: misspelled =>
+      guarded('words', async () => {
+        const places = misspelled.map(word => wordBlocksNear(head.words, word))
+        const blocks = await readBlocks(head.words, places.flat(), readSpellingBlock)
+        return places.map(numbers => numbers.flatMap(number => blocks.get(number) ?? []))
+      }),
+
+    postings: terms =>
+      guarded('postings', () =>
+        file.read(terms.map(({ postings }) => (postings instanceof Uint8Array ? NO_RANGE : postings))),
+      ).then(lists =>
+        terms.map(({ postings }, index) => (postings instanceof Uint8Array ? postings : (lists[index] ?? NO_BYTES))),
+      ),
+
+    items: numbers =>
+      guarded('items', async () => {
+        const wanted = [...new Set(numbers)]
+        const blocks = await readBlocks(
+          head.items,
+          wanted.map(number => Math.floor(number / BLOCK_ITEMS)),
+          readItemsBlock,
+        )
+        return new Map(
+          wanted.map(number => {
+            const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.[number % BLOCK_ITEMS]
+            if (item === undefined) throw new RangeError(`there is no item ${number}`)
+            return [number, item]
+          }),
+        )
+      }),
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+const NO_RANGE: Range = { start: 0, end: 0 }
+
+function unpackBlock(packed: Uint8Array): Uint8Array {
+  return inflateRawSync(packed, { maxOutputLength: UNPACKED_BLOCK_BYTES })
+}
+
+/** A term of a block with the place of its postings in the section. */
+function placed(head: SearchHead, block: number, { term, items, postings, offset }: FoundTerm): DictionaryTerm {
+  if (typeof postings !== 'number') return { term, items, postings }
+  const start = (head.postings[block] ?? 0) + offset
+  return { term, items, postings: { start, end: start + postings } }
+}
+
+/** The only block that may hold the key, and the one in which larger keys begin; -1 when the key is before all of them. */
+function lastBlockUpTo({ firstKeys }: BlockIndex, key: string): number {
+  return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) <= 0)
+}
+
+function firstBlockFrom({ firstKeys }: BlockIndex, key: string): number {
+  return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) < 0) + 1
+}
+
+/** How much longer or shorter a word may be that a misspelled one means, in UTF-16 units: two letters for a long one. */
+function lengthsNear({ length }: string): { least: number; most: number; longest: number } {
+  const edits = length >= TWO_EDITS_UNITS ? 2 : 1
+  return { least: length - edits, most: length + edits, longest: length + COMPLETION_UNITS }
+}
+
+const TWO_EDITS_UNITS = 8
+const COMPLETION_UNITS = 6
+/** Blocks of words of one length that are looked at for continuations. */
+const COMPLETION_BLOCKS = 2
+
+/** Words of about its length stand anywhere; its continuations stand together in each group of longer words. A block holds words of one length. */
+function wordBlocksNear(index: BlockIndex, word: string): number[] {
+  const { least, most, longest } = lengthsNear(word)
+  const numbers = range(firstBlockFrom(index, keyOfLength(least)), firstBlockFrom(index, keyOfLength(most + 1)))
+  for (let length = most + 1; length <= longest; length++) {
+    const begin = keyOfLength(length) + word
+    const from = Math.max(firstBlockFrom(index, keyOfLength(length)), lastBlockUpTo(index, begin))
+    const to = Math.min(firstBlockFrom(index, begin + LAST_CHARACTER), from + COMPLETION_BLOCKS)
+    numbers.push(...range(from, to))
+  }
+  return numbers
+}
+
+const LAST_CHARACTER = '\u{10ffff}'
+
+/** Comes before the key of every word of the length, and behind those of all shorter ones. */
+function keyOfLength(length: number): string {
+  return String.fromCharCode(length)
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
+}
