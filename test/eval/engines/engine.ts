@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SearchInput } from '#indexer/build/search.ts'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import type { SearchInput } from '#indexer/search/input.ts'
 import type { Source } from '../items.ts'
 import type { Unit } from '../metrics.ts'
 
@@ -70,22 +71,43 @@ export function createSlowStore(isSlow: boolean): SlowStore {
   }
 }
 
+/** Stores what is read whole, compressed. @returns bytes as stored */
+export async function writePacked(folder: string, file: string, content: Uint8Array): Promise<number> {
+  const packed = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
+  await writeFile(join(folder, file), packed)
+  return packed.length
+}
+
+export async function readPacked(store: SlowStore, folder: string, file: string): Promise<Buffer> {
+  return brotliDecompressSync(await store.read(folder, file))
+}
+
+const BROTLI_QUALITY = 5
+
 /** The fields of an item as every engine gets them. */
 export function fieldsOf({ path, title, summary, fields }: SearchInput): Record<Field, string> {
-  const { name, description, headings, body } = fields
+  const { name, description, keywords, headings, body } = fields
   return {
     title: name === undefined || name === title ? title : `${name}\n${title}`,
     description: description ?? summary,
+    keywords: keywords ?? '',
     path,
     headings: headings ?? '',
     body: body ?? '',
   }
 }
 
-export type Field = 'title' | 'description' | 'path' | 'headings' | 'body'
+export type Field = 'title' | 'description' | 'keywords' | 'path' | 'headings' | 'body'
 
 /** How much a field counts, where an engine can be told. */
-export const WEIGHTS: Readonly<Record<Field, number>> = { title: 8, description: 4, path: 2.5, headings: 2, body: 1 }
+export const WEIGHTS: Readonly<Record<Field, number>> = {
+  title: 8,
+  description: 4,
+  keywords: 3,
+  path: 2.5,
+  headings: 2,
+  body: 1,
+}
 
 export function ownersOf(items: readonly SearchInput[]): (path: string) => string | null {
   const owners = new Map(items.map(({ path, kind, owner }) => [path, kind === 'document' ? null : owner]))

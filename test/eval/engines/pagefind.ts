@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import * as pagefindIndexer from 'pagefind'
-import type { SearchInput } from '#indexer/build/search.ts'
+import type { SearchInput } from '#indexer/search/input.ts'
 import { foldRanked } from '../metrics.ts'
 import { type Engine, fieldsOf, ownersOf, RANKED_ITEMS, type SlowStore, timed, WEIGHTS } from './engine.ts'
 
@@ -15,7 +15,7 @@ interface PagefindModule {
 const BASE = 'http://bundle.invalid/'
 
 /**
- * One page of HTML an item, asked in one query. Its fragments are not read for an answer: which page a result is stands in a table that
+ * One page of HTML an item, asked in one query: its records of other kinds know no weights of fields. Its fragments are not read for an answer: which page a result is stands in a table that
  * was made when building, which costs nothing here.
  */
 export const pagefind: Engine = {
@@ -71,11 +71,12 @@ function isData(path: string): boolean {
 }
 
 function pageOf(item: SearchInput, language: string): string {
-  const { title, description, path, headings, body } = fieldsOf(item)
+  const { title, description, keywords, path, headings, body } = fieldsOf(item)
   const sections = headings.split('\n').map(heading => `<h2>${escapeHtml(heading)}</h2>`)
   return [
     `<html lang="${language}"><body><h1>${escapeHtml(title)}</h1>`,
     `<p data-pagefind-weight="${WEIGHTS.description}">${escapeHtml(description)}</p>`,
+    `<p data-pagefind-weight="${WEIGHTS.keywords}">${escapeHtml(keywords)}</p>`,
     `<p data-pagefind-weight="${WEIGHTS.path}">${escapeHtml(path.replaceAll(/[/.]/g, ' '))}</p>`,
     ...sections,
     `<p>${escapeHtml(body)}</p></body></html>`,
