@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { headerKey } from '#core/snapshot/keys.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { changedPlan, planted, type SearchPlan, searchPlan } from './search-repositories.ts'
+
+/** A repository through some of its commits: what changes are contents, folders, exclusions and licences. */
+const history: fc.Arbitrary<SearchPlan[]> = searchPlan.chain(first =>
+  changedPlan(first).chain(second => changedPlan(second).map(third => [first, second, third])),
+)
+
+test('the same commits give the same objects, byte for byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async plans => {
+      const [one, other] = [await indexed(plans), await indexed(plans)]
+      expect(other.objects).toEqual(one.objects)
+    }),
+    { numRuns: 8 },
+  )
+}, 120_000)
+
+test('a commit indexed behind others gives the objects that it gives alone', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, fc.shuffledSubarray([0, 1, 2], { minLength: 2 }), async (plans, order) => {
+      const behindOthers = await indexed(plans, order)
+      for (const number of order) {
+        const alone = await indexed(plans, [number])
+        expect(alone.snapshots).toHaveLength(1)
+        const again = behindOthers.snapshots.find(({ commit }) => commit === alone.snapshots[0]?.commit)
+        expect(again).toEqual(alone.snapshots[0])
+      }
+    }),
+    { numRuns: 8 },
+  )
+}, 120_000)
+
+interface Indexed {
+  /** Of every commit, in the order in which they were indexed: its header and packs, by key, as hex. */
+  snapshots: { commit: string; objects: Record<string, string> }[]
+  /** Every object of the store. */
+  objects: Record<string, string>
+}
+
+/** Commits the plans one behind the other and indexes those of `order`, each when the ones before it are done. */
+async function indexed(plans: readonly SearchPlan[], order: readonly number[] = plans.map((_, at) => at)): Promise<Indexed> {
+  const app = await testApp({})
+  try {
+    const repository = await app.repositories.create('acme', 'handbook')
+    const commits: CommitSha[] = []
+    for (const plan of plans) commits.push(await repository.commit(planted(plan).files, { replace: true }))
+    const snapshots: Indexed['snapshots'] = []
+    for (const number of order) {
+      const commit = commits[number] as CommitSha
+      await app.open(`/local/acme/handbook@${commit}`)
+      snapshots.push({ commit, objects: await snapshotOf(app, commit) })
+    }
+    return { snapshots, objects: await objectsOf(app.blobs, await app.blobs.list('')) }
+  } finally {
+    await app.close()
+  }
+}
+
+async function snapshotOf({ host, deps, blobs }: TestApp, commit: CommitSha): Promise<Record<string, string>> {
+  const answer = await host.repository('acme', 'handbook')
+  if (answer.status !== 'ok') throw new Error(answer.status)
+  const snapshot = await deps.snapshots.open(answer.value, commit)
+  if (snapshot === null) throw new Error('the commit is not indexed')
+  const packs = snapshot.header.packs.map(({ name }) => name)
+  const keys = (await blobs.list('')).filter(key => packs.some(name => key.endsWith(`/${name}`)))
+  expect(keys).toHaveLength(new Set(packs).size)
+  return objectsOf(blobs, [headerKey(answer.value, commit), ...keys])
+}
+
+async function objectsOf(blobs: BlobStore, keys: readonly string[]): Promise<Record<string, string>> {
+  const bytes = await Promise.all(keys.map(async key => (await blobs.read(key))?.bytes ?? new Uint8Array()))
+  return Object.fromEntries(keys.map((key, at) => [key, Buffer.from(bytes[at] ?? []).toString('hex')]))
+}
