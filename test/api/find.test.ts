@@ -2,16 +2,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { FIND_FOLDED_FILES } from '#core/limits.ts'
 import { compareBytes } from '#core/text.ts'
-import { createSearchBuilder } from '#indexer/build/search.ts'
-import {
-  type FindOptions,
-  type FoundPage,
-  type SearchApp,
-  type Searchable,
-  searchApp,
-  searchInputs,
-} from '../support/search-app.ts'
-import { testApp } from '../support/test-app.ts'
+import { type FindOptions, type FoundPage, type SearchApp, type Searchable, searchApp } from '../support/search-app.ts'
 
 const opened: SearchApp[] = []
 
@@ -201,28 +192,13 @@ describe('the searched folder', () => {
   })
 
   test.each([
-    ['?query=x&path=b', 'a', 404, 'mount.path_not_found'],
-    ['?query=x&path=', 'a', 404, 'mount.path_not_found'],
-    ['?query=x&path=nowhere', '', 404, 'mount.path_not_found'],
-    ['?query=x&path=b/x.md', '', 404, 'mount.path_not_found'],
-    ['?query=x&path=a/', '', 400, 'request.invalid'],
-    ['?query=x&path=a/../b', '', 400, 'request.invalid'],
-    ['?query=', '', 400, 'request.invalid'],
-    ['?query=%20%0A', '', 400, 'request.invalid'],
-    [`?query=${'x'.repeat(501)}`, '', 400, 'request.invalid'],
-    ['', '', 400, 'request.invalid'],
-    ['?query=x&limit=0', '', 400, 'request.invalid'],
-    ['?query=x&limit=26', '', 400, 'request.invalid'],
-    ['?query=x&limit=1e1', '', 400, 'request.invalid'],
-    ['?query=x&query=y', '', 400, 'request.invalid'],
-    ['?query=x&cursor=abc', '', 400, 'request.invalid'],
-  ])('%s in the mount %j: %d %s', async (parameters, mount, status, code) => {
-    const answer = await (await open(files)).get(`${mount === '' ? '' : `/${mount}`}${parameters}`)
-    expect([answer.status, answer.body.error?.code]).toEqual([status, code])
-  })
-
-  test('500 characters of any planes are a query', async () => {
-    expect((await (await open(files)).get(`?query=${encodeURIComponent('𠮷'.repeat(500))}`)).status).toBe(200)
+    ['b', 'a'],
+    ['', 'a'],
+    ['nowhere', ''],
+    ['b/x.md', ''],
+  ])('%j is no folder of the mount %j', async (path, mount) => {
+    const answer = await (await open(files)).get(`${mount === '' ? '' : `/${mount}`}?query=x&path=${path}`)
+    expect([answer.status, answer.body.error?.code]).toEqual([404, 'mount.path_not_found'])
   })
 })
 
@@ -250,157 +226,14 @@ describe('paging', () => {
     )
   })
 
-  test('a cursor is good for its own search only', async () => {
+  test('without a limit a page has ten results, and the last page says that it is the last', async () => {
     const app = await open(files)
-    const { nextCursor } = await app.find('tulips', { limit: 3 })
-    for (const target of ['?query=more', '?query=tulips&path=docs', '/docs?query=tulips']) {
-      const answer = await app.get(`${target}&cursor=${nextCursor}`)
-      expect([answer.status, answer.body.error?.code]).toEqual([400, 'request.invalid'])
-    }
-  })
-})
-
-const WORDS = ['tulip', 'rose', 'garden', 'bread', 'oven', 'flour', '花', 'max_tokens', 'the']
-const word = fc.constantFrom(...WORDS)
-const repository = fc.uniqueArray(
-  fc.record({
-    folder: fc.constantFrom('', 'a/', 'a/b/', 'a-b/', 'a/b/c/', 'd/'),
-    name: fc.constantFrom('SKILL.md', 'x.md', 'y.md', 'z.txt', 'tulip.md'),
-    text: fc.array(word, { minLength: 1, maxLength: 30 }).map(words => words.join(' ')),
-    title: word,
-  }),
-  { selector: ({ folder, name }) => folder + name, maxLength: 20 },
-)
-
-type Files = typeof repository extends fc.Arbitrary<infer Value> ? Value : never
-
-function searchable(files: Files): Searchable {
-  return Object.fromEntries(files.map(({ folder, name, text, title }) => [folder + name, { title, body: text }]))
-}
-
-test('the answer for a folder without skills above it is the whole answer without what lies elsewhere', async () => {
-  await fc.assert(
-    fc.asyncProperty(repository, fc.array(word, { minLength: 1, maxLength: 4 }), async (files, query) => {
-      const content = searchable(files.filter(({ folder, name }) => !(folder === '' && name === 'SKILL.md')))
-      const app = await searchApp(content)
-      try {
-        const whole = await findAll(app, query.join(' '))
-        for (const path of ['a', 'd', 'a-b'].filter(folder => Object.keys(content).some(file => file.startsWith(`${folder}/`)))) {
-          const expected = whole.filter(item => item.path.startsWith(`${path}/`))
-          expect(await findAll(app, query.join(' '), { path })).toEqual(expected)
-          expect(await findAll(app, query.join(' '), { mount: path })).toEqual(expected)
-        }
-      } finally {
-        await app.close()
-      }
-    }),
-    { numRuns: 40 },
-  )
-})
-
-describe('the rows of a search index', () => {
-  function build(files: Searchable) {
-    const builder = createSearchBuilder()
-    for (const input of searchInputs(files)) builder.add(input)
-    const { items, terms, spelling, owners } = builder.finish()
-    return { items: [...items], terms: [...terms], spelling: [...spelling], owners }
-  }
-
-  test('are the same for the same files', () => {
-    fc.assert(
-      fc.property(repository, files => {
-        expect(build(searchable(files))).toEqual(build(searchable(files)))
-      }),
-    )
-  })
-
-  test('stand in byte order, every key once', () => {
-    const { terms, spelling, items } = build({ ...HANDBOOK, 'x.md': '𠮷野 豈 ﾊﾝ ｱ zebra é 𝒳' })
-    for (const rows of [terms, spelling, items]) {
-      const keys = rows.map(([key]) => key)
-      expect(keys).toEqual([...new Set(keys)].sort(compareBytes))
-      expect(keys.length).toBeGreaterThan(5)
-    }
-  })
-
-  test('name items by number, ascending, and the owner of each', () => {
-    const { terms, items, owners } = build(HANDBOOK)
-    for (const [, row] of terms) {
-      const numbers = row.filter((_, at) => at % 2 === 0)
-      expect(numbers).toEqual([...numbers].sort((left, right) => left - right))
-    }
-    const skill = items.findIndex(([path]) => path === 'skills/pdf/SKILL.md')
-    expect(owners.slice(skill, skill + 3)).toEqual([skill, skill, skill])
-    expect(owners[0]).toBe(-1)
-  })
-
-  test('a file alone decides its postings', () => {
-    const file = { 'x.md': 'tulips in the garden' }
-    const alone = build(file).terms.map(([term, row]) => [term, row[1]])
-    expect(alone).toEqual(
-      build({ 'a.md': 'roses', ...file })
-        .terms.filter(([, row]) => row.includes(1) && row.indexOf(1) % 2 === 0)
-        .map(([term, row]) => [term, row[row.indexOf(1) + 1]]),
-    )
-  })
-
-  test('only the beginning of a large file is searched', () => {
-    const terms = build({ 'x.md': `first ${'. '.repeat(200_000)} last` }).terms.map(([term]) => term)
-    expect(terms).toContain('first')
-    expect(terms).not.toContain('last')
-  })
-
-  test('paths out of order and files without their skill are refused', () => {
-    const builder = createSearchBuilder()
-    builder.add({ path: 'b', kind: 'document', owner: null, title: '', summary: '', fields: {} })
-    expect(() => builder.add({ path: 'a', kind: 'document', owner: null, title: '', summary: '', fields: {} })).toThrow(
-      RangeError,
-    )
-    builder.add({ path: 'c', kind: 'supporting', owner: 'SKILL.md', title: '', summary: '', fields: {} })
-    expect(() => builder.finish()).toThrow(RangeError)
-  })
-})
-
-describe('a repository that was indexed', () => {
-  const skill = (fields: string, body: string) => `---\n${fields}\n---\n${body}\n`
-
-  test('answers what may be found, and nothing of what is withheld, internal, only linked or only described', async () => {
-    const app = await testApp({
-      'acme/garden': {
-        'README.md': '# Garden\n\ntulips',
-        'CHANGELOG.md': 'tulips',
-        'SKILLSET.md': skill('name: Garden\nlicense: MIT\nexclude: [drafts/]', 'tulips'),
-        'drafts/x.md': 'tulips',
-        'drafts/plan/SKILL.md': skill('name: plan\ndescription: tulips', 'tulips'),
-        'docs/bulbs.md': '# Bulbs\n\nAbout tulips. See [the list](../data/list.txt).',
-        'data/list.txt': 'tulips',
-        'skills/hidden/SKILL.md': skill('name: hidden\ndescription: tulips\nmetadata:\n  internal: true', 'tulips'),
-        'skills/hidden/notes.md': 'tulips',
-        'skills/plant/SKILL.md': skill('name: plant\ndescription: Puts bulbs into the soil.', 'Dig.'),
-        'skills/plant/references/kinds.md': '# Kinds\n\nMany tulips.',
-        'skills/secret/SKILL.md': skill('name: secret\ndescription: Grows black tulips.\nlicense: Proprietary', 'orchids'),
-        'skills/secret/notes.md': 'tulips and orchids',
-        'skills/translated/SKILL.md': skill('name: other\ndescription: Roses.\ntranslations:\n  de: { name: Tulpen }', 'Water.'),
-      },
-    })
-    try {
-      await app.open('/local/acme/garden')
-      const { items } = await app.askReady('find', '/local/acme/garden', { query: 'tulips' })
-      expect(
-        Object.fromEntries(items.map(item => [item.path, item.kind === 'skill' ? item.files.map(({ path }) => path) : []])),
-      ).toEqual({
-        'docs/bulbs.md': [],
-        'skills/plant/SKILL.md': ['skills/plant/references/kinds.md'],
-        'skills/secret/SKILL.md': [],
-      })
-      expect(items.find(item => item.path === 'skills/secret/SKILL.md')).toMatchObject({
-        describedOnly: true,
-        license: { kind: 'restricted' },
-      })
-      expect((await app.askReady('find', '/local/acme/garden', { query: 'orchids' })).items).toEqual([])
-      expect((await app.askReady('find', '/local/acme/garden', { query: 'Tulpen' })).items).toEqual([])
-    } finally {
-      await app.close()
-    }
+    const page = await app.find('tulips')
+    expect(page.items).toHaveLength(10)
+    expect((await app.find('tulips', { limit: 25, cursor: page.nextCursor ?? '' })).items).toHaveLength(25)
+    const whole = await findAll(app, 'tulips')
+    expect((await app.find('tulips', { path: 'docs', limit: 25 })).items).toEqual(whole.slice(0, 25))
+    const exact = await (await open({ 'a.md': 'tulips', 'b.md': 'tulips' })).find('tulips', { limit: 2 })
+    expect([exact.items.length, exact.nextCursor]).toEqual([2, null])
   })
 })
