@@ -46,6 +46,8 @@ export function truncateCharacters(text: string, limit: number): string {
 
 /** The longest beginning of the text that takes at most `limitBytes` of UTF-8; no code point is split. */
 export function cutAtBytes(text: string, limitBytes: number): string {
+  // No unit takes more than three bytes.
+  if (3 * text.length <= limitBytes) return text
   let bytes = 0
   let index = 0
   while (index < text.length) {

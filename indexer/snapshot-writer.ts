@@ -32,6 +32,15 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   finish(rest: Pick<SnapshotHeader, 'truncated' | 'searchOwners' | 'search' | 'root'>): Promise<Written>
 }
 
+/** A writer into packs, which also takes bytes as they are. */
+export interface PackWriter extends SnapshotWriter {
+  /**
+   * Stores bytes uncompressed behind what was added before; where they lie, in one piece or in several: packs are filled to their end.
+   * The bytes must not change afterwards.
+   */
+  addBytes(bytes: Uint8Array): Promise<Location[]>
+}
+
 export interface WrittenSnapshot {
   header: SnapshotHeader
   /** Objects and bytes that this writer created; what was there already is not counted. */
@@ -64,7 +73,7 @@ async function compress(bytes: Uint8Array): Promise<Uint8Array> {
 /** Cuts a shard early when its rows are large. */
 const SHARD_BYTES = 256 * 1024
 
-export function createSnapshotWriter(blobs: BlobStore, repository: HostRepository, commit: CommitSha): SnapshotWriter {
+export function createSnapshotWriter(blobs: BlobStore, repository: HostRepository, commit: CommitSha): PackWriter {
   const packs: SnapshotHeader['packs'] = []
   const tables = Object.fromEntries(
     Object.keys(TABLES).map(name => [name, { rows: 0, shards: [] } satisfies TableIndex]),
@@ -107,8 +116,25 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
     return location
   }
 
+  async function placePieces(bytes: Uint8Array): Promise<Location[]> {
+    const pieces: Location[] = []
+    for (let at = 0; at < bytes.length; ) {
+      if (openBytes === PACK_BYTES) await sealPack()
+      const piece = bytes.subarray(at, at + PACK_BYTES - openBytes)
+      pieces.push(await place(piece))
+      at += piece.length
+    }
+    return pieces
+  }
+
   return {
     addRecord: addMember,
+
+    addBytes(bytes) {
+      const pieces = placed.then(() => placePieces(bytes))
+      placed = pieces
+      return pieces
+    },
 
     async addTable(name, rows) {
       const table = tables[name]

@@ -6,15 +6,25 @@ export async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
 }
 
+/** Asked between the steps of a long walk: a turn to wait for when the walk has taken its time, else nothing. */
+export function createTurns(signal: AbortSignal | undefined): () => Promise<void> | undefined {
+  let turnEndsAt = performance.now() + TURN_MILLISECONDS
+  return () => {
+    if (performance.now() < turnEndsAt) return undefined
+    return nextTurn(signal).then(() => {
+      turnEndsAt = performance.now() + TURN_MILLISECONDS
+    })
+  }
+}
+
 /** Takes the steps of a long walk, and lets the process look after its timers and the lease between them. */
 export async function inTurns<Result>(steps: Generator<void, Result>, signal: AbortSignal | undefined): Promise<Result> {
-  let turnEndsAt = performance.now() + TURN_MILLISECONDS
+  const turn = createTurns(signal)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    if (performance.now() < turnEndsAt) continue
-    await nextTurn(signal)
-    turnEndsAt = performance.now() + TURN_MILLISECONDS
+    const waiting = turn()
+    if (waiting) await waiting
   }
 }
 

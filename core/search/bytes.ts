@@ -92,6 +92,11 @@ export function createByteReader(bytes: Uint8Array): ByteReader {
       return value
     },
     varint() {
+      const first = bytes[position]
+      if (first !== undefined && first < 0x80) {
+        position++
+        return first
+      }
       let value = 0
       for (let shift = 0; shift < 7 * VARINT_BYTES; shift += 7) {
         const byte = reader.byte()

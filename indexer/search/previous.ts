@@ -1,0 +1,175 @@
+import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { SEARCH_VERSION } from '#core/search/analyze.ts'
+import { type FoundTerm, readTermsBlock } from '#core/search/blocks.ts'
+import { createByteWriter } from '#core/search/bytes.ts'
+import { decodeHead, FINGERPRINT_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
+import { PLACE, placeOf, visitPostings, writePosting } from '#core/search/postings.ts'
+import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { inTurns } from '../turns.ts'
+import type { TermPostings } from './term-postings.ts'
+
+/** What an earlier commit knows of items that did not change since. */
+export interface PreviousSection {
+  /** How many items it has. */
+  readonly items: number
+  /** The number of the item with this fingerprint, or -1. */
+  find(fingerprint: Uint8Array): number
+  titleLength(item: number): number
+  /** Its terms in byte order, with the postings of the items that have a number in `numbers`, which grow; -1: the item is gone. */
+  terms(numbers: Int32Array): Generator<TermPostings>
+}
+
+/** Longer sections are not taken over: they would have to be held whole. */
+const SECTION_BYTES = 64 * 1024 * 1024
+const HEAD_BYTES = 64 * 1024 * 1024
+const TERMS_BLOCK_BYTES = 64 * 1024
+
+/**
+ * Reads the section of an earlier commit and checks every byte of it. `null`: there is none, or it is of another version, or too long,
+ * or damaged, or cannot be read now. A build from scratch gives the same section.
+ */
+export async function openPreviousSection(
+  blobs: BlobStore,
+  repository: HostRepository,
+  commit: CommitSha,
+  signal?: AbortSignal,
+): Promise<PreviousSection | null> {
+  try {
+    const stored = await readSection(blobs, repository, commit)
+    return stored === null ? null : await inTurns(checkedSection(stored), signal)
+  } catch {
+    signal?.throwIfAborted()
+    return null
+  }
+}
+
+interface StoredSection {
+  /** Everything in front of the head. */
+  body: Uint8Array
+  head: SearchHead
+}
+
+async function readSection(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<StoredSection | null> {
+  const object = await blobs.read(headerKey(repository, commit))
+  if (object === null) return null
+  const { search, packs } = SnapshotHeader.parse(JSON.parse(gunzipSync(object.bytes).toString('utf8')))
+  if (search === null || search.version !== SEARCH_VERSION) return null
+  const sizeBytes = search.segments.reduce((sum, [, , length]) => sum + length, 0)
+  if (sizeBytes > SECTION_BYTES) return null
+
+  const bytes = new Uint8Array(sizeBytes)
+  let at = 0
+  for (const [pack, offset, length] of search.segments) {
+    const segment = await blobs.readRange(packKey(repository, packs[pack]?.name ?? ''), offset, length)
+    if (segment?.length !== length) return null
+    bytes.set(segment, at)
+    at += length
+  }
+  const body = bytes.subarray(0, sizeBytes - search.headBytes)
+  const head = bytes.subarray(body.length)
+  if (crc32(head) !== search.headChecksum) return null
+  return { body, head: decodeHead(inflateRawSync(head, { maxOutputLength: HEAD_BYTES })) }
+}
+
+/** What passes here can be merged without an error: a build that has begun does not begin anew. */
+function* checkedSection({ body, head }: StoredSection): Generator<void, PreviousSection | null> {
+  const items = head.kinds.length
+  const fingerprintsStart = head.words.starts.at(-1) ?? 0
+  if (fingerprintsStart + items * FINGERPRINT_BYTES !== body.length) return null
+  if (head.checksums.length !== Math.ceil(body.length / PAGE_BYTES)) return null
+  for (const [page, checksum] of head.checksums.entries()) {
+    if (crc32(body.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES)) !== checksum) return null
+    yield
+  }
+  for (const term of readTerms(body, head)) {
+    visitPostings(term.list, term.items, items, () => {})
+    yield
+  }
+  const fingerprints = createFingerprintTable(body.slice(fingerprintsStart))
+  return {
+    items,
+    find: fingerprints.find,
+    titleLength: item => head.titleLengths[item] ?? 0,
+    *terms(numbers) {
+      const writer = createByteWriter()
+      for (const term of readTerms(body, head)) {
+        const renumbered = renumber(term, numbers, writer)
+        if (renumbered) yield renumbered
+      }
+    },
+  }
+}
+
+interface ListedTerm extends Pick<FoundTerm, 'term' | 'items'> {
+  list: Uint8Array
+}
+
+function* readTerms(body: Uint8Array, { terms, postings }: SearchHead): Generator<ListedTerm> {
+  for (let block = 0; block < terms.firstKeys.length; block++) {
+    const compressed = body.subarray(terms.starts[block], terms.starts[block + 1])
+    const listsStart = postings[block] ?? 0
+    for (const found of readTermsBlock(inflateRawSync(compressed, { maxOutputLength: TERMS_BLOCK_BYTES }))) {
+      const start = listsStart + found.offset
+      const list = typeof found.postings === 'number' ? body.subarray(start, start + found.postings) : found.postings
+      yield { term: found.term, items: found.items, list }
+    }
+  }
+}
+
+function renumber(
+  { term, items, list }: ListedTerm,
+  numbers: Int32Array,
+  writer: ReturnType<typeof createByteWriter>,
+): TermPostings | null {
+  let count = 0
+  let isNamed = false
+  let first = -1
+  let last = -1
+  writer.reset()
+  visitPostings(list, items, numbers.length, (item, posting) => {
+    const number = numbers[item] as number
+    if (number < 0) return
+    if (count === 0) {
+      first = number
+      writer.byte(posting)
+    } else writePosting(writer, last, number, posting)
+    last = number
+    count++
+    if (placeOf(posting) !== PLACE.body) isNamed = true
+  })
+  return count === 0 ? null : { term, items: count, isNamed, first, last, rest: writer.finish() }
+}
+
+/** Items by fingerprint: open addressing by the first bytes, which are as good as random. */
+function createFingerprintTable(fingerprints: Uint8Array): { find(fingerprint: Uint8Array): number } {
+  const items = fingerprints.length / FINGERPRINT_BYTES
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * items + 1)))
+  const slotOf = (bytes: Uint8Array, at: number) =>
+    ((bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16)) % slots.length
+
+  for (let item = 0; item < items; item++) {
+    let slot = slotOf(fingerprints, item * FINGERPRINT_BYTES)
+    while (slots[slot] !== 0) slot = (slot + 1) % slots.length
+    slots[slot] = item + 1
+  }
+
+  function isAt(item: number, fingerprint: Uint8Array): boolean {
+    for (let byte = 0; byte < FINGERPRINT_BYTES; byte++) {
+      if (fingerprints[item * FINGERPRINT_BYTES + byte] !== fingerprint[byte]) return false
+    }
+    return true
+  }
+
+  return {
+    find(fingerprint) {
+      for (let slot = slotOf(fingerprint, 0); slots[slot] !== 0; slot = (slot + 1) % slots.length) {
+        const item = (slots[slot] as number) - 1
+        if (isAt(item, fingerprint)) return item
+      }
+      return -1
+    },
+  }
+}

@@ -1,0 +1,230 @@
+import { crc32, deflateRawSync } from 'node:zlib'
+import { SEARCH_VERSION } from '#core/search/analyze.ts'
+import {
+  BLOCK_BYTES,
+  BLOCK_ITEMS,
+  createTermsBlockWriter,
+  INLINE_BYTES,
+  type ItemRecord,
+  type SpellingEntry,
+  spellingKey,
+  writeItemsBlock,
+  writeSpellingBlock,
+} from '#core/search/blocks.ts'
+import { createByteWriter } from '#core/search/bytes.ts'
+import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
+import type { Location, SearchSection } from '#core/snapshot/format.ts'
+import { isSpelledWord } from './spelled-word.ts'
+import { type TermPostings, writeList } from './term-postings.ts'
+
+/** Where a section goes: bytes behind those that came before. Answers where they lie, in one piece or in several. */
+export interface SectionPlace {
+  addBytes(bytes: Uint8Array): Promise<Location[]>
+}
+
+/** Writes a section from its items and its terms: postings as they come, then what was gathered meanwhile, the head last. */
+export interface SectionWriter {
+  /** Takes what is shown of an item; items come in order of their numbers. */
+  addItem(item: ItemRecord): void
+  /** Takes a term; terms come in byte order. Wait for the promise, where there is one. */
+  addTerm(postings: TermPostings): Promise<void> | undefined
+  finish(items: Pick<SearchHead, 'kinds' | 'owners' | 'titleLengths'>, fingerprints: Uint8Array): Promise<SearchSection>
+}
+
+/** Words of a block, which then has about 8 KiB. */
+const BLOCK_WORDS = 1_024
+
+export function createSectionWriter(place: SectionPlace): SectionWriter {
+  const stream = createPageStream(place)
+  const list = createByteWriter()
+
+  const itemBlocks = createBlockList()
+  let items: ItemRecord[] = []
+
+  const termBlocks = createBlockList()
+  const terms = createTermsBlockWriter()
+  const postingStarts: number[] = []
+  let firstTerm = ''
+
+  const wordBlocks: { blocks: BlockList; words: SpellingEntry[] }[] = []
+
+  function closeItems(): void {
+    itemBlocks.add(items[0]?.path ?? '', writeItemsBlock(items))
+    items = []
+  }
+
+  function closeWords(blocks: BlockList, words: SpellingEntry[]): void {
+    blocks.add(spellingKey(words[0]?.word ?? ''), writeSpellingBlock(words))
+    words.length = 0
+  }
+
+  function addWord(entry: SpellingEntry): void {
+    wordBlocks[entry.word.length] ??= { blocks: createBlockList(), words: [] }
+    const { blocks, words } = wordBlocks[entry.word.length] as (typeof wordBlocks)[number]
+    if (words.push(entry) === BLOCK_WORDS) closeWords(blocks, words)
+  }
+
+  return {
+    addItem(item) {
+      if (items.push(item) === BLOCK_ITEMS) closeItems()
+    },
+
+    addTerm(postings) {
+      const { term, items, isNamed } = postings
+      if (isNamed && isSpelledWord(term)) addWord({ word: term, items })
+      if (terms.bytes === 0) {
+        firstTerm = term
+        postingStarts.push(stream.length)
+      }
+      list.reset()
+      writeList(list, postings)
+      const bytes = list.finish()
+      const isInline = bytes.length <= INLINE_BYTES
+      terms.add({ term, items, postings: isInline ? bytes : bytes.length })
+      if (terms.bytes >= BLOCK_BYTES) termBlocks.add(firstTerm, terms.finish())
+      return isInline ? undefined : stream.write(bytes)
+    },
+
+    async finish({ kinds, owners, titleLengths }, fingerprints) {
+      if (terms.bytes > 0) termBlocks.add(firstTerm, terms.finish())
+      if (items.length > 0) closeItems()
+      for (const { blocks, words } of Object.values(wordBlocks)) if (words.length > 0) closeWords(blocks, words)
+
+      const postings = Uint32Array.of(...postingStarts, stream.length)
+      const termIndex = await writeBlocks(stream, [termBlocks])
+      const itemIndex = await writeBlocks(stream, [itemBlocks])
+      const wordIndex = await writeBlocks(
+        stream,
+        Object.values(wordBlocks).map(({ blocks }) => blocks),
+      )
+      await stream.write(fingerprints)
+      const checksums = stream.endPages()
+      const head = compress(
+        encodeHead({ kinds, owners, titleLengths, terms: termIndex, postings, items: itemIndex, words: wordIndex, checksums }),
+      )
+      await stream.write(head)
+      const segments = await stream.end()
+      return { version: SEARCH_VERSION, segments, headBytes: head.length, headChecksum: crc32(head) }
+    },
+  }
+}
+
+/** Compressed blocks and their first keys. */
+interface BlockList {
+  readonly keys: readonly string[]
+  readonly blocks: readonly Uint8Array[]
+  add(firstKey: string, block: Uint8Array): void
+}
+
+function createBlockList(): BlockList {
+  const keys: string[] = []
+  const blocks: Uint8Array[] = []
+  return {
+    keys,
+    blocks,
+    add(firstKey, block) {
+      keys.push(firstKey)
+      blocks.push(compress(block))
+    },
+  }
+}
+
+async function writeBlocks(stream: PageStream, lists: readonly BlockList[]): Promise<BlockIndex> {
+  const starts: number[] = []
+  for (const { blocks } of lists) {
+    for (const block of blocks) {
+      starts.push(stream.length)
+      const waiting = stream.write(block)
+      if (waiting) await waiting
+    }
+  }
+  starts.push(stream.length)
+  return { firstKeys: lists.flatMap(({ keys }) => keys), starts: Uint32Array.from(starts) }
+}
+
+/** One more level makes a section smaller by less than a hundredth. */
+const DEFLATE = { level: 6 }
+
+function compress(bytes: Uint8Array): Uint8Array {
+  // zlib hands out a view of a larger buffer: the copy lets that one go.
+  return Uint8Array.from(deflateRawSync(bytes, DEFLATE))
+}
+
+/** Bytes on their way, a few pages at a time, and the checksums of the pages. */
+interface PageStream {
+  /** Bytes written so far. */
+  readonly length: number
+  write(bytes: Uint8Array): Promise<void> | undefined
+  /** The checksums of all pages up to here; what follows belongs to none. */
+  endPages(): Uint32Array
+  /** Where all of it lies. */
+  end(): Promise<Location[]>
+}
+
+const STREAM_BYTES = 64 * PAGE_BYTES
+
+function createPageStream(place: SectionPlace): PageStream {
+  const segments: Location[] = []
+  const checksums: number[] = []
+  let buffer = new Uint8Array(STREAM_BYTES)
+  let buffered = 0
+  let sent = 0
+  let isPaged = true
+
+  function addChecksums(): void {
+    if (!isPaged) return
+    for (let at = 0; at < buffered; at += PAGE_BYTES) {
+      checksums.push(crc32(buffer.subarray(at, Math.min(buffered, at + PAGE_BYTES))))
+    }
+  }
+
+  async function send(): Promise<void> {
+    const bytes = buffer.subarray(0, buffered)
+    sent += buffered
+    // The bytes now belong to the pack that they lie in.
+    buffer = new Uint8Array(STREAM_BYTES)
+    buffered = 0
+    for (const [pack, offset, length] of await place.addBytes(bytes)) {
+      const last = segments.at(-1)
+      if (last && last[0] === pack && last[1] + last[2] === offset) last[2] += length
+      else segments.push([pack, offset, length])
+    }
+  }
+
+  /** Fills the buffer with the beginning of the bytes; how many of them. */
+  function take(bytes: Uint8Array): number {
+    const taken = Math.min(bytes.length, STREAM_BYTES - buffered)
+    buffer.set(bytes.subarray(0, taken), buffered)
+    buffered += taken
+    return taken
+  }
+
+  async function writeOver(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      at += take(bytes.subarray(at))
+      if (buffered < STREAM_BYTES) continue
+      addChecksums()
+      await send()
+    }
+  }
+
+  return {
+    get length() {
+      return sent + buffered
+    },
+    write(bytes) {
+      if (buffered + bytes.length >= STREAM_BYTES) return writeOver(bytes)
+      take(bytes)
+      return undefined
+    },
+    endPages() {
+      addChecksums()
+      isPaged = false
+      return Uint32Array.from(checksums)
+    },
+    async end() {
+      if (buffered > 0) await send()
+      return segments
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { inflateRawSync } from 'node:zlib'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { type ItemRecord, readItemsBlock, readSpellingBlock, readTermsBlock, type SpellingEntry } from '#core/search/blocks.ts'
+import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
+import { visitPostings } from '#core/search/postings.ts'
+import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
+import { packKey } from '#core/snapshot/keys.ts'
+
+/** A search section read whole, with everything that is in it. */
+export interface ReadSection {
+  bytes: Uint8Array
+  head: SearchHead
+  items: (ItemRecord & { kind: number; owner: number; titleLength: number })[]
+  /** By term, in the order in which they are stored. */
+  terms: Map<string, { item: number; posting: number }[]>
+  words: SpellingEntry[]
+}
+
+/** Reads a section without any of the reader's or the builder's code. */
+export async function readSection(
+  blobs: BlobStore,
+  repository: HostRepository,
+  { packs }: Pick<SnapshotHeader, 'packs'>,
+  { segments, headBytes }: SearchSection,
+): Promise<ReadSection> {
+  const pieces: Uint8Array[] = []
+  for (const [pack, offset, length] of segments) {
+    const piece = await blobs.readRange(packKey(repository, packs[pack]?.name ?? ''), offset, length)
+    if (piece?.length !== length) throw new Error('a segment is not there')
+    pieces.push(piece)
+  }
+  const bytes = Buffer.concat(pieces)
+  const head = decodeHead(inflateRawSync(bytes.subarray(bytes.length - headBytes)))
+  const blocksOf = ({ starts }: BlockIndex) =>
+    [...starts.subarray(1)].map((end, block) => inflateRawSync(bytes.subarray(starts[block], end)))
+
+  const terms: ReadSection['terms'] = new Map()
+  for (const [block, inflated] of blocksOf(head.terms).entries()) {
+    for (const { term, items, postings, offset } of readTermsBlock(inflated)) {
+      const start = (head.postings[block] as number) + offset
+      const list = typeof postings === 'number' ? bytes.subarray(start, start + postings) : postings
+      const found: { item: number; posting: number }[] = []
+      visitPostings(list, items, head.kinds.length, (item, posting) => found.push({ item, posting }))
+      terms.set(term, found)
+    }
+  }
+  return {
+    bytes,
+    head,
+    terms,
+    items: blocksOf(head.items)
+      .flatMap(readItemsBlock)
+      .map((record, item) => ({
+        ...record,
+        kind: head.kinds[item] as number,
+        owner: head.owners[item] as number,
+        titleLength: head.titleLengths[item] as number,
+      })),
+    words: blocksOf(head.words).flatMap(readSpellingBlock),
+  }
+}
