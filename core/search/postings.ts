@@ -1,4 +1,4 @@
-import { type ByteWriter, createByteReader } from './bytes.ts'
+import type { ByteWriter } from './bytes.ts'
 
 /**
  * A posting says in one byte how much a term tells about an item, and where it stands in it.
@@ -51,13 +51,30 @@ export function visitPostings(
   items: number,
   visit: (item: number, posting: number) => void,
 ): void {
-  const reader = createByteReader(bytes)
+  const end = bytes.length
+  let at = 0
   let item = -1
   for (let left = count; left > 0; left--) {
-    item += reader.varint() + 1
-    const posting = reader.byte()
+    let gap = bytes[at++] ?? 0
+    // Most gaps take one byte, and none more than five.
+    if (gap >= 0x80) {
+      gap &= 0x7f
+      let scale = 0x80
+      let byte: number
+      do {
+        if (at >= end || scale > LARGEST_SCALE) throw new RangeError('not the number of an item')
+        byte = bytes[at++] ?? 0
+        gap += (byte & 0x7f) * scale
+        scale *= 0x80
+      } while (byte >= 0x80)
+    }
+    item += gap + 1
+    const posting = bytes[at++] ?? 0
     if (item >= items || posting < LEAST_POSTING || posting > LARGEST_POSTING) throw new RangeError('not a posting')
     visit(item, posting)
   }
-  if (!reader.atEnd) throw new RangeError('more postings than there are items')
+  if (at !== end) throw new RangeError('more or fewer bytes than postings')
 }
+
+/** Of the fifth byte of a number. */
+const LARGEST_SCALE = 2 ** 28

@@ -1,0 +1,126 @@
+import { analyze } from '#core/search/analyze.ts'
+
+/**
+ * Words and phrases that developers use for one another: short forms and what they stand for. A line of the table is one meaning.
+ * Only forms that hardly mean anything else stand here; what only looks alike is left to respelling.
+ * The ranking changes with the table: `SEARCH_VERSION` grows with it, so that cursors of before end.
+ */
+const SYNONYMS = `
+pr = pull request
+mr = merge request
+k8s = kubernetes
+ci = continuous integration
+cd = continuous delivery
+ci/cd = continuous integration
+i18n = internationalization = internationalisation
+l10n = localization = localisation
+a11y = accessibility
+o11y = observability
+auth = authentication
+authn = authentication
+authz = authorization = authorisation
+db = database
+env = environment
+config = configuration
+repo = repository
+doc = documentation
+ts = typescript
+js = javascript
+py = python
+rb = ruby
+golang = go
+csharp = c#
+cpp = c++
+regex = regular expression = regexp
+postgres = postgresql
+mongo = mongodb
+tf = terraform
+gh = github
+gha = github action
+aws = amazon web service
+gcp = google cloud
+vm = virtual machine
+ui = user interface
+ux = user experience
+api = programming interface
+cli = command line
+sdk = development kit
+ide = code editor
+llm = large language model
+ml = machine learning
+nlp = natural language processing
+rag = retrieval augmented generation
+mcp = model context protocol
+tdd = test driven development
+bdd = behavior driven development
+ddd = domain driven design
+e2e = end to end
+adr = architecture decision record
+rfc = request for comment
+orm = object relational mapping
+crud = create read update delete
+jwt = json web token
+sso = single sign on
+mfa = multi factor authentication
+2fa = two factor authentication
+rbac = role based access control
+iac = infrastructure as code
+slo = service level objective
+sla = service level agreement
+etl = extract transform load
+ssr = server side rendering
+ssg = static site generation
+spa = single page application
+pwa = progressive web app
+rn = react native
+a/b test = split test
+perf = performance
+impl = implementation
+deps = dependency
+lib = library
+param = parameter
+arg = argument
+async = asynchronous
+sync = synchronization
+admin = administrator
+app = application
+info = information
+msg = message
+dev = development
+prod = production
+`
+
+/** A way to say a meaning, as terms: of an identifier the whole. */
+type Phrase = readonly string[]
+
+/** Other phrases of the same meaning, by the phrase with spaces between its words. */
+const others = readTable(SYNONYMS)
+const LONGEST = Math.max(...[...others.keys()].map(key => key.split(' ').length))
+
+/** The words of all other ways to say what stands in a query, in its order; perhaps words of the query itself. */
+export function otherWords(words: readonly string[]): string[] {
+  return words.flatMap((_, start) => {
+    const lengths = Array.from({ length: Math.min(LONGEST, words.length - start) }, (_, index) => index + 1)
+    return lengths.flatMap(length => others.get(words.slice(start, start + length).join(' '))?.flat() ?? [])
+  })
+}
+
+function readTable(table: string): Map<string, Phrase[]> {
+  const found = new Map<string, Phrase[]>()
+  for (const line of table.trim().split('\n')) {
+    const phrases = line.split('=').map(phraseOf)
+    for (const phrase of phrases) {
+      const key = phrase.join(' ')
+      found.set(key, [...(found.get(key) ?? []), ...phrases.filter(other => other !== phrase)])
+    }
+  }
+  return found
+}
+
+function phraseOf(text: string): Phrase {
+  const words: string[] = []
+  analyze(text, (term, _kind, group) => {
+    words[group] = term
+  })
+  return words
+}
