@@ -1,0 +1,41 @@
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+
+/** A store in memory that answers range reads in rounds: all that wait at the same time are answered together. */
+export interface RoundsStore extends BlobStore {
+  /** What was read since the last `reset`. */
+  readonly reads: { rounds: number; gets: number; bytes: number }
+  reset(): void
+}
+
+export function createRoundsStore(): RoundsStore {
+  const blobs = createMemoryBlobStore(systemClock)
+  const reads = { rounds: 0, gets: 0, bytes: 0 }
+  let waiting: (() => void)[] = []
+
+  function answerAll(): void {
+    reads.rounds++
+    const answers = waiting
+    waiting = []
+    for (const answer of answers) answer()
+  }
+
+  return {
+    ...blobs,
+    reads,
+    reset() {
+      Object.assign(reads, { rounds: 0, gets: 0, bytes: 0 })
+    },
+    async readRange(key, offset, length) {
+      reads.gets++
+      await new Promise<void>(resolve => {
+        if (waiting.length === 0) setImmediate(answerAll)
+        waiting.push(resolve)
+      })
+      const bytes = await blobs.readRange(key, offset, length)
+      reads.bytes += bytes?.length ?? 0
+      return bytes
+    },
+  }
+}

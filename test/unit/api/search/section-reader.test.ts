@@ -1,0 +1,330 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createCache } from '#api/reading/cache.ts'
+import { createPackReader } from '#api/reading/pack-reader.ts'
+import { openSection, type SearchReader, type StoredSection } from '#api/search/section-reader.ts'
+import type { ItemRecord } from '#core/search/blocks.ts'
+import { createByteWriter } from '#core/search/bytes.ts'
+import { FINGERPRINT_BYTES, ITEM_KIND, PAGE_BYTES } from '#core/search/head.ts'
+import { visitPostings, writePosting } from '#core/search/postings.ts'
+import type { Location, SearchSection } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
+import { createSectionWriter } from '#indexer/search/section-writer.ts'
+import { createRoundsStore, type RoundsStore } from '#test/support/rounds-store.ts'
+
+const MEGABYTE = 1024 * 1024
+const UNAVAILABLE = expect.objectContaining({ code: 'skill.unavailable' })
+
+const small = sectionOf(70, 40)
+const large = sectionOf(9_000, 4_000)
+let smallBytes: Written
+let largeBytes: Written
+
+beforeAll(async () => {
+  smallBytes = await write(small)
+  largeBytes = await write(large)
+})
+
+test('the two sections are one that is read whole and one that is not', () => {
+  expect(smallBytes.bytes.length).toBeLessThan(MEGABYTE)
+  expect(largeBytes.bytes.length).toBeGreaterThan(MEGABYTE)
+})
+
+describe.for([
+  ['small', 1],
+  ['small', 3],
+  ['large', 1],
+  ['large', 3],
+] as const)('a %s section in %i packs', ([size, packs]) => {
+  let content: Content
+  let reader: SearchReader
+  let blobs: RoundsStore
+  beforeAll(async () => {
+    content = size === 'small' ? small : large
+    const stored = await store(size === 'small' ? smallBytes : largeBytes, packs)
+    blobs = stored.blobs
+    reader = await stored.open()
+  })
+
+  test('gives every term with its postings, and none that is not there', async () => {
+    const terms = [...content.terms.keys()].filter((_, index) => index % 37 === 0)
+    const found = await reader.lookUp([...terms, 'nowhere', '', '\u{10ffff}'].map(term => ({ term, orLonger: false })))
+    expect(found.map(([term]) => term?.term)).toEqual([...terms, undefined, undefined, undefined])
+    const lists = await reader.postings(found.flat())
+    for (const [index, term] of terms.entries()) {
+      const read: [number, number][] = []
+      visitPostings(lists[index] ?? new Uint8Array(), found[index]?.[0]?.items ?? 0, content.items.length, (item, posting) => {
+        read.push([item, posting])
+      })
+      expect(read).toEqual([...(content.terms.get(term) ?? [])].sort(([left], [right]) => left - right))
+    }
+  })
+
+  test('gives the pairs of a character that stands nowhere alone, at most 16', async () => {
+    const [alone, pairs, many] = await reader.lookUp(['独', '水', '山'].map(term => ({ term, orLonger: true })))
+    expect(alone?.map(({ term }) => term)).toEqual(['独'])
+    expect(pairs?.map(({ term }) => term)).toEqual(['水一', '水三', '水二'])
+    const all = [...content.terms.keys()].filter(term => term.startsWith('山')).sort(compareBytes)
+    expect(many?.map(({ term }) => term)).toEqual(all.slice(0, 16))
+  })
+
+  test('knows which items lie below a folder', async () => {
+    const paths = content.items.map(({ path }) => path)
+    for (const folder of ['', 'a', 'b', 'b/f0', 'b/f1', 'b/f', 'b/f1.5', 'c', 'zz', 'b/f3/nothing']) {
+      const [from, to] = await reader.itemsBelow(folder)
+      const right = paths.filter(path => folder === '' || path.startsWith(`${folder}/`))
+      expect([folder, paths.slice(from, to)]).toEqual([folder, right])
+    }
+  })
+
+  test('gives items by number', async () => {
+    const numbers = [0, 31, 32, content.items.length - 1, 5, 5]
+    const items = await reader.items(numbers)
+    for (const number of numbers) expect(items.get(number)?.path).toBe(content.items[number]?.path)
+    expect(items.size).toBe(5)
+    await expect(reader.items([content.items.length])).rejects.toEqual(UNAVAILABLE)
+  })
+
+  test.for(['kett', 'wordagain', 'kettle', 'kettledrums'])('gives all words that %s may mean', async misspelled => {
+    const [words = []] = await reader.wordsNear([misspelled])
+    const given = new Set(words.map(({ word }) => word))
+    const edits = misspelled.length >= 8 ? 2 : 1
+    const near = content.words.filter(word => {
+      if (Math.abs(word.length - misspelled.length) <= edits) return true
+      return word.startsWith(misspelled) && word.length <= misspelled.length + 6
+    })
+    expect(near.filter(word => !given.has(word))).toEqual([])
+    expect(words.map(({ word, items }) => [word, items])).toEqual(words.map(({ word }) => [word, content.terms.get(word)?.size]))
+  })
+
+  test('reads a round at a time, and nothing twice', async () => {
+    const { blobs: fresh, open } = await store(size === 'small' ? smallBytes : largeBytes, packs)
+    const terms = ['word0', 'word7', 'kettle', 'common']
+    const rounds: number[] = []
+    async function counted<Value>(read: () => Promise<Value>): Promise<Value> {
+      fresh.reset()
+      const value = await read()
+      rounds.push(fresh.reads.rounds)
+      return value
+    }
+    const cold = await counted(open)
+    const [found] = await counted(() => {
+      return Promise.all([
+        cold.lookUp(terms.map(term => ({ term, orLonger: false }))),
+        cold.itemsBelow('b/f1'),
+        cold.itemsBelow('b'),
+      ])
+    })
+    await counted(() => cold.wordsNear(['kettel', 'commmon']))
+    await counted(() => cold.postings(found.flat()))
+    await counted(() => cold.items([1, 40, 60]))
+    expect(rounds).toEqual(size === 'small' ? [1, 0, 0, 0, 0] : [1, 1, 1, 1, 1])
+
+    fresh.reset()
+    const again = await open()
+    await again.lookUp(terms.map(term => ({ term, orLonger: false })))
+    await again.postings(found.flat())
+    expect(fresh.reads.gets).toBe(0)
+    expect(blobs.reads.gets).toBeGreaterThan(0)
+  })
+})
+
+describe('damage', () => {
+  test('any byte of a small section that changed makes it unavailable', async () => {
+    const { packs, stored } = inMemory(smallBytes, 2)
+    for (const pack of packs) {
+      for (const at of pack.keys()) {
+        pack[at] = (pack[at] ?? 0) ^ 0x10
+        await expect(openSection(createCache(MEGABYTE), stored)).rejects.toEqual(UNAVAILABLE)
+        pack[at] = (pack[at] ?? 0) ^ 0x10
+      }
+    }
+    expect((await openSection(createCache(MEGABYTE), stored)).head.kinds.length).toBe(small.items.length)
+  })
+
+  test('a byte of a large section that changed makes it unavailable, or does not matter', async () => {
+    const { packs, stored } = inMemory(largeBytes, 2)
+    const right = await askAll(await openSection(createCache(8 * MEGABYTE), stored))
+    let unavailable = 0
+    let harmless = 0
+    for (const pack of packs) {
+      for (let at = 0; at < pack.length; at += 1_999) {
+        pack[at] = (pack[at] ?? 0) ^ 0x01
+        try {
+          expect(await askAll(await openSection(createCache(8 * MEGABYTE), stored))).toEqual(right)
+          harmless++
+        } catch (error) {
+          expect(error).toEqual(UNAVAILABLE)
+          unavailable++
+        }
+        pack[at] = (pack[at] ?? 0) ^ 0x01
+      }
+    }
+    expect([unavailable > 20, harmless > 20]).toEqual([true, true])
+  })
+
+  test('a pack that ends at any page makes the section unavailable, or is not needed further', async () => {
+    const { packs, stored } = inMemory(largeBytes, 2)
+    const right = await askAll(await openSection(createCache(8 * MEGABYTE), stored))
+    for (const [number, whole] of [...packs.entries()]) {
+      for (let end = 0; end < whole.length; end += PAGE_BYTES) {
+        packs[number] = whole.slice(0, end)
+        try {
+          expect(await askAll(await openSection(createCache(8 * MEGABYTE), stored))).toEqual(right)
+        } catch (error) {
+          expect(error).toEqual(UNAVAILABLE)
+        }
+      }
+      packs[number] = whole
+    }
+  })
+
+  test('a section of two packs without one of them is unavailable, and is there again when the pack is', async () => {
+    const { packs, stored } = inMemory(smallBytes, 2)
+    const cache = createCache(MEGABYTE)
+    const [first] = packs.splice(0, 1, new Uint8Array())
+    await expect(openSection(cache, stored)).rejects.toEqual(UNAVAILABLE)
+    packs[0] = first ?? new Uint8Array()
+    expect((await openSection(cache, stored)).head.kinds.length).toBe(small.items.length)
+  })
+
+  test('a section of other terms than these is unavailable', async () => {
+    const { stored } = inMemory(smallBytes, 1)
+    const other = { ...stored, section: { ...stored.section, version: 99 } }
+    await expect(openSection(createCache(MEGABYTE), other)).rejects.toEqual(UNAVAILABLE)
+  })
+})
+
+async function askAll(reader: SearchReader) {
+  const found = await reader.lookUp(['word0', 'kettle', 'common', 'nowhere'].map(term => ({ term, orLonger: false })))
+  return {
+    found,
+    lists: await reader.postings(found.flat()),
+    words: await reader.wordsNear(['kettel']),
+    below: await reader.itemsBelow('b/f1'),
+    items: await reader.items([0, 50]),
+  }
+}
+
+/** Parts of the section, each somewhere in a pack of its own. */
+function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segments: Location[] } {
+  const partBytes = Math.ceil(bytes.length / count)
+  const packs: Uint8Array[] = []
+  const segments: Location[] = []
+  for (let start = 0; start < bytes.length; start += partBytes) {
+    const part = bytes.slice(start, start + partBytes)
+    const offset = 0
+    segments.push([packs.length, offset, part.length])
+    packs.push(part)
+  }
+  return { packs, segments }
+}
+
+function inMemory(written: Written, count: number): { packs: Uint8Array[]; stored: StoredSection } {
+  const { packs, segments } = packsOf(written, count)
+  const section = { ...written.section, segments }
+  const reader = createPackReader({
+    async readRange(key, offset, length) {
+      return packs[Number(key)]?.slice(offset, offset + length) ?? null
+    },
+  })
+  return {
+    packs,
+    stored: { key: 'section', section, read: ([pack, offset, length]) => reader.read(String(pack), offset, length) },
+  }
+}
+
+async function store(written: Written, count: number): Promise<{ blobs: RoundsStore; open(): Promise<SearchReader> }> {
+  const { packs, segments } = packsOf(written, count)
+  const blobs = createRoundsStore()
+  for (const [number, pack] of packs.entries()) await blobs.create(`packs/${number}`, pack)
+  const reader = createPackReader(blobs)
+  const cache = createCache(8 * MEGABYTE)
+  const section = { ...written.section, segments }
+  const stored: StoredSection = {
+    key: 'section',
+    section,
+    read: ([pack, offset, length]) => reader.read(`packs/${pack}`, offset, length),
+  }
+  return { blobs, open: () => openSection(cache, stored) }
+}
+
+interface Content {
+  items: readonly ItemRecord[]
+  /** Posting by item number, by term. */
+  terms: ReadonlyMap<string, ReadonlyMap<number, number>>
+  words: readonly string[]
+}
+
+interface Written {
+  bytes: Uint8Array
+  section: SearchSection
+}
+
+async function write({ items, terms, words }: Content): Promise<Written> {
+  const pieces: Uint8Array[] = []
+  const writer = createSectionWriter({
+    async addBytes(bytes) {
+      pieces.push(bytes)
+      return [[0, 0, bytes.length]]
+    },
+  })
+  for (const item of items) writer.addItem(item)
+  const named = new Set(words)
+  for (const [term, postings] of [...terms].sort(([left], [right]) => compareBytes(left, right))) {
+    const sorted = [...postings].sort(([left], [right]) => left - right)
+    const [first = 0] = sorted[0] ?? []
+    const list = createByteWriter()
+    let last = first - 1
+    for (const [item, posting] of sorted) {
+      writePosting(list, last, item, posting)
+      last = item
+    }
+    await writer.addTerm({ term, items: postings.size, isNamed: named.has(term), first, last, rest: list.finish().subarray(1) })
+  }
+  const head = {
+    kinds: new Uint8Array(items.length).fill(ITEM_KIND.document),
+    owners: new Int32Array(items.length).fill(-1),
+    titleLengths: new Uint8Array(items.length).fill(2),
+  }
+  const section = await writer.finish(head, new Uint8Array(items.length * FINGERPRINT_BYTES))
+  return { bytes: Buffer.concat(pieces), section }
+}
+
+/** Items of which each has some of the words, common ones more often. */
+function sectionOf(itemCount: number, wordCount: number): Content {
+  const terms = new Map<string, Map<number, number>>()
+  const add = (term: string, item: number, posting: number) => {
+    const postings = terms.get(term) ?? new Map<number, number>()
+    terms.set(term, postings.set(item, posting))
+  }
+  const items = Array.from({ length: itemCount }, (_, index) => ({
+    path: index < 3 ? `a/${index}.md` : index > itemCount - 3 ? `c/${index}.md` : `b/f${index % 7}/file${index}.md`,
+    title: `Title ${index}`,
+    summary: `Summary of ${index}`,
+    text: index % 2 === 0 ? ([0, index, 1] as Location) : null,
+  })).sort((left, right) => compareBytes(left.path, right.path))
+  let random = 1
+  for (const item of items.keys()) {
+    add('common', item, 3 + (item % 100))
+    for (let word = 0; word < 100; word++) {
+      random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0
+      add(`word${Math.floor((random / 2 ** 32) ** 2 * wordCount)}`, item, 3 + (random % 250))
+    }
+  }
+  for (const [index, word] of [
+    'kettle',
+    'kettles',
+    'kettledrum',
+    'kettledrums',
+    'wordagains',
+    '独',
+    '独一',
+    '水一',
+    '水二',
+    '水三',
+  ].entries()) {
+    add(word, index, 100)
+  }
+  for (let pair = 0; pair < 40; pair++) add(`山${String.fromCharCode(0x5000 + pair)}`, pair, 50)
+  return { items, terms, words: [...terms.keys()].filter(term => /^[a-z]+\d*$/.test(term) && term.length >= 4) }
+}
