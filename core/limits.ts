@@ -41,6 +41,8 @@ export const EXCLUDE_PATTERN_CHARACTERS = 500
 export const MANIFEST_NAME_CHARACTERS = 100
 export const MANIFEST_IMAGE_BYTES = 5 * 1024 * 1024
 export const TRANSLATION_TAGS = 40
+export const KEYWORDS = 20
+export const KEYWORD_CHARACTERS = 64
 
 // Skills and documents
 export const SKILLS = 5_000

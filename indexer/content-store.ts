@@ -6,12 +6,12 @@ import { type ReadText, readTextFacts, type TextFacts } from './build/document.t
 import { readableText } from './build/file-text.ts'
 import { findHidden, type HiddenFinding } from './build/hidden-lines.ts'
 import type { TreeFile } from './build/tree.ts'
-import { createWindow, type SnapshotWriter } from './snapshot-writer.ts'
+import type { SnapshotWriter } from './snapshot-writer.ts'
 
 /** What was learnt from the bytes of files, and where their records lie. */
 export interface ContentStore {
-  /** Reads files in the order given; each one's bytes are held only while it is handled. */
-  read(files: readonly WantedFile[], handle?: (wanted: WantedFile, content: FileContent) => void): Promise<void>
+  /** Reads files in the order given, and has those that are text handled in it; their texts are held only until then. */
+  read(files: readonly WantedFile[], handle?: HandleFile): Promise<void>
   /** `unreadable`: the blob is missing. `unread`: nobody asked for it. */
   stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
   recordOf(oid: string): Location | null
@@ -36,13 +36,20 @@ export interface FileContent {
   facts: ReadText | null
 }
 
+/** `record`: where the bytes of the file lie, when they are kept. A promise is waited for before the next file is handled. */
+export type HandleFile = (wanted: WantedFile, content: FileContent, record: Location | null) => void | Promise<void>
+
+/** Files that wait for their records to be written: compressing goes on beside reading. */
+const WAITING_FILES = 8
+
 export function createContentStore(
   reader: RepositoryReader,
   writer: Pick<SnapshotWriter, 'addRecord'>,
   onFile: () => void,
 ): ContentStore {
   const states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
-  const records = new Map<string, Location | null>()
+  const records = new Map<string, Location>()
+  const writing = new Map<string, Promise<Location>>()
   const facts = new Map<RepoPath, TextFacts>()
   const hidden = new Map<RepoPath, HiddenFinding[]>()
 
@@ -62,9 +69,24 @@ export function createContentStore(
     return { text, facts: read }
   }
 
+  /** Writes the bytes of a blob, once. */
+  async function keep(oid: string, bytes: Uint8Array): Promise<Location> {
+    const written = records.get(oid) ?? writing.get(oid)
+    if (written) return written
+    const record = writer.addRecord(bytes)
+    writing.set(oid, record)
+    records.set(oid, await record)
+    writing.delete(oid)
+    return record
+  }
+
   return {
     async read(files, handle) {
-      const writing = createWindow<void>()
+      const waiting: { wanted: WantedFile; content: FileContent; record: Promise<Location> | null }[] = []
+      const handleFirst = async () => {
+        const { wanted, content, record } = waiting.shift() as (typeof waiting)[number]
+        await handle?.(wanted, content, await record)
+      }
       let at = 0
       for await (const { oid, bytes } of reader.read(
         files.map(wanted => wanted.file.oid),
@@ -74,12 +96,12 @@ export function createContentStore(
         const content = readOne(wanted, bytes)
         onFile()
         if (content === null || bytes === null) continue
-        handle?.(wanted, content)
-        if (!wanted.keep || records.has(oid)) continue
-        records.set(oid, null)
-        await writing.add(writer.addRecord(bytes).then(location => void records.set(oid, location)))
+        const record = wanted.keep ? keep(oid, bytes) : null
+        // It is waited for in its turn, which does not come when one before it fails.
+        record?.catch(() => {})
+        if (waiting.push({ wanted, content, record }) > WAITING_FILES) await handleFirst()
       }
-      await writing.all()
+      while (waiting.length > 0) await handleFirst()
     },
     stateOf: oid => states.get(oid) ?? 'unread',
     recordOf: oid => records.get(oid) ?? null,

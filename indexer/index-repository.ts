@@ -1,9 +1,7 @@
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
-import { formatOwners } from '#core/search/owners.ts'
 import { assemble } from './build/assemble.ts'
 import { limitDiagnostic, planContent } from './build/plan.ts'
-import { createSearchBuilder } from './build/search.ts'
 import { buildTree, type Tree } from './build/tree.ts'
 import { applyManifestsInSteps } from './build/withheld.ts'
 import { keepHeapSmall } from './heap.ts'
@@ -28,7 +26,7 @@ export async function indexRepository<Written>(
   repository: Pick<HostRepository, 'name' | 'visibility'>,
   options: IndexOptions = {},
 ): Promise<Written> {
-  const { onProgress = () => {}, signal } = options
+  const { onProgress = () => {}, search = null, signal } = options
 
   const tree = buildTree(await readEntries(reader, onProgress))
   if (isLarge(tree)) keepHeapSmall()
@@ -46,22 +44,22 @@ export async function indexRepository<Written>(
     )
   signal?.throwIfAborted()
 
-  const search = createSearchBuilder()
   const content = await readContent(reader, writer, plan, search, options)
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  // The postings first: they are the most that is held, and go with their rows.
-  const { items, terms, spelling, owners } = search.finish()
-  await writer.addTable('searchItems', items)
-  await writer.addTable('searchTerms', terms)
-  await writer.addTable('searchSpelling', spelling)
-  const searchOwners = owners.length === 0 ? null : await writer.addRecord(formatOwners(owners))
+  // The search first: its postings are the most that is held.
+  const section = search === null ? null : await search.finish()
   signal?.throwIfAborted()
   const { tables, root } = assemble(plan, content)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   signal?.throwIfAborted()
-  return writer.finish({ truncated: plan.truncated || skills.truncated || dropped > 0, searchOwners, search: null, root })
+  return writer.finish({
+    truncated: plan.truncated || skills.truncated || dropped > 0,
+    searchOwners: null,
+    search: section,
+    root,
+  })
 }
 
 /** Whether reading it makes so much text that memory is worth more than time. */

@@ -1,14 +1,15 @@
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { Location } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
 import type { Content } from './build/content.ts'
+import { isProse } from './build/content-kind.ts'
 import { titleOfName } from './build/document.ts'
 import { includeCandidates, resolveIncludes } from './build/includes.ts'
 import type { Manifest } from './build/manifest.ts'
-import { byPath, type Plan, type PlannedSkill } from './build/plan.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './build/plan.ts'
 import { manifestsAbove } from './build/rule-chain.ts'
-import type { SearchBuilder } from './build/search.ts'
 import {
   createFolderExpansion,
   documentTargets,
@@ -22,6 +23,8 @@ import {
 import { sumBytes, type TreeFile } from './build/tree.ts'
 import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
 import type { IndexOptions } from './progress.ts'
+import type { SearchBuilder } from './search/builder.ts'
+import type { SearchInput } from './search/input.ts'
 import type { SnapshotWriter } from './snapshot-writer.ts'
 import { nextTurn } from './turns.ts'
 
@@ -30,7 +33,7 @@ export async function readContent(
   reader: RepositoryReader,
   writer: SnapshotWriter<unknown>,
   plan: Plan,
-  search: SearchBuilder,
+  search: Pick<SearchBuilder, 'add'> | null,
   { onProgress = () => {}, signal }: IndexOptions,
 ): Promise<Content> {
   const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
@@ -46,15 +49,15 @@ export async function readContent(
     signal?.throwIfAborted()
     if (++done % 100 === 0) onProgress({ stage: 'content', done, total: wanted.length })
   })
-  await content.read(wanted, ({ file }, read) => {
+  await content.read(wanted, ({ file }, read, record) => {
     const found = planned.get(file.path)
     if (found?.kind === 'document' && found.served && read.facts) {
       for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
     }
     if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
-    if (found && found.kind !== 'skill' && !found.owner?.skill.internal) addToSearch(search, found, read)
     const skill = skills.get(file.path)
-    if (skill && !skill.skill.internal) addSkillToSearch(search, skill)
+    const item = skill ? skillItem(skill) : found ? fileItem(found, read, record) : null
+    if (item !== null) return search?.add(item)
   })
   onProgress({ stage: 'content', done, total: wanted.length })
 
@@ -141,33 +144,38 @@ function wantedFiles(
   return [...wanted.values()].sort((left, right) => compareBytes(left.file.path, right.file.path))
 }
 
-function addToSearch(
-  search: SearchBuilder,
-  { file, kind, owner, served }: { file: TreeFile; kind: string; owner: PlannedSkill | null; served: boolean },
-  read: FileContent,
-): void {
-  const { facts } = read
-  if (facts === null || (kind !== 'document' && !(kind === 'supporting' && owner?.full && served))) return
-  search.add({
+/** What is searched of a file that is no skill; `null` when nothing is. */
+function fileItem(
+  { file, kind, owner, served }: PlannedFile,
+  { facts }: FileContent,
+  record: Location | null,
+): SearchInput | null {
+  const isSupporting = kind === 'supporting' && owner?.full === true && served
+  if (facts === null || owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
+  const { title, summary, keywords, headings, body } = facts
+  return {
     path: file.path,
-    kind: kind === 'document' ? 'document' : 'supporting',
+    kind: isSupporting ? 'supporting' : 'document',
     owner: owner?.skill.path ?? null,
-    title: facts.title ?? titleOfName(file.path),
-    summary: facts.summary,
-    fields: { description: facts.summary, ...(served ? { headings: facts.headings, body: facts.body } : {}) },
-  })
+    title: title ?? titleOfName(file.path),
+    summary,
+    text: served && isProse(file.path) ? record : null,
+    fields: { description: summary, ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}) },
+  }
 }
 
-function addSkillToSearch(search: SearchBuilder, { skill, full }: PlannedSkill): void {
-  const { path, name, description, body, headings } = skill
-  search.add({
+function skillItem({ skill, full }: PlannedSkill): SearchInput | null {
+  const { path, name, description, keywords, headings, body, internal } = skill
+  if (internal) return null
+  return {
     path,
     kind: 'skill',
     owner: path,
     title: name,
     summary: '',
-    fields: { name, description, ...(full ? { headings, body } : {}) },
-  })
+    text: null,
+    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}) },
+  }
 }
 
 function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {

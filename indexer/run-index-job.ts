@@ -1,16 +1,21 @@
 import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, LEASE_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { type GitHost, ReadError } from '#core/ports/git-host.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import { type GitHost, ReadError, type RepositoryReader } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
+import { readLastIndexed, writeLastIndexed } from './last-indexed.ts'
 import type { Progress } from './progress.ts'
-import { createSnapshotWriter, type WrittenSnapshot } from './snapshot-writer.ts'
+import { createSearchBuilder } from './search/builder.ts'
+import { openPreviousSection } from './search/previous.ts'
+import { createSnapshotWriter, type PackWriter, type WrittenSnapshot } from './snapshot-writer.ts'
 
 export interface IndexerDeps {
   blobs: BlobStore
+  docs: DocStore
   queue: JobQueue
   hosts: readonly GitHost[]
   log: IndexerLog
@@ -52,12 +57,13 @@ export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: Abort
 }
 
 /**
- * Reads the repository and writes its snapshot; `null` when it is there already.
+ * Reads the repository and writes its snapshot; `null` when it is there already. With `docs`, the search of the commit that was indexed
+ * last is gone on from, which changes nothing but the time it takes.
  *
  * @throws IndexError, ReadError, the reason of `signal`, or whatever the store throws
  */
 export async function writeSnapshot(
-  { blobs, hosts }: Pick<IndexerDeps, 'blobs' | 'hosts'>,
+  { blobs, docs, hosts }: Pick<IndexerDeps, 'blobs' | 'hosts'> & Partial<Pick<IndexerDeps, 'docs'>>,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -70,17 +76,37 @@ export async function writeSnapshot(
   const outOfTime = new AbortController()
   const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
+    const stop = AbortSignal.any([signal, outOfTime.signal])
     const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds })
     try {
-      return await indexRepository(createSnapshotWriter(blobs, job.repository, job.commit), reader, job.repository, {
-        signal: AbortSignal.any([signal, outOfTime.signal]),
+      const written = await indexWith(createSnapshotWriter(blobs, job.repository, job.commit), reader, { blobs, docs }, job, {
+        signal: stop,
         ...(onProgress ? { onProgress } : {}),
       })
+      if (docs) await writeLastIndexed(docs, job.repository, job.commit)
+      return written
     } finally {
       await reader.close()
     }
   } finally {
     clearTimeout(timer)
+  }
+}
+
+async function indexWith(
+  writer: PackWriter,
+  reader: RepositoryReader,
+  { blobs, docs }: { blobs: BlobStore; docs: DocStore | undefined },
+  { repository }: IndexJob,
+  options: { signal: AbortSignal; onProgress?: (progress: Progress) => void },
+): Promise<WrittenSnapshot> {
+  const last = docs ? await readLastIndexed(docs, repository) : null
+  const previous = last === null ? null : await openPreviousSection(blobs, repository, last, options.signal)
+  const search = createSearchBuilder(writer, { previous, signal: options.signal })
+  try {
+    return await indexRepository(writer, reader, repository, { ...options, search })
+  } finally {
+    await search.close()
   }
 }
 

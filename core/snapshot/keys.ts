@@ -17,6 +17,11 @@ export function jobKey(repository: HostRepository, commit: CommitSha): string {
   return `ctl/job/${spread(repository.id)}/${commit}.${VERSIONS}`
 }
 
+/** Names the commit that was indexed last. */
+export function lastIndexedKey(repository: HostRepository): string {
+  return `ctl/last/${spread(repository.id)}/${VERSIONS}`
+}
+
 export const QUEUE_PREFIX = 'ctl/queue/'
 
 /** Marker of a waiting job. */

@@ -3,6 +3,7 @@ import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { isMarkdown, isProse } from './content-kind.ts'
 import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
 import { countLineBreaks } from './hidden-lines.ts'
+import { keywordsOf } from './keywords.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import { shortLine } from './words.ts'
 
@@ -19,6 +20,7 @@ export interface TextFacts {
 export interface ReadText extends TextFacts {
   /** Searched beside title and summary. */
   headings: string
+  keywords: string
   body: string
   /** Lines of the file that hold HTML comments. */
   comments: number[]
@@ -27,7 +29,7 @@ export interface ReadText extends TextFacts {
 /** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
 export function readTextFacts(path: RepoPath, text: string): ReadText {
   if (!isMarkdown(path))
-    return { title: null, summary: '', links: [], comments: [], headings: '', body: isProse(path) ? text : '' }
+    return { title: null, summary: '', links: [], comments: [], headings: '', keywords: '', body: isProse(path) ? text : '' }
   const block = splitFrontMatter(text)
   const bodyLine = countLineBreaks(text, 0, text.length - block.body.length)
   const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
@@ -41,6 +43,7 @@ export function readTextFacts(path: RepoPath, text: string): ReadText {
     links,
     comments: comments.map(line => line + bodyLine),
     headings,
+    keywords: keywordsOf(fields),
     body: block.body,
   }
 }

@@ -25,6 +25,7 @@ import {
   type YamlValue,
 } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
+import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
 import { readTranslations } from './translations.ts'
 import { visibleLine, visibleText } from './words.ts'
@@ -48,6 +49,8 @@ export interface ParsedSkill {
   body: string
   /** As written, one a line. The links are read again where they are followed: of all skills at once they are too many to hold. */
   headings: string
+  /** What its author calls it besides, one a line; only searched. */
+  keywords: string
 }
 
 /**
@@ -82,6 +85,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     internal: isYes(metadataOf(fields, 'internal')),
     body,
     headings: markdown.headings,
+    keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')

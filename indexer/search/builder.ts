@@ -21,7 +21,7 @@ export interface SearchBuilder {
    *
    * @throws RangeError when a path is out of order
    */
-  add(item: SearchInput): Promise<void> | undefined
+  add(item: SearchInput): void | Promise<void>
   /**
    * Writes the section, and says where it lies; `null` when there are no items. Then the builder is spent.
    *

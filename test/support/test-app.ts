@@ -125,7 +125,7 @@ export async function testApp(
     for (let jobs = 0; ; jobs++) {
       const lease = await queue.take('test')
       if (lease === null) return jobs
-      await runIndexJob({ blobs, queue, hosts: [host], log: THROWING }, lease, new AbortController().signal)
+      await runIndexJob({ blobs, docs, queue, hosts: [host], log: THROWING }, lease, new AbortController().signal)
     }
   }
 

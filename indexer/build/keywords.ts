@@ -1,0 +1,17 @@
+import { KEYWORD_CHARACTERS, KEYWORDS } from '#core/limits.ts'
+import { truncateCharacters } from '#core/text.ts'
+import { fieldOf, type YamlMapping } from './front-matter.ts'
+import { visibleLine } from './words.ts'
+
+/** What authors call a file beside its title, `keywords` and `tags` of front matter: a list, or one string with commas. One a line. */
+export function keywordsOf(...mappings: readonly YamlMapping[]): string {
+  const values = mappings.flatMap(mapping => [fieldOf(mapping, 'keywords'), fieldOf(mapping, 'tags')])
+  const words = values.flatMap(value => (typeof value === 'string' ? value.split(/[,，、]/) : Array.isArray(value) ? value : []))
+  const keywords = new Set<string>()
+  for (const word of words) {
+    const keyword = typeof word === 'string' ? truncateCharacters(visibleLine(word), KEYWORD_CHARACTERS) : ''
+    if (keyword !== '') keywords.add(keyword)
+    if (keywords.size === KEYWORDS) break
+  }
+  return [...keywords].join('\n')
+}
