@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { index } from '#test/support/indexed.ts'
@@ -77,12 +76,12 @@ describe('skills', () => {
   })
 
   test('an internal skill is in no listing, count or search, but can be loaded', async () => {
-    const { rows, header } = await indexFiles({
+    const { rows, header, section } = await indexFiles({
       'a/SKILL.md': skill('a', 'Do.\n', 'metadata: { internal: true }\n'),
       'a/x.md': '# X\n',
     })
     expect(header.root.folder.counts).toEqual({ skills: 0, documents: 0 })
-    expect([rows('skills').size, rows('entries').size, rows('searchItems').size]).toEqual([0, 0, 0])
+    expect([rows('skills').size, rows('entries').size, section]).toEqual([0, 0, null])
     expect(rows('contexts').get('a/SKILL.md')?.full?.body).toBe('Do.\n')
     expect(rows('files').get('a/x.md')).toHaveProperty('record')
   })
@@ -165,7 +164,7 @@ describe('rules and includes', () => {
   })
 
   test('what is included but not delivered is not even stored', async () => {
-    const { blobs } = await indexFiles({
+    const { stored, section } = await indexFiles({
       'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n',
       'hidden.md': 'excluded words',
       'closed/SKILLSET.md': '---\nbroken',
@@ -175,10 +174,10 @@ describe('rules and includes', () => {
       'a/SKILL.md': skill('a', 'Body.\n', 'include: /hidden.md /closed/a.md /reserved/a.txt own.md\n'),
       'a/own.md': 'delivered words',
     })
-    const packs = (await blobs.list('')).filter(key => key.includes('/p/'))
-    const stored = await Promise.all(packs.map(async key => gunzipSync((await blobs.read(key))?.bytes ?? '').toString()))
-    expect(stored.join('')).toContain('delivered words')
-    expect(stored.join('')).not.toMatch(/(?:excluded|closed|reserved) words/)
+    expect(stored()).toContain('delivered words')
+    expect(stored()).not.toMatch(/(?:excluded|closed|reserved) words/)
+    expect([...(section?.terms.keys() ?? [])]).toContain('delivered')
+    expect([...(section?.terms.keys() ?? [])].join(' ')).not.toMatch(/excluded|closed|reserved/)
   })
 
   test('a context asks for at most 16 files, whether they are there or not', async () => {
@@ -207,7 +206,7 @@ describe('rules and includes', () => {
 
 describe('references', () => {
   test('links and code spans name readable files once, in order; what is only linked becomes readable and nothing else', async () => {
-    const { rows } = await indexFiles({
+    const { rows, section } = await indexFiles({
       'a/SKILL.md': skill(
         'a',
         'See [x](ref/x.md), `ref/x.md`, `scripts/run.py`, [source](../src/main.ts), [all](../docs/), [gone](gone.md), ![pic](pic.png).\n',
@@ -234,7 +233,7 @@ describe('references', () => {
       'src/main.ts',
     ])
     expect(rows('files').get('a/pic.png')).toMatchObject({ refusal: 'file.not_text' })
-    expect([...rows('searchItems').keys()]).toEqual(['a/SKILL.md', 'a/ref/x.md', 'a/scripts/run.py', 'docs/one.md'])
+    expect(section?.items.map(({ path }) => path)).toEqual(['a/SKILL.md', 'a/ref/x.md', 'a/scripts/run.py', 'docs/one.md'])
     expect([...rows('entries').keys()].map(key => key.replace('\0', '|'))).not.toContain('|src')
   })
 })

@@ -1,13 +1,22 @@
 import { gunzipSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type CommitSha, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
+import {
+  type CommitSha,
+  type Location,
+  type RowOf,
+  type SearchSection,
+  SnapshotHeader,
+  TABLES,
+  type TableName,
+} from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 import { writeSnapshot } from '#indexer/run-index-job.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import type { TestRepository } from './repository.ts'
+import { type ReadSection, readSection } from './search-section.ts'
 
 /** A snapshot with everything of it at hand. Every row was checked against its schema. */
 export interface Indexed {
@@ -15,6 +24,10 @@ export interface Indexed {
   blobs: BlobStore
   rows<Name extends TableName>(name: Name): Map<string, RowOf<Name>>
   text(location: Location): string
+  /** What find searches; `null` when nothing can be searched. */
+  section: ReadSection | null
+  /** Everything in the packs but the section, which `section` has. */
+  stored(): string
   /** Every object of the store by key, as hex. */
   objects(): Promise<Record<string, string>>
 }
@@ -39,7 +52,11 @@ export async function index(
     )
     const member = ([pack, offset, length]: Location) =>
       gunzipSync((packs[pack] as Uint8Array).subarray(offset, offset + length)).toString('utf8')
+    const { search } = written.header
     return {
+      section: search === null ? null : await readSection(blobs, job.repository, written.header, search),
+      stored: () =>
+        packs.map((bytes, pack) => gunzipSync(withoutSegments(bytes as Uint8Array, pack, search)).toString()).join(''),
       header: SnapshotHeader.parse(JSON.parse(JSON.stringify(written.header))),
       blobs,
       text: member,
@@ -59,4 +76,15 @@ export async function index(
   } finally {
     await host.close()
   }
+}
+
+function withoutSegments(bytes: Uint8Array, pack: number, search: SearchSection | null): Buffer {
+  const rest: Uint8Array[] = []
+  let at = 0
+  for (const [inPack, offset, length] of search?.segments ?? []) {
+    if (inPack !== pack) continue
+    rest.push(bytes.subarray(at, offset))
+    at = offset + length
+  }
+  return Buffer.concat([...rest, bytes.subarray(at)])
 }
