@@ -2,34 +2,30 @@ import { z } from 'zod'
 import type { FindAnswer, FindQuery, FoundItem } from '#core/contract/find.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
-import { FIND_FOLDED_FILES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { SEARCH_VERSION } from '#core/search/analyze.ts'
-import { parseOwners } from '#core/search/owners.ts'
-import type { Location, SearchItemRow } from '#core/snapshot/format.ts'
-import { compareBytes, countCharacters } from '#core/text.ts'
+import { isStopWord, SEARCH_VERSION } from '#core/search/analyze.ts'
+import type { ItemRecord } from '#core/search/blocks.ts'
+import { ITEM_KIND } from '#core/search/head.ts'
+import { countCharacters } from '#core/text.ts'
 import type { PurposeKeys } from '../keys.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
+import { type FoundUnit, foldPage } from '../search/folding.ts'
+import { bestPassage } from '../search/passage.ts'
+import { planQuery, type QueryTerm } from '../search/query.ts'
+import { informationOf, type MatchedTerm, rankItems } from '../search/ranking.ts'
+import type { DictionaryTerm, SearchReader } from '../search/section-reader.ts'
+import { closeWords } from '../search/spelling.ts'
+import type { WeightedTerm } from '../search/term-places.ts'
+import { FULL } from '../search/weights.ts'
 import { readCursor, sealCursor } from './cursor.ts'
-import {
-  closeTerms,
-  foldItems,
-  type MatchedTerm,
-  type QueryTerm,
-  queryTerms,
-  type RankedUnit,
-  rankItems,
-  type TermMatch,
-} from './ranking.ts'
-import type { Snapshot, TableRow } from './snapshot-reader.ts'
+import type { Snapshot } from './snapshot-reader.ts'
+import { orUnavailable } from './unavailable.ts'
 
 /** Words of a query that are respelled when they stand nowhere. */
 const RESPELLED_WORDS = 4
-/** Terms that are looked at for them. */
-const SPELLING_ROWS = 32_768
-/** Pairs that a single character may begin. */
-const PAIRS_OF_CHARACTER = 16
+/** What of a text is looked at for a passage. */
+const PASSAGE_TEXT_BYTES = 64 * 1024
 
 /** How many results the pages before have shown. */
 const Position = z.int().min(1)
@@ -50,139 +46,144 @@ export async function findInMount(
 ): Promise<Extract<FindAnswer, { status: 'ready' }>> {
   const { snapshot, repository, commit, address } = mount
   const folder = folderOf(address.path, path)
-  await requireFolder(mount, folder)
   const parameters = { mount: address.path, path: folder, query, search: String(SEARCH_VERSION) }
   const binding = { route: 'find', repositoryId: repository.id, commit, parameters }
   const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, Position)
 
-  const [units, diagnostics] = await Promise.all([
-    rankUnits(snapshot, address.path, folder, query),
+  const [, { items, hasMore }, diagnostics] = await Promise.all([
+    requireFolder(mount, folder),
+    search(snapshot, query, { mounted: address.path, folder, offset, limit }),
     diagnosticsOf(snapshot, folder),
   ])
-  const end = offset + limit
-  const items = await Promise.all(units.slice(offset, end).map(unit => readItem(snapshot, unit)))
-  const nextCursor = end < units.length ? sealCursor(deps.cursorKeys, binding, end) : null
+  const nextCursor = hasMore ? sealCursor(deps.cursorKeys, binding, offset + limit) : null
   return { status: 'ready', query, commit, items, diagnostics, nextCursor }
 }
 
-async function rankUnits(snapshot: Snapshot, mounted: RepoPath, folder: RepoPath, query: string): Promise<RankedUnit[]> {
-  const location = snapshot.header.searchOwners
-  if (location === null) return []
-  const [owners, terms, inMount, inFolder] = await Promise.all([
-    readOwners(snapshot, location),
-    readMatches(snapshot, queryTerms(query)),
-    itemsBelow(snapshot, mounted),
-    itemsBelow(snapshot, folder),
+interface Wanted {
+  mounted: RepoPath
+  /** The mounted folder, or one inside it. */
+  folder: RepoPath
+  /** In results, as `limit`. */
+  offset: number
+  limit: number
+}
+
+/** Its awaits are its rounds of reads: five, and two more when a word of the query stands nowhere. */
+async function search(
+  snapshot: Snapshot,
+  query: string,
+  { mounted, folder, offset, limit }: Wanted,
+): Promise<{ items: FoundItem[]; hasMore: boolean }> {
+  const section = await snapshot.search()
+  if (section === null) return { items: [], hasMore: false }
+  const asked = planQuery(query)
+  const [exact, inMount, inFolder] = await Promise.all([
+    section.lookUp(asked.map(({ term, kind }) => ({ term, orLonger: kind === 'pair' && countCharacters(term) === 1 }))),
+    section.itemsBelow(mounted),
+    section.itemsBelow(folder),
   ])
-  const ranked = rankItems(terms, owners).filter(({ number }) => isWithin(inFolder, number))
-  const isOrphan = (number: number) => {
-    const owner = owners[number] ?? -1
-    return owner >= 0 && !isWithin(inMount, owner)
-  }
-  const documents = await readMarkdown(snapshot, ranked.map(({ number }) => number).filter(isOrphan))
-  return foldItems(ranked, number => {
-    if (isOrphan(number)) return documents.has(number) ? number : null
-    const owner = owners[number] ?? -1
-    return owner < 0 ? number : owner
+  const found = await respell(
+    section,
+    asked.map((term, index) => ({ ...term, found: (exact[index] ?? []).map(entry => ({ ...entry, closeness: FULL })) })),
+  )
+  const terms = await readPostings(section, found)
+  const page = await orUnavailable(`the postings of ${snapshot.repository.id} at ${snapshot.commit}`, () => {
+    return foldPage(rankItems(terms, section.head), section.head, { mounted: inMount, visible: inFolder, offset, limit })
+  })
+  const records = await section.items(page.units.flatMap(({ item, files }) => [item, ...files]))
+  const { kinds } = section.head
+  const shown = passageTerms(terms, kinds.length)
+  const items = await Promise.all(
+    page.units.map(unit => readUnit(snapshot, unit, records, shown, kinds[unit.item] === ITEM_KIND.skill)),
+  )
+  return { items, hasMore: page.hasMore }
+}
+
+/** A term of the query with the terms of the dictionary that answer it. */
+interface AskedTerm extends QueryTerm {
+  found: readonly CloseTerm[]
+}
+
+interface CloseTerm extends DictionaryTerm {
+  /** `FULL`, or less for a term that is spelled a little differently. */
+  closeness: number
+}
+
+/** Words that stand nowhere become those that they may mean. Two rounds when there are any. */
+async function respell(section: SearchReader, asked: readonly AskedTerm[]): Promise<readonly AskedTerm[]> {
+  const unknown = asked.filter(isMisspelled).slice(0, RESPELLED_WORDS)
+  if (unknown.length === 0) return asked
+  const words = await section.wordsNear(unknown.map(({ term }) => term))
+  const close = unknown.map(({ term }, index) => closeWords(term, words[index] ?? []))
+  const entries = (await section.lookUp(close.flat().map(({ word }) => ({ term: word, orLonger: false })))).flat()
+  const known = new Map(entries.map(entry => [entry.term, entry]))
+  return asked.map(term => {
+    const candidates = close[unknown.indexOf(term)] ?? []
+    const found = candidates.flatMap(({ word, closeness }) => {
+      const entry = known.get(word)
+      return entry ? [{ ...entry, closeness }] : []
+    })
+    return found.length === 0 ? term : { ...term, found }
   })
 }
 
-async function readOwners(snapshot: Snapshot, location: Location): Promise<number[]> {
-  const record = await snapshot.record(location)
-  try {
-    return parseOwners(record)
-  } catch (cause) {
-    throw new ServiceError('skill.unavailable', { cause })
-  }
+function isMisspelled({ term, kind, weight, found }: AskedTerm): boolean {
+  return found.length === 0 && weight === FULL && (kind === 'word' || kind === 'part') && !isStopWord(term)
 }
 
-/** The postings of every term; of terms close to it where it stands nowhere. */
-async function readMatches(snapshot: Snapshot, terms: readonly QueryTerm[]): Promise<MatchedTerm[]> {
-  const exact = await Promise.all(terms.map(async term => ({ ...term, matches: await readExact(snapshot, term) })))
-  const unknown = exact.filter(({ matches, kind }) => matches.length === 0 && kind !== 'whole').slice(0, RESPELLED_WORDS)
-  if (unknown.length === 0) return exact
-  const spelling = await snapshot.range('searchSpelling', { limit: SPELLING_ROWS })
-  const close = await Promise.all(unknown.map(async term => ({ ...term, matches: await readClose(snapshot, term, spelling) })))
-  return exact.map(term => close.find(({ term: respelled }) => respelled === term.term) ?? term)
+interface ReadTerm extends MatchedTerm {
+  matches: readonly (Omit<CloseTerm, 'postings'> & { postings: Uint8Array })[]
 }
 
-async function readExact(snapshot: Snapshot, { term, kind }: QueryTerm): Promise<TermMatch[]> {
-  const row = await snapshot.get('searchTerms', term)
-  if (row) return [{ row, closeness: 1 }]
-  if (kind !== 'pair' || countCharacters(term) > 1) return []
-  const pairs = await snapshot.range('searchTerms', { prefix: term, limit: PAIRS_OF_CHARACTER })
-  return pairs.map(([, pair]) => ({ row: pair, closeness: 1 }))
+async function readPostings(section: SearchReader, asked: readonly AskedTerm[]): Promise<ReadTerm[]> {
+  const lists = (await section.postings(asked.flatMap(({ found }) => found))).values()
+  return asked.map(({ found, ...term }) => ({
+    ...term,
+    matches: found.map(entry => ({ ...entry, postings: lists.next().value ?? new Uint8Array() })),
+  }))
 }
 
-async function readClose(
+/** Reads what is shown of a result. All of it is one round: the row of the skill, and the texts that passages are taken from. */
+async function readUnit(
   snapshot: Snapshot,
-  term: QueryTerm,
-  spelling: readonly TableRow<'searchSpelling'>[],
-): Promise<TermMatch[]> {
-  const rows = await Promise.all(
-    closeTerms(term, spelling).map(async ({ term: close, closeness }) => ({
-      row: await snapshot.get('searchTerms', close),
-      closeness,
-    })),
-  )
-  return rows.flatMap(({ row, closeness }) => (row ? [{ row, closeness }] : []))
-}
-
-/** Numbers of search items: from the first up to, not including, the second. */
-type Interval = readonly [from: number, to: number]
-
-/** The items below a folder: paths are sorted, so they are neighbours. */
-async function itemsBelow(snapshot: Snapshot, folder: RepoPath): Promise<Interval> {
-  if (folder === '') return [0, snapshot.header.tables.searchItems.rows]
-  // `0` is the character behind `/`.
-  return await Promise.all([firstItemFrom(snapshot, `${folder}/`), firstItemFrom(snapshot, `${folder}0`)])
-}
-
-/** The number of the first item whose path is `key` or behind it. */
-async function firstItemFrom(snapshot: Snapshot, key: string): Promise<number> {
-  const { shards, rows } = snapshot.header.tables.searchItems
-  const next = shards.findIndex(([firstKey]) => compareBytes(firstKey, key) >= 0)
-  let low = next === 0 ? 0 : (shards.at(next < 0 ? -1 : next - 1)?.[1] ?? 0)
-  let high = next < 0 ? rows : (shards[next]?.[1] ?? rows)
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const item = await snapshot.at('searchItems', middle)
-    if (item && compareBytes(item[0], key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function isWithin([from, to]: Interval, number: number): boolean {
-  return from <= number && number < to
-}
-
-async function readMarkdown(snapshot: Snapshot, numbers: readonly number[]): Promise<Set<number>> {
-  const items = await Promise.all(numbers.map(async number => ({ number, path: (await requireItem(snapshot, number)).path })))
-  return new Set(items.filter(({ path }) => /\.(?:md|mdx|markdown)$/i.test(path)).map(({ number }) => number))
-}
-
-async function readItem(snapshot: Snapshot, { number, files }: RankedUnit): Promise<FoundItem> {
-  const { path, title, summary, kind } = await requireItem(snapshot, number)
-  if (kind !== 'skill') return { kind: 'document', path, title, summary }
-  const [skill, listed] = await Promise.all([
-    snapshot.get('skills', path),
-    Promise.all(files.slice(0, FIND_FOLDED_FILES).map(file => readListing(snapshot, file))),
-  ])
-  if (!skill) throw new ServiceError('skill.unavailable')
+  { item, files, moreFiles }: FoundUnit,
+  records: ReadonlyMap<number, ItemRecord>,
+  terms: readonly WeightedTerm[],
+  isSkill: boolean,
+): Promise<FoundItem> {
+  const read = (number: number) => readListing(snapshot, requireRecord(records, number), terms)
+  if (!isSkill) return { kind: 'document', ...(await read(item)) }
+  const { path } = requireRecord(records, item)
+  const [skill, listings] = await Promise.all([snapshot.get('skills', path), Promise.all(files.map(read))])
+  if (!skill) throw new ServiceError('skill.unavailable', { cause: new Error(`the row of ${path} is missing`) })
   const { directory, name, description, translations, license, describedOnly } = skill
-  const moreFiles = files.length - listed.length
   const identity = { path, directory, name, description, translations, license }
-  return { kind, ...identity, ...(describedOnly && { describedOnly }), files: listed, moreFiles }
+  return { kind: 'skill', ...identity, ...(describedOnly && { describedOnly }), files: listings, moreFiles }
 }
 
-async function readListing(snapshot: Snapshot, number: number): Promise<DocumentListing> {
-  const { path, title, summary } = await requireItem(snapshot, number)
-  return { path, title, summary }
+function requireRecord(records: ReadonlyMap<number, ItemRecord>, number: number): ItemRecord {
+  const record = records.get(number)
+  if (!record) throw new RangeError(`item ${number} was not read`)
+  return record
 }
 
-async function requireItem(snapshot: Snapshot, number: number): Promise<SearchItemRow & { path: string }> {
-  const item = await snapshot.at('searchItems', number)
-  if (!item) throw new ServiceError('skill.unavailable')
-  return { path: item[0], ...item[1] }
+/** An item with the passage of its text that tells most of what was asked for, else with its own summary. */
+async function readListing(
+  snapshot: Snapshot,
+  { path, title, summary, text }: ItemRecord,
+  terms: readonly WeightedTerm[],
+): Promise<DocumentListing> {
+  if (text === null) return { path, title, summary }
+  const bytes = (await snapshot.record(text)).subarray(0, PASSAGE_TEXT_BYTES)
+  // A character that the cut splits is left out.
+  const beginning = new TextDecoder().decode(bytes, { stream: true })
+  return { path, title, summary: bestPassage(path, beginning, terms) ?? summary }
+}
+
+function passageTerms(terms: readonly ReadTerm[], items: number): WeightedTerm[] {
+  return terms.flatMap(({ weight, matches }) => {
+    return matches.map(({ term, closeness, items: found }) => {
+      return { term, weight: Math.floor((weight * closeness * informationOf(found, items)) / FULL ** 2) }
+    })
+  })
 }

@@ -4,10 +4,10 @@ import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
-import { formatOwners } from '#core/search/owners.ts'
 import type { CommitSha, FolderRow, SkillRow } from '#core/snapshot/format.ts'
-import { compareBytes } from '#core/text.ts'
-import { createSearchBuilder, type SearchFields, type SearchInput } from '#indexer/build/search.ts'
+import { compareBytes, encodeText } from '#core/text.ts'
+import { createSearchBuilder } from '#indexer/search/builder.ts'
+import type { SearchFields, SearchInput } from '#indexer/search/input.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
@@ -103,19 +103,21 @@ export function searchInputs(files: Searchable): SearchInput[] {
     const { title, summary = '', describedOnly, ...fields } = typeof file === 'string' ? { body: file } : file
     const owner = ownerOf(path, skills)
     const kind = skills.has(path) ? 'skill' : owner === null ? 'document' : 'supporting'
-    return { path, kind, owner, title: title ?? fields.name ?? fileTitle(path), summary, fields }
+    return { path, kind, owner, title: title ?? fields.name ?? fileTitle(path), summary, text: null, fields }
   })
 }
 
 async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createMemoryBlobStore>): Promise<void> {
   const inputs = searchInputs(files)
-  const builder = createSearchBuilder()
-  for (const input of inputs) builder.add(input)
-  const { items, terms, spelling, owners } = builder.finish()
   const writer = createSnapshotWriter(blobs, REPOSITORY, COMMIT)
-  await writer.addTable('searchItems', items)
-  await writer.addTable('searchTerms', terms)
-  await writer.addTable('searchSpelling', spelling)
+  const builder = createSearchBuilder(writer)
+  for (const input of inputs) {
+    const { body } = input.fields
+    const text = body === undefined || input.kind === 'skill' ? null : await writer.addRecord(encodeText(body))
+    await builder.add({ ...input, text })
+  }
+  const search = await builder.finish()
+  await builder.close()
   await writer.addTable(
     'skills',
     inputs.filter(({ kind }) => kind === 'skill').map(input => [input.path, skillRow(input, files[input.path] ?? '')] as const),
@@ -125,7 +127,7 @@ async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createM
     foldersOf(inputs).map(folder => [folder, FOLDER] as const),
   )
   const root = { folder: FOLDER, skills: [], documents: [], diagnostics: [] }
-  await writer.finish({ truncated: false, searchOwners: await writer.addRecord(formatOwners(owners)), search: null, root })
+  await writer.finish({ truncated: false, searchOwners: null, search, root })
 }
 
 const LICENSE = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
