@@ -15,6 +15,10 @@ export async function readLastIndexed(docs: DocStore, repository: HostRepository
   return LastIndexed.safeParse(stored?.value).data?.commit ?? null
 }
 
+export async function forgetLastIndexed(docs: DocStore, repository: HostRepository): Promise<void> {
+  await docs.remove(lastIndexedKey(repository)).catch(() => {})
+}
+
 export async function writeLastIndexed(docs: DocStore, repository: HostRepository, commit: CommitSha): Promise<void> {
   const key = lastIndexedKey(repository)
   try {

@@ -7,7 +7,7 @@ import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
-import { readLastIndexed, writeLastIndexed } from './last-indexed.ts'
+import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-indexed.ts'
 import type { Progress } from './progress.ts'
 import { createSearchBuilder } from './search/builder.ts'
 import { openPreviousSection } from './search/previous.ts'
@@ -105,6 +105,10 @@ async function indexWith(
   const search = createSearchBuilder(writer, { previous, signal: options.signal })
   try {
     return await indexRepository(writer, reader, repository, { ...options, search })
+  } catch (error) {
+    // Should it be what was gone on from that fails the job, then the next try does not.
+    if (docs && previous && !options.signal.aborted) await forgetLastIndexed(docs, repository)
+    throw error
   } finally {
     await search.close()
   }

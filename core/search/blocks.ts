@@ -14,18 +14,18 @@ export const BLOCK_ITEMS = 32
 export const INLINE_BYTES = 14
 
 /** One term of the dictionary. */
-export interface TermEntry {
-  term: string
+export interface TermEntry<Text = string> {
+  term: Text
   /** How many items have it. */
   items: number
   /** Its list of postings where that is short, else how many bytes it takes in the postings, where lists stand in the order of terms. */
   postings: Uint8Array | number
 }
 
-/** Builds one block of terms; they come in byte order. */
+/** Builds one block of terms in UTF-8; they come in byte order. */
 export interface TermsBlockWriter {
   readonly bytes: number
-  add(entry: TermEntry): void
+  add(entry: TermEntry<Uint8Array>): void
   /** The block; the writer is empty again. */
   finish(): Uint8Array
 }
@@ -38,9 +38,8 @@ export function createTermsBlockWriter(): TermsBlockWriter {
       return writer.length
     },
     add({ term, items, postings }) {
-      const text = encodeText(term)
-      writer.text(text, previous)
-      previous = text
+      writer.text(term, previous)
+      previous = term
       writer.varint(items)
       const bytes = typeof postings === 'number' ? postings : postings.length
       writer.varint(bytes)
@@ -56,7 +55,7 @@ export function createTermsBlockWriter(): TermsBlockWriter {
 }
 
 /** A term of a block, with the place of its postings before those of the block's own first list. */
-export interface FoundTerm extends TermEntry {
+export interface FoundTerm<Text = string> extends TermEntry<Text> {
   /** Where its list begins, in bytes behind the first list of the block. Of no meaning when the postings stand beside it. */
   offset: number
 }
@@ -67,6 +66,15 @@ export interface FoundTerm extends TermEntry {
  * @throws RangeError or TypeError when the bytes are no block of terms
  */
 export function* readTermsBlock(block: Uint8Array): Generator<FoundTerm> {
+  for (const found of readStoredTerms(block)) yield { ...found, term: textOfBytes(found.term) }
+}
+
+/**
+ * The same with the terms as they are stored, in UTF-8.
+ *
+ * @throws RangeError when the bytes are no block of terms
+ */
+export function* readStoredTerms(block: Uint8Array): Generator<FoundTerm<Uint8Array>> {
   const reader = createByteReader(block)
   let previous: Uint8Array = NO_BYTES
   let offset = 0
@@ -75,7 +83,7 @@ export function* readTermsBlock(block: Uint8Array): Generator<FoundTerm> {
     const items = reader.varint()
     const length = reader.varint()
     const isInline = length <= INLINE_BYTES
-    yield { term: textOfBytes(previous), items, postings: isInline ? reader.bytes(length) : length, offset }
+    yield { term: previous, items, postings: isInline ? reader.bytes(length) : length, offset }
     if (!isInline) offset += length
   }
 }

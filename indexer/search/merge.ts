@@ -1,5 +1,4 @@
-import { createByteReader, createByteWriter, NO_BYTES, textOfBytes } from '#core/search/bytes.ts'
-import { compareBytes, encodeText } from '#core/text.ts'
+import { createByteReader, createByteWriter, NO_BYTES } from '#core/search/bytes.ts'
 import type { Scratch } from './scratch.ts'
 import { joinPostings, type TermPostings } from './term-postings.ts'
 
@@ -28,7 +27,7 @@ export async function* mergeTerms(sources: readonly TermSource[]): AsyncGenerato
       if (waiting) await waiting
       heap.settle()
       const next = heap.top()?.current
-      if (!next || next.term !== term) break
+      if (!next || compareTerms(next.term, term) !== 0) break
       parts.push(next)
     }
     yield joinPostings(parts)
@@ -41,7 +40,7 @@ function createHeap(sources: readonly TermSource[]): { top(): TermSource | undef
   const currentOf = (number: number) => sources[number]?.current as TermPostings
 
   function isBefore(left: number, right: number): boolean {
-    const order = compareBytes(currentOf(left).term, currentOf(right).term)
+    const order = compareTerms(currentOf(left).term, currentOf(right).term)
     return order === 0 ? left < right : order < 0
   }
 
@@ -74,6 +73,15 @@ function createHeap(sources: readonly TermSource[]): { top(): TermSource | undef
       sink(0)
     },
   }
+}
+
+function compareTerms(left: Uint8Array, right: Uint8Array): number {
+  const length = Math.min(left.length, right.length)
+  for (let at = 0; at < length; at++) {
+    const difference = (left[at] as number) - (right[at] as number)
+    if (difference !== 0) return difference
+  }
+  return left.length - right.length
 }
 
 export function iterate(terms: Iterable<TermPostings>): TermSource {
@@ -110,9 +118,8 @@ export async function storeRun(
     previous = NO_BYTES
   }
   for (const { term, items, isNamed, first, last, rest } of terms) {
-    const text = encodeText(term)
-    writer.text(text, previous)
-    previous = text
+    writer.text(term, previous)
+    previous = term
     writer.varint(2 * items + (isNamed ? 1 : 0))
     writer.varint(first)
     writer.varint(last - first)
@@ -160,7 +167,7 @@ function* readFrame(frame: Uint8Array): Generator<TermPostings, null> {
     const first = reader.varint()
     const last = first + reader.varint()
     const rest = reader.bytes(reader.varint())
-    yield { term: textOfBytes(previous), items: packed >>> 1, isNamed: packed % 2 === 1, first, last, rest }
+    yield { term: previous, items: packed >>> 1, isNamed: packed % 2 === 1, first, last, rest }
   }
   return null
 }

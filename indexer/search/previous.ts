@@ -2,7 +2,7 @@ import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SEARCH_VERSION } from '#core/search/analyze.ts'
-import { type FoundTerm, readTermsBlock } from '#core/search/blocks.ts'
+import { type FoundTerm, readStoredTerms } from '#core/search/blocks.ts'
 import { createByteWriter } from '#core/search/bytes.ts'
 import { decodeHead, FINGERPRINT_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { PLACE, placeOf, visitPostings, writePosting } from '#core/search/postings.ts'
@@ -28,7 +28,7 @@ const HEAD_BYTES = 64 * 1024 * 1024
 const TERMS_BLOCK_BYTES = 64 * 1024
 
 /**
- * Reads the section of an earlier commit and checks every byte of it. `null`: there is none, or it is of another version, or too long,
+ * Reads the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is of another version, or too long,
  * or damaged, or cannot be read now. A build from scratch gives the same section.
  */
 export async function openPreviousSection(
@@ -74,7 +74,6 @@ async function readSection(blobs: BlobStore, repository: HostRepository, commit:
   return { body, head: decodeHead(inflateRawSync(head, { maxOutputLength: HEAD_BYTES })) }
 }
 
-/** What passes here can be merged without an error: a build that has begun does not begin anew. */
 function* checkedSection({ body, head }: StoredSection): Generator<void, PreviousSection | null> {
   const items = head.kinds.length
   const fingerprintsStart = head.words.starts.at(-1) ?? 0
@@ -82,10 +81,6 @@ function* checkedSection({ body, head }: StoredSection): Generator<void, Previou
   if (head.checksums.length !== Math.ceil(body.length / PAGE_BYTES)) return null
   for (const [page, checksum] of head.checksums.entries()) {
     if (crc32(body.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES)) !== checksum) return null
-    yield
-  }
-  for (const term of readTerms(body, head)) {
-    visitPostings(term.list, term.items, items, () => {})
     yield
   }
   const fingerprints = createFingerprintTable(body.slice(fingerprintsStart))
@@ -103,7 +98,7 @@ function* checkedSection({ body, head }: StoredSection): Generator<void, Previou
   }
 }
 
-interface ListedTerm extends Pick<FoundTerm, 'term' | 'items'> {
+interface ListedTerm extends Pick<FoundTerm<Uint8Array>, 'term' | 'items'> {
   list: Uint8Array
 }
 
@@ -111,7 +106,7 @@ function* readTerms(body: Uint8Array, { terms, postings }: SearchHead): Generato
   for (let block = 0; block < terms.firstKeys.length; block++) {
     const compressed = body.subarray(terms.starts[block], terms.starts[block + 1])
     const listsStart = postings[block] ?? 0
-    for (const found of readTermsBlock(inflateRawSync(compressed, { maxOutputLength: TERMS_BLOCK_BYTES }))) {
+    for (const found of readStoredTerms(inflateRawSync(compressed, { maxOutputLength: TERMS_BLOCK_BYTES }))) {
       const start = listsStart + found.offset
       const list = typeof found.postings === 'number' ? body.subarray(start, start + found.postings) : found.postings
       yield { term: found.term, items: found.items, list }

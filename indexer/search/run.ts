@@ -114,7 +114,7 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
           last = item
           if (placeOf(posting) !== PLACE.body) isNamed = true
         }
-        yield { term, items: count, isNamed, first, last, rest: writer.finish() }
+        yield { term: Buffer.from(term), items: count, isNamed, first, last, rest: writer.finish() }
         writer.reset()
       }
     },

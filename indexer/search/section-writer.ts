@@ -11,7 +11,7 @@ import {
   writeItemsBlock,
   writeSpellingBlock,
 } from '#core/search/blocks.ts'
-import { createByteWriter } from '#core/search/bytes.ts'
+import { createByteWriter, NO_BYTES, textOfBytes } from '#core/search/bytes.ts'
 import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { isSpelledWord } from './spelled-word.ts'
@@ -44,7 +44,7 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
   const termBlocks = createBlockList()
   const terms = createTermsBlockWriter()
   const postingStarts: number[] = []
-  let firstTerm = ''
+  let firstTerm: Uint8Array = NO_BYTES
 
   const wordBlocks: { blocks: BlockList; words: SpellingEntry[] }[] = []
 
@@ -58,10 +58,15 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
     words.length = 0
   }
 
-  function addWord(entry: SpellingEntry): void {
-    wordBlocks[entry.word.length] ??= { blocks: createBlockList(), words: [] }
-    const { blocks, words } = wordBlocks[entry.word.length] as (typeof wordBlocks)[number]
-    if (words.push(entry) === BLOCK_WORDS) closeWords(blocks, words)
+  function addWord(word: string, items: number): void {
+    if (!isSpelledWord(word)) return
+    wordBlocks[word.length] ??= { blocks: createBlockList(), words: [] }
+    const { blocks, words } = wordBlocks[word.length] as (typeof wordBlocks)[number]
+    if (words.push({ word, items }) === BLOCK_WORDS) closeWords(blocks, words)
+  }
+
+  function closeTerms(): void {
+    termBlocks.add(textOfBytes(firstTerm), terms.finish())
   }
 
   return {
@@ -71,7 +76,7 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
 
     addTerm(postings) {
       const { term, items, isNamed } = postings
-      if (isNamed && isSpelledWord(term)) addWord({ word: term, items })
+      if (isNamed) addWord(textOfBytes(term), items)
       if (terms.bytes === 0) {
         firstTerm = term
         postingStarts.push(stream.length)
@@ -81,12 +86,12 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
       const bytes = list.finish()
       const isInline = bytes.length <= INLINE_BYTES
       terms.add({ term, items, postings: isInline ? bytes : bytes.length })
-      if (terms.bytes >= BLOCK_BYTES) termBlocks.add(firstTerm, terms.finish())
+      if (terms.bytes >= BLOCK_BYTES) closeTerms()
       return isInline ? undefined : stream.write(bytes)
     },
 
     async finish({ kinds, owners, titleLengths }, fingerprints) {
-      if (terms.bytes > 0) termBlocks.add(firstTerm, terms.finish())
+      if (terms.bytes > 0) closeTerms()
       if (items.length > 0) closeItems()
       for (const { blocks, words } of Object.values(wordBlocks)) if (words.length > 0) closeWords(blocks, words)
 

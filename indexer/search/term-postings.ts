@@ -3,7 +3,8 @@ import { writePosting } from '#core/search/postings.ts'
 
 /** What a term tells about some items. */
 export interface TermPostings {
-  term: string
+  /** In UTF-8. */
+  term: Uint8Array
   /** How many items these are. */
   items: number
   /** Whether it stands outside the body of one of them. */
