@@ -1,20 +1,13 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { SEARCH_VERSION } from '#core/search/analyze.ts'
-import {
-  BLOCK_ITEMS,
-  type FoundTerm,
-  type ItemRecord,
-  readItemsBlock,
-  readSpellingBlock,
-  readTermsBlock,
-  type SpellingEntry,
-} from '#core/search/blocks.ts'
+import { BLOCK_ITEMS, type FoundTerm, type ItemRecord, readItemsBlock, type SpellingEntry } from '#core/search/blocks.ts'
 import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from '../reading/bisect.ts'
 import { type Cache, type Loaded, ownCopy } from '../reading/cache.ts'
 import { orUnavailable } from '../reading/unavailable.ts'
+import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
 import { locateRange, sizeOfSegments } from './segments.ts'
 
@@ -35,9 +28,9 @@ export interface SearchReader {
   readonly head: SearchHead
   /** The items below a folder: paths are sorted, so they are neighbours. At most two blocks are read. */
   itemsBelow(folder: string): Promise<Interval>
-  /** For every wish the terms that answer it, in byte order. */
+  /** For every wish the term itself, or else, where longer ones will do, at most `CONTINUATIONS` that begin with it. */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
-  /** For every misspelled word the words that it may mean, and more: those of about its length, and its continuations. */
+  /** For every misspelled word all words that it may mean, and a few more. */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
@@ -47,12 +40,6 @@ export interface SearchReader {
 
 /** Numbers of items: from the first up to, not including, the second. */
 export type Interval = readonly [from: number, to: number]
-
-export interface TermWish {
-  term: string
-  /** Where the term stands nowhere, those that begin with it do: at most `CONTINUATIONS`. */
-  orLonger: boolean
-}
 
 export interface DictionaryTerm {
   term: string
@@ -170,27 +157,21 @@ function createReader(key: string, head: SearchHead, file: CheckedFile): SearchR
           return orLonger ? [block, block + 1] : [block]
         })
         const blocks = await readBlocks(head.terms, places.flat(), block => block)
-        const found = wishes.map((): DictionaryTerm[] => [])
-        for (const [number, block] of blocks) {
-          const here = wishes.flatMap((wish, index) =>
-            places[index]?.includes(number) ? [{ ...wish, found: found[index] }] : [],
-          )
-          for (const entry of readTermsBlock(block)) {
-            for (const { term, orLonger, found: terms } of here) {
-              if (entry.term === term || (orLonger && entry.term.startsWith(term))) terms?.push(placed(head, number, entry))
-            }
-          }
-        }
-        return found.map((terms, index) =>
-          terms[0]?.term === wishes[index]?.term ? terms.slice(0, 1) : terms.slice(0, CONTINUATIONS),
-        )
+        return wishes.map((wish, index) => {
+          const found = (places[index] ?? []).flatMap(number => {
+            return findTerms(blocks.get(number) ?? NO_BYTES, wish).map(term => placed(head, number, term))
+          })
+          return found[0]?.term === wish.term ? found.slice(0, 1) : found.slice(0, CONTINUATIONS)
+        })
       }),
 
     wordsNear: misspelled =>
       guarded('words', async () => {
         const places = misspelled.map(word => wordBlocksNear(head.words, word))
-        const blocks = await readBlocks(head.words, places.flat(), readSpellingBlock)
-        return places.map(numbers => numbers.flatMap(number => blocks.get(number) ?? []))
+        const blocks = await readBlocks(head.words, places.flat(), block => block)
+        return misspelled.map((word, index) => {
+          return (places[index] ?? []).flatMap(number => findNearWords(blocks.get(number) ?? NO_BYTES, word, editsOf(word)))
+        })
       }),
 
     postings: terms =>
@@ -242,10 +223,9 @@ function firstBlockFrom({ firstKeys }: BlockIndex, key: string): number {
   return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) < 0) + 1
 }
 
-/** How much longer or shorter a word may be that a misspelled one means, in UTF-16 units: two letters for a long one. */
-function lengthsNear({ length }: string): { least: number; most: number; longest: number } {
-  const edits = length >= TWO_EDITS_UNITS ? 2 : 1
-  return { least: length - edits, most: length + edits, longest: length + COMPLETION_UNITS }
+/** How many edits may lie between a word and one that it may mean. */
+function editsOf({ length }: string): number {
+  return length >= TWO_EDITS_UNITS ? 2 : 1
 }
 
 const TWO_EDITS_UNITS = 8
@@ -255,7 +235,9 @@ const COMPLETION_BLOCKS = 2
 
 /** Words of about its length stand anywhere; its continuations stand together in each group of longer words. A block holds words of one length. */
 function wordBlocksNear(index: BlockIndex, word: string): number[] {
-  const { least, most, longest } = lengthsNear(word)
+  const least = word.length - editsOf(word)
+  const most = word.length + editsOf(word)
+  const longest = word.length + COMPLETION_UNITS
   const numbers = range(firstBlockFrom(index, keyOfLength(least)), firstBlockFrom(index, keyOfLength(most + 1)))
   for (let length = most + 1; length <= longest; length++) {
     const begin = keyOfLength(length) + word
