@@ -106,8 +106,9 @@ export function markdownBlocks(text: string, { isRst = false } = {}): Block[] {
   /** Whether the line was more than text. */
   function readMarkedLine(start: number, lineEnd: number): boolean {
     const line = text.slice(start, Math.min(lineEnd, start + LINE_UNITS))
-    const opened = FENCE.exec(line)
-    if (opened && !isRst) {
+    const mark = line[0] as string
+    const opened = (mark === '`' || mark === '~') && !isRst ? FENCE.exec(line) : null
+    if (opened) {
       fence = opened[1] as string
       run++
       return true
@@ -120,21 +121,21 @@ export function markdownBlocks(text: string, { isRst = false } = {}): Block[] {
       return true
     }
     if (isRst) return readRstLine(line)
-    const heading = HEADING.exec(line)
+    const heading = mark === '#' ? HEADING.exec(line) : null
     if (heading) {
       addHeading(start + heading[0].length, lineEnd)
       return true
     }
-    if (TABLE_RULE.test(line)) {
+    if (RULE_MARKS.includes(mark) && RULE.test(line)) {
       if (isOpen && last?.kind === 'prose' && line.includes('|')) last.kind = 'row'
       return true
     }
-    if (SKIPPED.test(line) || (!isOpen && DEFINITION.test(line))) {
+    if (SKIPPED.test(line) || (mark === '[' && !isOpen && DEFINITION.test(line))) {
       isOpen = false
       return true
     }
-    const raw = RAW_TAG.exec(line)
-    if (raw && !isOpen) {
+    const raw = mark === '<' && !isOpen ? RAW_TAG.exec(line) : null
+    if (raw) {
       const close = new RegExp(`</${raw[1]}>`, 'i')
       if (!close.test(line)) skipUntil = close
       return true
@@ -206,7 +207,9 @@ const FENCE = /^(`{3,}(?=[^`]*$)|~{3,})/
 const FENCE_END = /^(?:`+|~+)\s*$/
 const HEADING = /^#{1,6}(?:[ \t]+|$)/
 const SETEXT_RULE = /^(?:=+|-+)\s*$/
-const TABLE_RULE = /^(?=.*-)[|:\- \t\r]{3,}$|^(?:\*[ \t]*){3,}\r?$|^(?:_[ \t]*){3,}\r?$/
+/** Below the head of a table, and between parts of a text. */
+const RULE = /^(?:[|:\- \t]{3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\r?$/
+const RULE_MARKS = '|:-*_'
 const SKIPPED = /^(?::::|!!!\s|\?\?\?|\[![A-Z]+\]|\+\+\+|\{%|\{\{[#<])/
 const DEFINITION = /^\[[^^\]][^\]]*\]:\s/
 const RAW_TAG = /^<(script|style|template|svg)\b/i
@@ -225,7 +228,7 @@ function parted(text: string, block: Block): Block[] {
   while (block.end - start > BLOCK_UNITS) {
     const end = partEnd(text, start)
     parts.push({ ...block, start, end, continues })
-    continues = true
+    continues = !/[.。]/.test(text[end - 1] ?? '')
     start = end
   }
   parts.push({ ...block, start, continues })

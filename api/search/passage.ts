@@ -17,6 +17,8 @@ import {
 const SOURCE_UNITS = 280
 /** Blocks that are read because they promise most, before the rest is read in order. */
 const ATTEMPTS = 6
+/** Others are not read when the best passage comes this near to what they promise. */
+const ENOUGH_SHARE = 0.9
 /** A shorter passage begins with what stands before it as well. */
 const SHORT_UNITS = 110
 /** How far before its first term a passage begins when its sentence begins too far away. */
@@ -40,18 +42,26 @@ const PHRASE_SHARE = 0.25
  */
 export function bestPassage(path: string, text: string, terms: readonly WeightedTerm[]): string | null {
   const finders = findersOf(terms)
-  const beginning = text.slice(0, FINDER_UNITS)
-  const source = composed(withoutHiddenParts(beginning, { isMdx: /\.mdx$/i.test(path) }))
+  const isRst = /\.rst$/i.test(path)
+  const visible = withoutHiddenParts(text.slice(0, FINDER_UNITS), { isMdx: /\.mdx$/i.test(path) })
+  const source = composed(
+    isRst ? visible.replace(RST_ROLE, '').replace(RST_TARGET, (_, label: string) => label.trimEnd()) : visible,
+  )
   let blocks: Block[] | null = null
   for (const finder of finders) {
     const places = findPlaces(finder, source)
     if (places.starts.length === 0) continue
-    blocks ??= markdownBlocks(source, { isRst: /\.rst$/i.test(path) })
+    blocks ??= markdownBlocks(source, { isRst })
     const passage = bestOf(finder, source, blocks, places)
     if (passage !== null) return passage
   }
   return null
 }
+
+/** `:ref:` before its text */
+const RST_ROLE = /:[\w+-]{1,40}:(?=`)/g
+/** `text <target>`_ */
+const RST_TARGET = /`([^`<\n]{1,200})<[^`>\n]{0,400}>`_{0,2}/g
 
 /** One query asks for the passages of many texts with the same terms. */
 const prepared = new WeakMap<readonly WeightedTerm[], readonly TermFinder[]>()
@@ -90,7 +100,7 @@ function bestOf(finder: TermFinder, source: string, blocks: readonly Block[], pl
   let isEnough = false
   for (let attempt = 0; attempt < ATTEMPTS && !isEnough; attempt++) {
     const promising = takeBest(candidates)
-    if (promising === null || (best !== null && best.score >= promising.score)) isEnough = true
+    if (promising === null || (best !== null && best.score >= promising.score * ENOUGH_SHARE)) isEnough = true
     else {
       const found = passageAt(finder, source, blocks, promising.block)
       if (found !== null && (best === null || found.score > best.score)) best = found
@@ -240,8 +250,10 @@ interface Region {
   text: string
   borders: number[]
   kind: BlockKind
+  /** It begins inside a sentence. */
+  beginsInside: boolean
   /** More of the same sentence follows. */
-  isCut: boolean
+  endsInside: boolean
 }
 
 function passageAt(
@@ -286,13 +298,13 @@ function readRegion(source: string, blocks: readonly Block[], first: number): Re
     const plain = blockText(source, block)
     if (plain === '') continue
     if (text !== '') text += jointBetween(text, block)
-    if (!block.continues || text === '') borders.push(text.length)
+    if (text === '' || !block.continues) borders.push(text.length)
     for (const match of plain.matchAll(SENTENCE_END)) borders.push(text.length + match.index + match[0].length)
     text += plain
   }
   borders.push(text.length)
-  const isCut = blocks[last]?.continues === true
-  return { text, borders, kind: (blocks[first] as Block).kind, isCut }
+  const { kind, continues } = blocks[first] as Block
+  return { text, borders, kind, beginsInside: continues, endsInside: blocks[last]?.continues === true }
 }
 
 /** Up to where the next sentence begins. */
@@ -300,7 +312,7 @@ const SENTENCE_END = /(?:(?<![\s.(]\p{L})[.!?…]["'”’)]*\s+(?=[^\s\p{Ll}])|
 
 function jointBetween(before: string, block: Block): string {
   if (block.continues || block.kind === 'code') return ' '
-  return /[.!?…:;,。！？：；、)]["'”’」』]?$/u.test(before) ? ' ' : JOINT
+  return /[.!?…:;,。！？：；、]["'”’」』]?$/u.test(before) ? ' ' : JOINT
 }
 
 function blockText(source: string, { start, end, kind }: Block): string {
@@ -344,11 +356,12 @@ function wordStart(text: string, from: number, to: number): number {
 
 function cutPassage(region: Region, start: number): string {
   const { text, borders } = region
-  const opening = borders.includes(start) ? '' : '…'
+  const isInside = start === 0 ? region.beginsInside : !borders.includes(start)
+  const opening = isInside ? '…' : ''
   const rest = text.slice(start, start + 2 * SUMMARY_CHARACTERS)
   const room = SUMMARY_CHARACTERS - opening.length
-  const isWhole = start + rest.length === text.length && countCharacters(rest) <= room - (region.isCut ? 1 : 0)
-  if (isWhole) return opening + rest + (region.isCut ? '…' : '')
+  const isWhole = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
+  if (isWhole) return opening + rest + (region.endsInside ? '…' : '')
   const longest = sliceCharacters(rest, 0, room).length
   const sentence = borders.findLast(border => border > start && border <= start + longest + 1) ?? start
   if (sentence - start > longest * 0.66) return opening + trimmed(text.slice(start, sentence))

@@ -62,11 +62,12 @@ export function prepareTerms(terms: readonly WeightedTerm[]): TermFinder {
 export function findPlaces(finder: TermFinder, text: string): TermPlaces {
   const places: TermPlaces = { starts: [], ends: [], numbers: [] }
   const { beginnings } = finder
-  const length = Math.min(text.length, units.length)
+  const length = Math.min(text.length, FINDER_UNITS)
   unitBytes.write(text, 'utf16le')
+  units[length] = 0x20
   let entry = OTHER << 16
   for (let index = 0; index <= length; index++) {
-    const unit = index < length ? (units[index] as number) : 0x20
+    const unit = units[index] as number
     const next = (unitEntries[unit] as number) || unitEntry(unit)
     if (beginnings[beginningOf(entry, next)] === 1 || entry >= SPELLED_OUT) addPlaces(places, finder, text, index - 1, entry)
     entry = next
@@ -80,7 +81,7 @@ function beginningOf(first: number, second: number): number {
 }
 
 /** Copied into before looking through: reading characters of strings one by one is several times slower. */
-const units = new Uint16Array(FINDER_UNITS)
+const units = new Uint16Array(FINDER_UNITS + 1)
 const unitBytes = Buffer.from(units.buffer)
 
 /** Whether the analyzer finds the term at a place of the text. */

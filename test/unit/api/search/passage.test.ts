@@ -115,8 +115,9 @@ describe('the best passage', () => {
   })
 
   test('of reStructuredText has no roles, rules and comments', () => {
-    const text = 'Title\n=====\n\n.. deep comment\n   goes on deep\n\n.. note:: hint\n\nA deep ``literal`` text.\n\nMore\n----\n'
-    expect(passageOf('deep', text, 'index.rst')).toBe('A deep literal text.')
+    const text =
+      'Title\n=====\n\n.. deep comment\n   goes on deep\n\n.. note:: hint\n\nA :ref:`deep <target>` and ``literal`` `text <https://example.com>`_.\n\nMore\n----\n'
+    expect(passageOf('deep', text, 'index.rst')).toBe('A deep and literal text.')
     expect(passageOf('comment', text, 'index.rst')).toBeNull()
   })
 
@@ -148,6 +149,11 @@ describe('the best passage', () => {
     const passage = passageOf('needle', `${words('before')}needle ${words('after')}`) ?? ''
     expect(passage).toMatch(/^…before (?:before )+needle after .*after…$/)
     expect(countCharacters(passage)).toBeLessThanOrEqual(SUMMARY_CHARACTERS)
+  })
+
+  test('begins with a sentence where a long paragraph allows it', () => {
+    const text = `${'Some words come first here. '.repeat(60)}The needle follows. ${'Others come behind. '.repeat(60)}`
+    expect(passageOf('needle', text)).toMatch(/^The needle follows\. Others come behind\. .*behind\.$/)
   })
 
   test('does not split what is seen as one character', () => {
