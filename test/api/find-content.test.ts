@@ -209,7 +209,7 @@ describe('what is not found', () => {
     ['poppies', 'headings and bodies of documents that may not be delivered'],
     ['jonquils', 'the text of code'],
     ['picture', 'what is not text'],
-  ])('%s: %s', async ([query]) => {
+  ] as const)('%s: %s', async ([query]) => {
     expect(await find(query)).toEqual([])
     expect(await find(`${query} ${query}`, `${GARDEN}/skills`)).toEqual([])
   })

@@ -87,7 +87,7 @@ describe('a document or file is shown', () => {
   })
 
   test('with what a misspelled word means', async () => {
-    expect(await passage('sunflwoers', 'docs/twice.md')).toContain('Roses beside sunflowers.')
+    expect(await passage('divide astres', 'skills/plant/references/asters.md')).toContain('Divide asters in spring.')
   })
 
   test.for([
@@ -136,7 +136,7 @@ describe('a passage is plain text', () => {
     ['jasmine', 'A *jasmine* escaped, <tag> and all.'],
     ['crocus', 'crocus'],
     ['freesia', 'freesia=now'],
-  ])('%s', async ([query, text]) => {
+  ] as const)('%s', async ([query, text]) => {
     const summary = await passage(query, 'docs/marks.md')
     expect(summary).toContain(text)
     for (const mark of [

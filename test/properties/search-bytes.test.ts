@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { changedPlan, planted, type SearchPlan, searchPlan } from './search-repositories.ts'
 
@@ -38,14 +40,20 @@ test('a commit indexed behind others gives the objects that it gives alone', asy
 
 interface Indexed {
   /** Of every commit, in the order in which they were indexed: its header and packs, by key, as hex. */
-  snapshots: { commit: string; objects: Record<string, string> }[]
+  snapshots: { commit: string; isSearched: boolean; objects: Record<string, string> }[]
   /** Every object of the store. */
   objects: Record<string, string>
 }
 
 /** Commits the plans one behind the other and indexes those of `order`, each when the ones before it are done. */
 async function indexed(plans: readonly SearchPlan[], order: readonly number[] = plans.map((_, at) => at)): Promise<Indexed> {
-  const app = await testApp({})
+  const blobs = createMemoryBlobStore(systemClock)
+  let reads = 0
+  const readRange: BlobStore['readRange'] = (key, offset, length) => {
+    reads++
+    return blobs.readRange(key, offset, length)
+  }
+  const app = await testApp({}, { blobs: { ...blobs, readRange } })
   try {
     const repository = await app.repositories.create('acme', 'handbook')
     const commits: CommitSha[] = []
@@ -53,8 +61,14 @@ async function indexed(plans: readonly SearchPlan[], order: readonly number[] = 
     const snapshots: Indexed['snapshots'] = []
     for (const number of order) {
       const commit = commits[number] as CommitSha
+      const before = reads
       await app.open(`/local/acme/handbook@${commit}`)
-      snapshots.push({ commit, objects: await snapshotOf(app, commit) })
+      const readsOfEarlier = reads - before
+      const snapshot = await snapshotOf(app, commit)
+      // What is searched comes from the commit before: without this the test could compare two builds from scratch.
+      if (snapshots.length === 0) expect(readsOfEarlier).toBe(0)
+      else if (snapshots.at(-1)?.isSearched && snapshot.isSearched) expect(readsOfEarlier).toBeGreaterThan(0)
+      snapshots.push(snapshot)
     }
     return { snapshots, objects: await objectsOf(app.blobs, await app.blobs.list('')) }
   } finally {
@@ -62,7 +76,7 @@ async function indexed(plans: readonly SearchPlan[], order: readonly number[] = 
   }
 }
 
-async function snapshotOf({ host, deps, blobs }: TestApp, commit: CommitSha): Promise<Record<string, string>> {
+async function snapshotOf({ host, deps, blobs }: TestApp, commit: CommitSha): Promise<Indexed['snapshots'][number]> {
   const answer = await host.repository('acme', 'handbook')
   if (answer.status !== 'ok') throw new Error(answer.status)
   const snapshot = await deps.snapshots.open(answer.value, commit)
@@ -70,7 +84,8 @@ async function snapshotOf({ host, deps, blobs }: TestApp, commit: CommitSha): Pr
   const packs = snapshot.header.packs.map(({ name }) => name)
   const keys = (await blobs.list('')).filter(key => packs.some(name => key.endsWith(`/${name}`)))
   expect(keys).toHaveLength(new Set(packs).size)
-  return objectsOf(blobs, [headerKey(answer.value, commit), ...keys])
+  const objects = await objectsOf(blobs, [headerKey(answer.value, commit), ...keys])
+  return { commit, isSearched: snapshot.header.search !== null, objects }
 }
 
 async function objectsOf(blobs: BlobStore, keys: readonly string[]): Promise<Record<string, string>> {

@@ -123,7 +123,8 @@ test('a skill has at most five of its own files, documents stand alone, and summ
           for (const { title, summary } of item.kind === 'skill' ? files : [item]) {
             expect(title).not.toBe('')
             expect(summary).toMatch(PLAIN_LINE)
-            expect(summary.isWellFormed() && countCharacters(summary) <= SUMMARY_CHARACTERS).toBe(true)
+            expect({ summary, isShort: countCharacters(summary) <= SUMMARY_CHARACTERS }).toEqual({ summary, isShort: true })
+            expect(summary.isWellFormed()).toBe(true)
           }
           if (item.kind !== 'skill') continue
           expect(files.length).toBeLessThanOrEqual(FIND_FOLDED_FILES)

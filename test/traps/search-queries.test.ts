@@ -77,7 +77,7 @@ describe('what is no query is refused', () => {
     ['501 ideographs', '庭'.repeat(OVER)],
     ['a letter with 500 marks', `e${'\u0301'.repeat(FIND_QUERY_CHARACTERS)}`],
     ['500 letters between spaces', ` ${'x'.repeat(FIND_QUERY_CHARACTERS)} `],
-  ])('%s', async ([, query]) => {
+  ] as const)('%s', async ([, query]) => {
     expect(await find(query)).toMatchObject({ ...INVALID, message: expect.stringContaining('query') })
   })
 
@@ -159,7 +159,7 @@ describe('what looks odd is a query like any other', () => {
     ['a template', '{{7*7}} <%= 7*7 %> %s %n'],
     ['a query of a database', "'; DROP TABLE items; --"],
     ['markup', '<script>alert(1)</script>'],
-  ])('%s', async ([, query]) => {
+  ] as const)('%s', async ([, query]) => {
     await pathsOf(query)
   })
 
@@ -191,7 +191,7 @@ describe('what looks odd is a query like any other', () => {
     ['spaces around', '\u3000\u00a0 roses \n', 'docs/garden.md'],
     ['a byte order mark', '\ufeffroses', 'docs/garden.md'],
     ['soft hyphens and joiners', 'ro\u00adses tulips', 'docs/garden.md'],
-  ])('%s: %j finds %s', async ([, query, path]) => {
+  ] as const)('%s: %j finds %s', async ([, query, path]) => {
     expect(await pathsOf(query)).toContain(path)
   })
 

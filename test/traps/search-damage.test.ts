@@ -1,0 +1,399 @@
+/*
+ * What find answers over a store whose bytes changed: what it answered before, or that it cannot be read now. Never anything else.
+ */
+import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSnapshotReader, type SnapshotReader } from '#api/reading/snapshot-reader.ts'
+import { PACK_BYTES } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
+import { MIT, skillText } from '../api/support/texts.ts'
+
+/** Words of the content that no query asks for: no line of the log may have them. */
+const PRIVATE = 'quillwort'
+
+const HANDBOOK: Record<string, string> = {
+  LICENSE: MIT,
+  'skills/plant/SKILL.md': skillText('plant', `Plant tulips. ${PRIVATE}\n`),
+  'skills/plant/references/kinds.md': `# Kinds\n\nMany tulips and roses. ${PRIVATE}\n`,
+  'docs/庭.md': `# 庭に水をやる\n\n毎朝、花に水をやる。${PRIVATE}\n`,
+  ...Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [
+      `docs/page-${at}.md`,
+      `# Page ${at}\n\nBread number ${at}, ${PRIVATE}. ${'Baked. '.repeat(at)}\n`,
+    ]),
+  ),
+}
+
+/** Every way in which a section is read: words, misspelled ones, characters, folders, pages, and what stands nowhere. */
+const SMALL_QUERIES = [
+  { query: 'tulips' },
+  { query: 'braed' },
+  { query: '水' },
+  { query: 'bread', path: 'docs', limit: 25 },
+  { query: 'page 7' },
+  { query: 'zzzzqqqq' },
+]
+
+/** Documents, each of 500 words. */
+const LIBRARY_PAGES = 1_500
+const LIBRARY_WORDS = 20_000
+
+const LIBRARY_QUERIES = [
+  { query: 'tulips' },
+  { query: libraryWord(7) },
+  { query: `${libraryWord(500)} ${libraryWord(11_000)}`, path: 'docs', limit: 25 },
+  { query: 'tulpis', path: 'skills' },
+  { query: '庭', limit: 25 },
+  { query: 'page 1400', limit: 3 },
+]
+
+let folder: string
+let app: TestApp
+let store: BlobStore
+let snapshots: SnapshotReader
+let log: string[]
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-damage-'))
+  store = await openDiskBlobStore(folder)
+  log = []
+  app = await testApp(
+    {
+      'acme/handbook': HANDBOOK,
+      'acme/other': { ...HANDBOOK, 'docs/page-3.md': '# Page 3\n\nTulips.\n' },
+      'acme/library': library(),
+    },
+    {
+      blobs: store,
+      deps: deps => ({ ...deps, snapshots: { open: (repository, commit) => snapshots.open(repository, commit) } }),
+      logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
+    },
+  )
+  forget()
+  for (const name of ['handbook', 'other', 'library']) await app.open(`/local/acme/${name}`)
+  forget()
+}, 120_000)
+afterAll(async () => {
+  await app.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('the library is larger than what is read whole, and lies in one pack', async () => {
+  const { header } = await stored('library')
+  const sizeBytes = (header.search?.segments ?? []).reduce((sum, [, , length]) => sum + length, 0)
+  expect(sizeBytes).toBeGreaterThan(1024 * 1024)
+  expect(sizeBytes).toBeLessThan(PACK_BYTES)
+})
+
+describe.each([
+  ['a section that is read whole', 'handbook', SMALL_QUERIES],
+  ['a section that is read by range', 'library', LIBRARY_QUERIES],
+] as const)('%s', (_kind, name, queries) => {
+  test('changed anywhere: find is right or unavailable, everything else as before, and the log says what could not be read', async () => {
+    const { header, packs } = await stored(name)
+    const places = placesIn(header)
+    const [finds, others] = [await findAll(name, queries), await askOthers(name)]
+    let unavailable = 0
+    let right = 0
+    log.length = 0
+    for (const { pack, offset } of places) {
+      const path = packs[pack] as string
+      const whole = await readFile(path)
+      const damaged = Buffer.from(whole)
+      damaged[offset] = (damaged[offset] ?? 0) ^ 0x10
+      await writeFile(path, damaged)
+      forget()
+      for (const [at, answer] of (await findAll(name, queries)).entries()) {
+        if (answer.status === 503) unavailable++
+        else right++
+        expect({ offset, ...answer }).toEqual({ offset, ...(answer.status === 503 ? UNAVAILABLE : finds[at]) })
+      }
+      expect(await askOthers(name)).toEqual(others)
+      await writeFile(path, whole)
+    }
+    expect(unavailable).toBeGreaterThan(places.length / 8)
+    expect(right).toBeGreaterThanOrEqual(name === 'library' ? places.length : 0)
+    if (name === 'handbook') expect(right).toBe(0)
+    expect(log).toHaveLength(unavailable)
+    for (const line of log) {
+      expect(JSON.parse(line)).toMatchObject({
+        code: 'skill.unavailable',
+        msg: 'unavailable',
+        err: { message: expect.stringMatching(/cannot read .*search section .*(?:damaged|cannot)/s) },
+      })
+      expect(line).not.toContain(PRIVATE)
+    }
+    forget()
+    expect(await findAll(name, queries)).toEqual(finds)
+  }, 120_000)
+
+  test('in packs that are changed, cut short, empty, gone or another: every answer is right or unavailable', async () => {
+    const { packs, sizes, header } = await stored(name)
+    const [finds, others] = [await findAll(name, queries), await askOthers(name)]
+    const isRightOrUnavailable = async () => {
+      forget()
+      for (const [at, answer] of (await findAll(name, queries)).entries())
+        if (answer.status !== 503) expect(answer).toEqual(finds[at])
+      for (const [at, answer] of (await askOthers(name)).entries()) if (answer.status !== 503) expect(answer).toEqual(others[at])
+    }
+    for (const [at, path] of packs.entries()) {
+      const whole = await readFile(path)
+      const size = sizes[at] as number
+      for (let place = 0; place < 40; place++) {
+        const damaged = Buffer.from(whole)
+        const offset = Math.floor((place * size) / 40)
+        damaged.fill(0xa5 ^ place, offset, offset + 1 + (place % 5))
+        await writeFile(path, damaged)
+        await isRightOrUnavailable()
+      }
+      for (const length of [0, 1, Math.floor(size / 3), Math.floor((2 * size) / 3), size - 1]) {
+        await writeFile(path, whole)
+        await truncate(path, length)
+        await isRightOrUnavailable()
+      }
+      await rename(path, `${path}-aside`)
+      await isRightOrUnavailable()
+      if (header.search?.segments.some(([pack]) => pack === at))
+        expect((await findAll(name, queries.slice(0, 1)))[0]).toEqual(UNAVAILABLE)
+      await rename(`${path}-aside`, path)
+      const other = (await stored('other')).packs[0] as string
+      await writeFile(path, await readFile(other))
+      await isRightOrUnavailable()
+      await writeFile(path, Buffer.concat([whole.subarray(size / 2), whole.subarray(0, size / 2)]))
+      await isRightOrUnavailable()
+      await writeFile(path, whole)
+    }
+  }, 120_000)
+})
+
+test('two packs that changed places give no answer of the other', async () => {
+  const [handbook, other] = [await stored('handbook'), await stored('other')]
+  const finds = await findAll('handbook', SMALL_QUERIES)
+  const [one, two] = [handbook.packs[0] as string, other.packs[0] as string]
+  await rename(one, `${one}-aside`)
+  await rename(two, one)
+  await rename(`${one}-aside`, two)
+  forget()
+  for (const name of ['handbook', 'other'])
+    for (const answer of await findAll(name, SMALL_QUERIES)) expect(answer).toEqual(UNAVAILABLE)
+  await rename(one, `${one}-aside`)
+  await rename(two, one)
+  await rename(`${one}-aside`, two)
+  forget()
+  expect(await findAll('handbook', SMALL_QUERIES)).toEqual(finds)
+})
+
+test('a header that lies about the section is unavailable, and nothing is indexed over it', async () => {
+  const { header, headerPath } = await stored('handbook')
+  const whole = await readFile(headerPath)
+  const search = header.search as NonNullable<SnapshotHeader['search']>
+  const [pack, offset, length] = search.segments[0] as [number, number, number]
+  const lies: unknown[] = [
+    { ...search, version: search.version + 1 },
+    { ...search, headBytes: search.headBytes - 1 },
+    { ...search, headBytes: search.headBytes + 1 },
+    { ...search, headBytes: length + 1 },
+    { ...search, headBytes: 2 ** 50 },
+    { ...search, headChecksum: search.headChecksum ^ 1 },
+    { ...search, segments: [] },
+    { ...search, segments: [[pack, offset + 1, length]] },
+    { ...search, segments: [[pack, offset, length - 1]] },
+    { ...search, segments: [[pack, offset, length + 1]] },
+    { ...search, segments: [[pack, offset, 2 ** 50]] },
+    { ...search, segments: [[pack + 1, offset, length]] },
+    { ...search, segments: [...search.segments, ...search.segments] },
+    { ...search, segments: [[pack, -1, length]] },
+    { ...search, segments: 'all' },
+    undefined,
+    {},
+  ]
+  for (const lie of lies) {
+    await writeFile(headerPath, gzipSync(JSON.stringify({ ...header, search: lie })))
+    forget()
+    for (const answer of await findAll('handbook', SMALL_QUERIES)) expect({ lie, ...answer }).toEqual({ lie, ...UNAVAILABLE })
+    expect(await app.index()).toBe(0)
+  }
+  for (let offset = 0; offset < whole.length; offset += Math.ceil(whole.length / 40)) {
+    const damaged = Buffer.from(whole)
+    damaged[offset] = (damaged[offset] ?? 0) ^ 0xff
+    await writeFile(headerPath, damaged)
+    forget()
+    for (const { status } of await findAll('handbook', SMALL_QUERIES)) expect([200, 503]).toContain(status)
+  }
+  await writeFile(headerPath, whole)
+  forget()
+})
+
+test('the next commit is indexed from scratch where the section of the one before is damaged, cut short or gone', async () => {
+  const repository = await app.repositories.create('acme', 'next')
+  const first = await repository.commit(HANDBOOK)
+  const second = await repository.commit({ 'docs/page-1.md': '# Page 1\n\nAnother page about lilies.\n', 'docs/page-2.md': null })
+  const scratch = await indexedOver(async () => {}, [second])
+  const damages: ((path: string, header: SnapshotHeader) => Promise<void>)[] = [
+    async () => {},
+    (path: string) => rm(path),
+    (path: string) => truncate(path, 100),
+    ...[0.05, 0.35, 0.65, 0.95].map(share => async (path: string, { search }: SnapshotHeader) => {
+      const [, offset, length] = search?.segments[0] ?? [0, 0, 0]
+      const bytes = await readFile(path)
+      const at = offset + Math.floor(share * length)
+      bytes[at] = (bytes[at] ?? 0) ^ 0x01
+      await writeFile(path, bytes)
+    }),
+  ]
+  for (const damage of damages) expect(await indexedOver(damage, [first, second])).toEqual(scratch)
+
+  /** Header and packs of the last of the commits, indexed one behind the other; between them something happens to the pack. */
+  async function indexedOver(
+    damage: (path: string, header: SnapshotHeader) => Promise<void>,
+    commits: readonly CommitSha[],
+  ): Promise<Record<string, string>> {
+    const own = await mkdtemp(join(folder, 'own-'))
+    const blobs = await openDiskBlobStore(own)
+    const fresh = await testApp({}, { blobs })
+    try {
+      const same = await fresh.repositories.create('acme', 'next')
+      await same.commit(HANDBOOK)
+      await same.commit({ 'docs/page-1.md': '# Page 1\n\nAnother page about lilies.\n', 'docs/page-2.md': null })
+      const objects: Record<string, string> = {}
+      for (const commit of commits) {
+        await fresh.open(`/local/acme/next@${commit}`)
+        const answer = await fresh.host.repository('acme', 'next')
+        if (answer.status !== 'ok') throw new Error(answer.status)
+        const header = await headerOf(blobs, answer.value, commit)
+        if (commit === second) {
+          for (const key of [headerKey(answer.value, commit), ...header.packs.map(({ name }) => packKey(answer.value, name))])
+            objects[key] = Buffer.from((await blobs.read(key))?.bytes ?? []).toString('hex')
+        } else await damage(join(own, 'o', `${packKey(answer.value, header.packs[0]?.name ?? '')}~`), header)
+      }
+      expect(Object.keys(objects).length).toBeGreaterThan(1)
+      return objects
+    } finally {
+      await fresh.close()
+    }
+  }
+})
+
+const UNAVAILABLE = { status: 503, body: { error: { code: 'skill.unavailable', message: expect.any(String) } } }
+
+interface Asked {
+  status: number
+  body: unknown
+}
+
+/** Lets go of everything that was read. */
+function forget(): void {
+  snapshots = createSnapshotReader(store)
+}
+
+async function findAll(name: string, queries: readonly Record<string, string | number>[]): Promise<Asked[]> {
+  const answers: Asked[] = []
+  for (const query of queries) {
+    const { status, json } = await app.get(endpointUrl('find', `/local/acme/${name}`, query))
+    answers.push({ status, body: json })
+  }
+  return answers
+}
+
+/** Answers that need no byte of the search section. */
+async function askOthers(name: string): Promise<Asked[]> {
+  const address = `/local/acme/${name}`
+  const urls = [
+    endpointUrl('mounts', address),
+    endpointUrl('mounts', `${address}/docs`),
+    endpointUrl('browse', address, { path: 'docs' }),
+    endpointUrl('skills', address, { path: 'skills/plant/SKILL.md' }),
+    endpointUrl('files', address, { path: 'docs/page-1.md' }),
+  ]
+  const answers: Asked[] = []
+  for (const url of urls) {
+    const { status, json } = await app.get(url)
+    answers.push({ status, body: json })
+  }
+  return answers
+}
+
+/** Header and packs of a repository, and where they lie. */
+async function stored(name: string) {
+  const answer = await app.host.repository('acme', name)
+  if (answer.status !== 'ok') throw new Error(answer.status)
+  const commit = app.commitOf(`acme/${name}`)
+  const header = await headerOf(store, answer.value, commit)
+  const pathOf = (key: string) => join(folder, 'o', `${key}~`)
+  return {
+    header,
+    headerPath: pathOf(headerKey(answer.value, commit)),
+    packs: header.packs.map(pack => pathOf(packKey(answer.value, pack.name))),
+    sizes: header.packs.map(({ sizeBytes }) => sizeBytes),
+  }
+}
+
+async function headerOf(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<SnapshotHeader> {
+  const blob = await blobs.read(headerKey(repository, commit))
+  return JSON.parse(gunzipSync(blob?.bytes ?? new Uint8Array()).toString())
+}
+
+/** Bytes of the search section, from its first to its last. */
+function placesIn({ search }: SnapshotHeader): { pack: number; offset: number }[] {
+  return (search?.segments ?? []).flatMap(([pack, offset, length]) => {
+    const steps = Math.min(length, 60)
+    const evenly = Array.from({ length: steps }, (_, at) => Math.floor((at * length) / steps))
+    return [...evenly, length - 1].map(at => ({ pack, offset: offset + at }))
+  })
+}
+
+/** Documents of words that hardly repeat: their postings take more than a section that is read whole. */
+function library(): Record<string, string> {
+  const files: Record<string, string> = {
+    LICENSE: MIT,
+    'skills/plant/SKILL.md': skillText('plant', `Plant tulips. ${PRIVATE}\n`),
+  }
+  let state = 1
+  const random = (below: number) => {
+    state = (state * 48_271) % 0x7fffffff
+    return state % below
+  }
+  for (let page = 0; page < LIBRARY_PAGES; page++) {
+    const words = Array.from({ length: 500 }, () => libraryWord(random(LIBRARY_WORDS)))
+    files[`docs/page-${page}.md`] =
+      `# Page ${page}\n\nThe ${libraryWord(page)} of ${PRIVATE}.\n\n${words.join(' ')} 庭に水をやる。\n`
+  }
+  return files
+}
+
+function libraryWord(number: number): string {
+  const syllables = [
+    'ba',
+    'ce',
+    'di',
+    'fo',
+    'gu',
+    'ha',
+    'ke',
+    'li',
+    'mo',
+    'nu',
+    'pa',
+    're',
+    'si',
+    'to',
+    'vu',
+    'wa',
+    'xe',
+    'yi',
+    'zo',
+    'qu',
+  ]
+  let word = ''
+  for (let rest = number + LIBRARY_WORDS; rest > 0; rest = Math.floor(rest / syllables.length))
+    word += syllables[rest % syllables.length]
+  return `${word}n`
+}
