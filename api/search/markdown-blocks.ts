@@ -269,12 +269,15 @@ function withoutSpans(text: string, opening: string, closing: string): string {
   const kept: string[] = []
   let from = 0
   while (start >= 0) {
-    kept.push(text.slice(from, start))
+    kept.push(text.slice(from, start), /\S/.test(text[start - 1] ?? ' ') ? SEAM : ' ')
     const end = text.indexOf(closing, start + opening.length)
-    if (end < 0) return kept.join(' ')
+    if (end < 0) return kept.join('')
     from = end + closing.length
     start = text.indexOf(opening, from)
   }
   kept.push(text.slice(from))
-  return kept.join(' ')
+  return kept.join('')
 }
+
+/** A zero-width space where something was taken out of a line: what stands at its sides makes no new mark, and no gap is seen. */
+const SEAM = '\u200b'

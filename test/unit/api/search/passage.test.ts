@@ -100,6 +100,7 @@ describe('the best passage', () => {
     ['deep 2 * 3 and a\\*b', 'deep 2 * 3 and a*b'],
     ['deep [link][ref] and [other] `a  [b](c) <d>`', 'deep link and [other] a [b](c) <d>'],
     ['deep ![picture](a.png) <b>bold</b><br>line <https://example.com>', 'deep bold line https://example.com'],
+    ['deep [link]<!-- ignore -->, <!-- ignore --> then text', 'deep [link], then text'],
     ['> [!NOTE]\n> deep quote\n> goes on', 'deep quote goes on'],
     ['1. deep one\n2. [x] two', 'deep one · two'],
     ['deep [^1] note {#anchor}', 'deep note'],
