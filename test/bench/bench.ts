@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
 import { joinSkill } from '#test/support/joined.ts'
 import { type Service, startService } from '#test/support/service.ts'
@@ -9,22 +10,53 @@ import { measureHostile } from './hostile.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
+import { measureSearch } from './search.ts'
 
-/** Prints what indexing and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than seconds. */
+/**
+ * Prints what indexing, searching and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than
+ * seconds. `--only <part>` for one part, again for another; `--million` builds a search over a million items, too, which takes minutes.
+ */
 const RUNS = 3
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, million: { type: 'boolean', default: false } },
+})
 const root = await mkdtemp(join(tmpdir(), 'mountglass-bench-'))
+let made: Promise<BenchRepository[]> | null = null
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  async read() {
+    const repositories = await madeRepositories()
+    printTable('Reading a repository, beside git doing the same (median of 3; seconds)', repositories.map(measureRead))
+  },
+  async index() {
+    const repositories = await madeRepositories()
+    printTable('Indexing into a disk store (median of 3)', repositories.map(measureIndex))
+    printTable('What indexing the largest repository spends where, without git and disk (median of 3; seconds)', [
+      measureBuild(repositories),
+    ])
+  },
+  async parse() {
+    await madeRepositories()
+    printTable('Markdown and front matter (best of 3)', measureParsing(CORPUS === null ? null : root))
+    printTable('Hostile inputs, the slowest first', measureHostile())
+  },
+  search: () => measureSearch(join(root, 'search')),
+  service: async () => measureService(await madeRepositories()),
+}
+
 try {
-  const repositories = await makeRepositories(root)
-  printTable('Reading a repository, beside git doing the same (median of 3; seconds)', repositories.map(measureRead))
-  printTable('Indexing into a disk store (median of 3)', repositories.map(measureIndex))
-  printTable('What indexing the largest repository spends where, without git and disk (median of 3; seconds)', [
-    measureBuild(repositories),
-  ])
-  printTable('Markdown and front matter (best of 3)', measureParsing(CORPUS === null ? null : root))
-  printTable('Hostile inputs, the slowest first', measureHostile())
-  await measureService(repositories)
+  const parts = options.only ?? Object.keys(PARTS)
+  const unknown = parts.filter(part => !Object.hasOwn(PARTS, part))
+  if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}: there are ${Object.keys(PARTS).join(', ')}`)
+  for (const part of parts) await PARTS[part]?.()
+  if (options.million) execFileSync(process.execPath, [join(import.meta.dirname, 'search-million.ts')], { stdio: 'inherit' })
 } finally {
   await rm(root, { recursive: true, force: true })
+}
+
+function madeRepositories(): Promise<BenchRepository[]> {
+  made ??= makeRepositories(root)
+  return made
 }
 
 function measureRead(repository: BenchRepository) {

@@ -8,10 +8,10 @@ import { recognizeLicenseText } from '#indexer/build/license/recognize.ts'
 import { readLicenseSection } from '#indexer/build/license/section.ts'
 import { readLicenseWords } from '#indexer/build/license/words.ts'
 import { readManifest } from '#indexer/build/manifest.ts'
-import { createSearchBuilder } from '#indexer/build/search.ts'
 import { parseSkill } from '#indexer/build/skill.ts'
 import { buildTree } from '#indexer/build/tree.ts'
 import { applyManifests } from '#indexer/build/withheld.ts'
+import { visitItemTerms } from '#indexer/search/item-terms.ts'
 
 /** An input made to be slow, at the size that the indexer still reads, and what the indexer does with it. */
 interface Hostile {
@@ -44,15 +44,8 @@ function hostileInputs(): Hostile[] {
     }),
     ...named(MARKDOWN, 'search', unit => {
       const body = fill(unit, READABLE_FILE_BYTES)
-      return () =>
-        createSearchBuilder().add({
-          path: 'a.md' as RepoPath,
-          kind: 'document',
-          owner: null,
-          title: 'a',
-          summary: '',
-          fields: { body },
-        })
+      const item = { path: 'a.md', kind: 'document', owner: null, title: 'a', summary: '', text: null, fields: { body } } as const
+      return () => visitItemTerms(item, () => {})
     }),
     ...named(YAML, 'YAML', unit => {
       const yaml = fill(unit, FRONT_MATTER_BYTES - 1)

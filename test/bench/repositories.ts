@@ -23,32 +23,66 @@ export async function makeRepositories(root: string): Promise<BenchRepository[]>
   return made
 }
 
-/** Documents and skills of about 4.7 kB each, the mean of real documentation, with words as rare and as common as in real text. */
-function generate(root: string, name: string, files: number): BenchRepository {
+/** Documents and skills of about 3 kB each, with words as rare and as common as in real text. */
+export function generate(root: string, name: string, files: number): BenchRepository {
+  const random = createRandom(files)
+  return importFiles(root, name, function* () {
+    yield ['package.json', '{"license":"MIT"}']
+    yield ['SKILLSET.md', '---\nname: Generated\n---\nRules for all.\n']
+    for (let index = 0; index < files - 2; index++) {
+      const topic = `topic-${index % 97}`
+      const text = words(random, 700)
+      if (index % 20 === 0)
+        yield [
+          `skills/${topic}/skill-${index}/SKILL.md`,
+          `---\nname: skill-${index}\ndescription: ${words(random, 20)}\n---\n${text}`,
+        ]
+      else if (index % 20 < 4)
+        yield [`skills/${topic}/skill-${index - (index % 20)}/references/note-${index}.md`, `# Note ${index}\n\n${text}`]
+      else yield [`docs/${topic}/page-${index}.md`, `# Page ${index}\n\n${text}\n\nSee [another](page-${index - 97}.md).\n`]
+    }
+  })
+}
+
+/**
+ * As many items as search has in one repository, near the limits of one: 18,000 documents, and 4,000 skills with 7 pages each; 2.2 kB each.
+ * Titles are of longer words, as those that are misspelled are, and every text has a name in it that is its own.
+ */
+export function generateLargest(root: string): BenchRepository {
+  const random = createRandom(50_000)
+  const text = (index: number) => `${words(random, 500, 200_000)}\n\nUse \`set_${wordOf(index)}_mode\` for it.\n`
+  const title = () => Array.from({ length: 4 }, () => longWordOf(Math.floor(8_000 ** random()))).join(' ')
+  return importFiles(root, 'items-50000', function* () {
+    yield ['package.json', '{"license":"MIT"}']
+    for (let index = 0; index < 18_000; index++) {
+      yield [`docs/topic-${index % 97}/page-${index}.md`, `# ${title()}\n\n${text(index)}`]
+    }
+    for (let skill = 0; skill < 4_000; skill++) {
+      const folder = `skills/topic-${skill % 97}/skill-${skill}`
+      const description = `${words(random, 20, 200_000).replaceAll('.\n', ' ')}`
+      yield [`${folder}/SKILL.md`, `---\nname: skill-${skill}\ndescription: ${description}\n---\n# ${title()}\n\n${text(skill)}`]
+      for (let page = 0; page < 7; page++) {
+        yield [`${folder}/references/note-${page}.md`, `# ${title()}\n\n${text(18_000 + skill * 7 + page)}`]
+      }
+    }
+  })
+}
+
+/** A bare repository of one commit, made without files on the disk. */
+function importFiles(root: string, name: string, files: () => Iterable<[path: string, text: string]>): BenchRepository {
   const gitDir = join(root, 'generated', `${name}.git`)
   mkdirSync(gitDir, { recursive: true })
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', gitDir])
-  const random = createRandom(files)
   const chunks = ['commit refs/heads/main\ncommitter Bench <bench@example.org> 1767225600 +0000\ndata 0\n']
-  const add = (path: string, text: string) => chunks.push(`M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`)
-  add('package.json', '{"license":"MIT"}')
-  add('SKILLSET.md', '---\nname: Generated\n---\nRules for all.\n')
-  for (let index = 0; index < files - 2; index++) {
-    const topic = `topic-${index % 97}`
-    const text = words(random, 700)
-    if (index % 20 === 0)
-      add(`skills/${topic}/skill-${index}/SKILL.md`, `---\nname: skill-${index}\ndescription: ${words(random, 20)}\n---\n${text}`)
-    else if (index % 20 < 4)
-      add(`skills/${topic}/skill-${index - (index % 20)}/references/note-${index}.md`, `# Note ${index}\n\n${text}`)
-    else add(`docs/${topic}/page-${index}.md`, `# Page ${index}\n\n${text}\n\nSee [another](page-${index - 97}.md).\n`)
-  }
+  for (const [path, text] of files()) chunks.push(`M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`)
   execFileSync('git', [`--git-dir=${gitDir}`, 'fast-import', '--quiet'], { input: chunks.join(''), maxBuffer: 2 ** 30 })
   return { owner: 'generated', name, gitDir }
 }
 
-function words(random: () => number, count: number): string {
+function words(random: () => number, count: number, vocabulary = 20_000): string {
   const text: string[] = []
-  for (let index = 0; index < count; index++) text.push(wordOf(Math.floor(20_000 ** random())), index % 12 === 11 ? '.\n' : ' ')
+  for (let index = 0; index < count; index++)
+    text.push(wordOf(Math.floor(vocabulary ** random())), index % 12 === 11 ? '.\n' : ' ')
   return text.join('')
 }
 
@@ -57,6 +91,10 @@ function wordOf(rank: number): string {
   let word = ''
   for (let left = rank + 1; left > 0; left = Math.floor(left / 21)) word += 'etaoinshrdlcumwfgypbv'[left % 21]
   return word.padEnd(3, 'e')
+}
+
+function longWordOf(rank: number): string {
+  return wordOf(rank) + wordOf((rank * 7_919) % 9_261)
 }
 
 function createRandom(seed: number): () => number {

@@ -1,8 +1,5 @@
 import { TREE_ENTRIES } from '#core/limits.ts'
-import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { planContent } from '#indexer/build/plan.ts'
-import type { SearchBuilder } from '#indexer/build/search.ts'
 import { buildTree } from '#indexer/build/tree.ts'
 import { applyManifestsInSteps } from '#indexer/build/withheld.ts'
 import { readContent } from '#indexer/read-content.ts'
@@ -11,14 +8,9 @@ import type { SearchInput } from '#indexer/search/input.ts'
 import type { SnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { inTurns } from '#indexer/turns.ts'
 import { openLocalHost } from '#infra/local/host.ts'
+import type { Source } from '#test/support/local-find.ts'
 
-/** A repository at its default branch. */
-export interface Source {
-  host: GitHost
-  repository: HostRepository
-  commit: CommitSha
-}
-
+/** A repository below a folder, at its default branch. */
 export async function openSource(root: string, owner: string, name: string): Promise<Source> {
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
   const repository = await host.repository(owner, name)
@@ -40,24 +32,20 @@ export async function collectItems({ host, repository, commit }: Source): Promis
     const skills = await readSkills(reader, policy, repository.name)
     const { licenses } = await readLicenses(reader, tree, policy, skills.parsed)
     const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
-    const { items, builder } = collector()
-    await readContent(reader, WRITES_NOTHING, plan, builder, {})
+    const items: SearchInput[] = []
+    const add = (item: SearchInput) => {
+      items.push(item)
+      return undefined
+    }
+    await readContent(reader, WRITES_NOTHING, plan, { add }, {})
     return items
   } finally {
     await reader.close()
   }
 }
 
-function collector(): { items: SearchInput[]; builder: SearchBuilder } {
-  const items: SearchInput[] = []
-  const add = (item: SearchInput) => {
-    items.push(item)
-  }
-  return { items, builder: { add, finish: () => ({ items: [], terms: [], spelling: [], owners: [] }) } }
-}
-
 const WRITES_NOTHING: SnapshotWriter<void> = {
-  addRecord: async () => [0, 0, 0],
+  addRecord: async () => [0, 0, 1],
   addTable: async () => {},
   finish: async () => {},
 }

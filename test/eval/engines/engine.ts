@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { SearchInput } from '#indexer/search/input.ts'
-import type { Source } from '../items.ts'
+import type { Source } from '#test/support/local-find.ts'
+import { createSlowReads, type SlowReads } from '#test/support/slow-store.ts'
 import type { Unit } from '../metrics.ts'
 
 /** A search engine over the items of one repository, its bundle in a folder that stands for an object store. */
@@ -34,41 +34,19 @@ export interface OpenEngine {
   close(): Promise<void>
 }
 
-/** Counts reads, and delays every one by as long as an object store would, unless it is warm. */
-export interface SlowStore {
-  readonly reads: number
-  readonly bytes: number
+/** The folder of a bundle as an object store. */
+export interface SlowStore extends SlowReads {
   read(folder: string, file: string): Promise<Buffer>
-  /** Any other read, of so many bytes. */
-  delay<Value>(value: Value, bytes: number): Promise<Value>
 }
 
-/** One request and its way back; then the bytes of the answer. */
-const READ_MILLISECONDS = 15
-const BYTES_PER_MILLISECOND = 80_000
-
 export function createSlowStore(isSlow: boolean): SlowStore {
-  let reads = 0
-  let bytes = 0
-  async function delay<Value>(value: Value, length: number): Promise<Value> {
-    reads++
-    bytes += length
-    if (isSlow) await sleep(READ_MILLISECONDS + length / BYTES_PER_MILLISECOND)
-    return value
-  }
-  return {
-    get reads() {
-      return reads
-    },
-    get bytes() {
-      return bytes
-    },
-    async read(folder, file) {
+  const slow = createSlowReads(isSlow)
+  return Object.assign(slow, {
+    async read(folder: string, file: string) {
       const content = await readFile(join(folder, file))
-      return delay(content, content.length)
+      return slow.delay(content, content.length)
     },
-    delay,
-  }
+  })
 }
 
 /** Stores what is read whole, compressed. @returns bytes as stored */

@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { FIND_LIMIT, SEARCHED_FILE_BYTES } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { SearchSection } from '#core/snapshot/format.ts'
+import { packKey } from '#core/snapshot/keys.ts'
+import { createSearchBuilder, type SearchBuilder } from '#indexer/search/builder.ts'
+import type { SearchInput } from '#indexer/search/input.ts'
+import { openPreviousSection } from '#indexer/search/previous.ts'
+import type { SectionPlace } from '#indexer/search/section-writer.ts'
+import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { collectItems, openSource } from '#test/eval/items.ts'
+import { openLocalFind, type Source } from '#test/support/local-find.ts'
+import { createSlowReads, slowed } from '#test/support/slow-store.ts'
+import { median, type Spread, spread } from './measure.ts'
+import { createRoundStore, type ReadRequest } from './round-store.ts'
+import { type BenchQueries, queriesOf } from './search-queries.ts'
+
+/**
+ * One measurement in a process of its own: `node --expose-gc search-once.ts <mode> <root> <owner> <name> <store> <items> [queries]`
+ * prints figures as JSON. `store` holds the snapshot of the repository; `items` is a file of what is searched, an item a line.
+ */
+const [mode, root, owner, name, store, itemsFile, queriesFile] = process.argv.slice(2) as [
+  keyof typeof MODES,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+]
+const MODES = { collect, build, change, ask }
+
+export interface Collected {
+  items: number
+  characters: number
+  /** UTF-8 bytes of what is searched. */
+  textBytes: number
+  queries: BenchQueries
+}
+
+/** Writes the items file. */
+async function collect(): Promise<Collected> {
+  const source = await openSource(root, owner, name)
+  const items = await collectItems(source)
+  await source.host.close()
+  const file = createWriteStream(itemsFile)
+  let characters = 0
+  let textBytes = 0
+  for (const item of items) {
+    const text = searchedText(item)
+    characters += text.length
+    textBytes += Buffer.byteLength(text)
+    if (!file.write(`${JSON.stringify(item)}\n`)) await once(file, 'drain')
+  }
+  file.end()
+  await finished(file)
+  return { items: items.length, characters, textBytes, queries: queriesOf(items) }
+}
+
+/** Headings stand in the body. */
+function searchedText({ title, summary, fields }: SearchInput): string {
+  const { name = '', description = summary, keywords = '', body = '' } = fields
+  return `${name}${title}${description}${keywords}${body.slice(0, SEARCHED_FILE_BYTES)}`
+}
+
+export interface Built {
+  /** The most memory of the process, above what it had before. Items are read one by one. */
+  peakMegabytes: number
+}
+
+async function build(): Promise<Built> {
+  const source = await openSource(root, owner, name)
+  const blobs = await openDiskBlobStore(`${store}-built`)
+  globalThis.gc?.()
+  const before = process.memoryUsage.rss()
+  const builder = createSearchBuilder(createSnapshotWriter(blobs, source.repository, source.commit))
+  for await (const line of createInterface({ input: createReadStream(itemsFile) })) {
+    await builder.add(JSON.parse(line) as SearchInput)
+  }
+  await builder.finish()
+  const peakMegabytes = (process.resourceUsage().maxRSS * 1024 - before) / 1e6
+  await builder.close()
+  await blobs.close()
+  await source.host.close()
+  return { peakMegabytes }
+}
+
+export interface Changed {
+  /** Building without and with the section of the commit before, when every hundredth item has changed. */
+  fullSeconds: number
+  changedSeconds: number
+  /** Both give the same bytes. */
+  isEqual: boolean
+}
+
+/** Below this, code is warmed up by a build that is not measured. */
+const WARM_UP_CHARACTERS = 20e6
+
+async function change(): Promise<Changed> {
+  const items: SearchInput[] = []
+  let characters = 0
+  for await (const line of createInterface({ input: createReadStream(itemsFile) })) {
+    items.push(JSON.parse(line) as SearchInput)
+    characters += line.length
+  }
+  for (const { fields } of items.filter((_, index) => index % 100 === 50)) fields.body = `${fields.body ?? ''} changed`
+
+  const source = await openSource(root, owner, name)
+  const blobs = await openDiskBlobStore(store)
+  const full = async () => buildSection(items, place => createSearchBuilder(place))
+  if (characters < WARM_UP_CHARACTERS) await full()
+  globalThis.gc?.()
+  const fullBuild = await timed(full)
+  globalThis.gc?.()
+  const changedBuild = await timed(async () => {
+    const previous = await openPreviousSection(blobs, source.repository, source.commit)
+    return buildSection(items, place => createSearchBuilder(place, { previous }))
+  })
+  await blobs.close()
+  await source.host.close()
+  return {
+    fullSeconds: fullBuild.seconds,
+    changedSeconds: changedBuild.seconds,
+    isEqual: fullBuild.value === changedBuild.value,
+  }
+}
+
+/** @returns digest of the bytes */
+async function buildSection(items: readonly SearchInput[], create: (place: SectionPlace) => SearchBuilder): Promise<string> {
+  const digest = createHash('sha256')
+  let length = 0
+  const builder = create({
+    async addBytes(bytes) {
+      digest.update(bytes)
+      length += bytes.length
+      return [[0, length - bytes.length, bytes.length]]
+    },
+  })
+  for (const item of items) {
+    const waiting = builder.add(item)
+    if (waiting) await waiting
+  }
+  await builder.finish()
+  await builder.close()
+  return digest.digest('hex')
+}
+
+async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value; seconds: number }> {
+  const startedAt = performance.now()
+  const value = await work()
+  return { value, seconds: (performance.now() - startedAt) / 1000 }
+}
+
+export interface AskedOnce {
+  sectionBytes: number
+  /** Of a new reader that has the header of the snapshot, and of one that has nothing. */
+  coldMilliseconds: Spread & { withHeader: number }
+  /** The most of any query. */
+  rounds: { plain: number; misspelled: number }
+  section: ReadFigures
+  /** Everything else: rows, and texts for passages. */
+  rest: ReadFigures
+  warmMilliseconds: Spread
+  /** Above what the process had before: with the first query answered, and with all. */
+  liveMegabytes: { atOpen: number; afterQueries: number }
+}
+
+interface ReadFigures {
+  reads: { p50: number; max: number }
+  kilobytes: { p50: number; max: number }
+}
+
+const WARM_PASSES = 4
+
+async function ask(): Promise<AskedOnce> {
+  const source = await openSource(root, owner, name)
+  const blobs = await openDiskBlobStore(store)
+  const { plain, misspelled } = JSON.parse(await readFile(queriesFile, 'utf8')) as BenchQueries
+  const queries = [...plain, ...misspelled]
+
+  const reads = await readsOf(blobs, source, queries)
+  const cold = await coldTimes(blobs, source, queries)
+  await findAll(blobs, source, queries)
+
+  const before = liveMegabytes()
+  const { find, header } = await openLocalFind(blobs, source)
+  await find(queries[0] ?? '', LIMIT)
+  const atOpen = liveMegabytes() - before
+  for (const query of queries) await find(query, LIMIT)
+  const afterQueries = liveMegabytes() - before
+  const warm: number[] = []
+  for (let pass = 0; pass < WARM_PASSES; pass++) {
+    for (const query of queries) warm.push((await timed(() => find(query, LIMIT))).seconds * 1000)
+  }
+  await blobs.close()
+  await source.host.close()
+  return {
+    sectionBytes: (header.search?.segments ?? []).reduce((sum, [, , length]) => sum + length, 0),
+    coldMilliseconds: { ...spread(cold.map(({ found }) => found)), withHeader: median(cold.map(({ all }) => all)) },
+    rounds: {
+      plain: Math.max(...reads.slice(0, plain.length).map(({ rounds }) => rounds)),
+      misspelled: Math.max(0, ...reads.slice(plain.length).map(({ rounds }) => rounds)),
+    },
+    section: figuresOf(reads.map(({ section }) => section)),
+    rest: figuresOf(reads.map(({ rest }) => rest)),
+    warmMilliseconds: spread(warm),
+    liveMegabytes: { atOpen, afterQueries },
+  }
+}
+
+const LIMIT = FIND_LIMIT.default
+
+async function findAll(blobs: BlobStore, source: Source, queries: readonly string[]): Promise<void> {
+  const { find } = await openLocalFind(blobs, source)
+  for (const query of queries) await find(query, LIMIT)
+}
+
+/** A new reader for every query; its header is not counted. */
+async function readsOf(blobs: BlobStore, source: Source, queries: readonly string[]) {
+  const found: { rounds: number; section: ReadRequest[]; rest: ReadRequest[] }[] = []
+  for (const query of queries) {
+    const counted = createRoundStore(blobs)
+    const { find, header } = await openLocalFind(counted, source)
+    counted.takeRounds()
+    await find(query, LIMIT)
+    const rounds = counted.takeRounds()
+    const isOfSection = createSectionTest(source, header.packs, header.search)
+    const { section = [], rest = [] } = Object.groupBy(rounds.flat(), read => (isOfSection(read) ? 'section' : 'rest'))
+    found.push({ rounds: rounds.length, section, rest })
+  }
+  return found
+}
+
+function createSectionTest(
+  { repository }: Source,
+  packs: readonly { name: string }[],
+  search: SearchSection | null,
+): (read: ReadRequest) => boolean {
+  const segments = (search?.segments ?? []).map(([pack, offset, length]) => {
+    return { key: packKey(repository, packs[pack]?.name ?? ''), start: offset, end: offset + length }
+  })
+  return read => segments.some(({ key, start, end }) => key === read.key && start < read.end && read.start < end)
+}
+
+function figuresOf(reads: readonly (readonly ReadRequest[])[]): ReadFigures {
+  const of = (values: readonly number[]) => ({ p50: median(values), max: Math.max(...values) })
+  const bytesOf = (requests: readonly ReadRequest[]) => requests.reduce((sum, { start, end }) => sum + end - start, 0)
+  return { reads: of(reads.map(({ length }) => length)), kilobytes: of(reads.map(requests => bytesOf(requests) / 1000)) }
+}
+
+async function coldTimes(blobs: BlobStore, source: Source, queries: readonly string[]) {
+  const times: { found: number; all: number }[] = []
+  for (const query of queries) {
+    const startedAt = performance.now()
+    const { find } = await openLocalFind(slowed(blobs, createSlowReads()), source)
+    const openedAt = performance.now()
+    await find(query, LIMIT)
+    const endedAt = performance.now()
+    times.push({ found: endedAt - openedAt, all: endedAt - startedAt })
+  }
+  return times
+}
+
+/** Heap and what is bound to it outside, after a collection. */
+function liveMegabytes(): number {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 1e6
+}
+
+process.stdout.write(JSON.stringify(await MODES[mode]()))
