@@ -8,13 +8,21 @@ import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
+import type { Snapshot } from '../reading/snapshot-reader.ts'
 
 /** The five endpoints over a mount: contract in, use case out. */
 export function contentHandlers(deps: Deps): Handlers {
   return {
     mounts: async address => describeMount(await openMount(deps, address)),
     browse: (address, query) => onceReady(deps, address, mount => browseFolder(deps, mount, query)),
-    find: (address, query) => onceReady(deps, address, mount => findInMount(deps, mount, query)),
+    find: (address, query) => {
+      return onceReady(
+        deps,
+        address,
+        mount => findInMount(deps, mount, query),
+        snapshot => snapshot.search(),
+      )
+    },
     skills: (address, query) => onceReady(deps, address, mount => readSkillPage(deps, mount, query)),
     files: async (address, query) => readFilePage(deps, await openMount(deps, address), query),
   }
@@ -25,8 +33,9 @@ async function onceReady<Answer>(
   deps: Deps,
   address: Address,
   read: (mount: ReadyMount) => Promise<Answer>,
+  readAhead?: (snapshot: Snapshot) => Promise<unknown>,
 ): Promise<Answer | IndexingAnswer | FailedAnswer> {
-  const mount = await openMount(deps, address)
+  const mount = await openMount(deps, address, readAhead)
   const { commit } = mount
   switch (mount.status) {
     case 'ready':

@@ -3,6 +3,7 @@ import { deriveKeys } from '#api/keys.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha, FolderRow, SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes, encodeText } from '#core/text.ts'
@@ -55,7 +56,12 @@ const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
 /** The service over one snapshot that was made from these files alone, served as `/local/acme/handbook`. */
 export async function searchApp(files: Searchable): Promise<SearchApp> {
   const blobs = createMemoryBlobStore(systemClock)
-  await writeSnapshot(files, blobs)
+  await writeSearchSnapshot(files, blobs)
+  return await openSearchApp(blobs)
+}
+
+/** The service over what `writeSearchSnapshot` wrote. It has read nothing yet. */
+export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
   const queue = createDocQueue(createMemoryDocStore(), systemClock)
   const secret = Buffer.alloc(32, 7).toString('base64url')
   const app = await buildApp(
@@ -107,7 +113,8 @@ export function searchInputs(files: Searchable): SearchInput[] {
   })
 }
 
-async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createMemoryBlobStore>): Promise<void> {
+/** The snapshot of these files alone. */
+export async function writeSearchSnapshot(files: Searchable, blobs: BlobStore): Promise<void> {
   const inputs = searchInputs(files)
   const writer = createSnapshotWriter(blobs, REPOSITORY, COMMIT)
   const builder = createSearchBuilder(writer)
@@ -127,7 +134,7 @@ async function writeSnapshot(files: Searchable, blobs: ReturnType<typeof createM
     foldersOf(inputs).map(folder => [folder, FOLDER] as const),
   )
   const root = { folder: FOLDER, skills: [], documents: [], diagnostics: [] }
-  await writer.finish({ truncated: false, searchOwners: null, search, root })
+  await writer.finish({ truncated: false, search, root })
 }
 
 const LICENSE = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
