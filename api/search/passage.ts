@@ -363,7 +363,9 @@ function cutPassage(region: Region, start: number): string {
   const isWhole = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
   if (isWhole) return opening + rest + (region.endsInside ? '…' : '')
   const longest = sliceCharacters(rest, 0, room).length
-  const sentence = borders.findLast(border => border > start && border <= start + longest + 1) ?? start
+  // A space before the next sentence takes no room.
+  const fits = (border: number) => border <= start + longest + (text[border - 1] === ' ' ? 1 : 0)
+  const sentence = borders.findLast(border => border > start && fits(border)) ?? start
   if (sentence - start > longest * 0.66) return opening + trimmed(text.slice(start, sentence))
   return `${opening}${trimmed(rest.slice(0, wordEnd(rest, sliceCharacters(rest, 0, room - 1).length)))}…`
 }

@@ -11,8 +11,8 @@ export function plainText(markdown: string): string {
   return visibleLine(HAS_MARKS.test(markdown) ? withoutMarks(markdown) : markdown)
 }
 
-const HAS_MARKS = /[`*_~[<\\{]/
-const NEXT_MARK = /[`*_~[\]<\\{!]/g
+const HAS_MARKS = /[`*_~[<\\{&]/
+const NEXT_MARK = /[`*_~[\]<\\{!&]/g
 const PUNCTUATION = /[!-/:-@[-`{-~]/
 const WORD = /[\p{L}\p{N}]/u
 /** A tag is not longer. */
@@ -49,6 +49,7 @@ function withoutMarks(text: string): string {
     if (mark === '`') return readCode(at)
     if (mark === '<') return readTag(at)
     if (mark === '{') return readBraces(at)
+    if (mark === '&') return readEntity(at)
     if (mark === ']') return readLinkEnd(at)
     if (mark === '[' || (mark === '!' && next === '[')) return openBracket(at, mark === '!' ? '![' : '[')
     if (mark === '!') return push(mark, at + 1)
@@ -88,6 +89,13 @@ function withoutMarks(text: string): string {
       }
     }
     return push('<', at + 1)
+  }
+
+  function readEntity(at: number): number {
+    const [written = '&', name = '', decimal, hexadecimal] = ENTITY.exec(text.slice(at, at + ENTITY_UNITS)) ?? []
+    const number = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16)
+    const character = number > 0 && number <= 0x10ffff ? String.fromCodePoint(number) : ENTITIES.get(name)
+    return character === undefined ? push('&', at + 1) : push(character, at + written.length)
   }
 
   /** `{#anchor}`, `{.class}`, `{{#include …}}`, `{% raw %}`. */
@@ -152,6 +160,25 @@ function withoutMarks(text: string): string {
     return push(run, end)
   }
 }
+
+const ENTITY = /^&(?:([a-z]{1,8})|#(\d{1,7})|#x([\da-f]{1,6}));/i
+const ENTITY_UNITS = 12
+/** Those that authors write; others stay as they are. */
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+  ['copy', '©'],
+  ['hellip', '…'],
+  ['ndash', '–'],
+  ['mdash', '—'],
+  ['rarr', '→'],
+  ['larr', '←'],
+  ['times', '×'],
+])
 
 const AUTOLINK = /^(?:[a-z][a-z\d+.-]+:[^\s]*|[^\s@]+@[^\s@]+)$/i
 const INLINE_TAG = /^\/?(?:a|abbr|b|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|u|var|wbr)(?:[\s/]|$)/i
