@@ -72,6 +72,7 @@ test('pages joined are the whole list, whatever the limit of each', async () => 
 }, 120_000)
 
 test('the answer for a folder is the whole answer without what lies elsewhere', async () => {
+  const compared = { outside: 0, inSkills: 0 }
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const { folders, files, skillFolders } = planted(plan)
@@ -85,6 +86,7 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
           const around = skillFolders.filter(at => at !== folder && isInside(at as RepoPath, folder))
           const owner = around.toSorted((left, right) => right.length - left.length)[0]
           if (owner === undefined) {
+            if (folder !== '') compared.outside += below.length
             expect({ query, folder, items: byPath }).toEqual({ query, folder, items: below })
             expect({ query, folder, items: byMount }).toEqual({ query, folder, items: below })
           } else {
@@ -92,6 +94,7 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
             const shown = filesOf(whole.find(({ path }) => path === skill)).filter(({ path }) =>
               isInside(folder, path as RepoPath),
             )
+            compared.inSkills += shown.length
             const isSkill = ({ path }: FoundItem) => path === skill
             expect(byPath.filter(item => !isSkill(item))).toEqual(below)
             // The whole answer shows the best five files only, so that others of the folder may come behind those that it shows.
@@ -109,6 +112,7 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
     }),
     { numRuns: 15 },
   )
+  expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
 }, 120_000)
 
 test('a skill has at most five of its own files, documents stand alone, and summaries are short lines of plain text', async () => {
