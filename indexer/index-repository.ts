@@ -56,7 +56,6 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
   return writer.finish({
     truncated: plan.truncated || skills.truncated || dropped > 0,
-    searchOwners: null,
     search: section,
     root,
   })

@@ -29,7 +29,7 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Writes what is left and then the header: from here on the commit is ready. Tables that were not added are empty. */
-  finish(rest: Pick<SnapshotHeader, 'truncated' | 'searchOwners' | 'search' | 'root'>): Promise<Written>
+  finish(rest: Pick<SnapshotHeader, 'truncated' | 'search' | 'root'>): Promise<Written>
 }
 
 /** A writer into packs, which also takes bytes as they are. */

@@ -119,9 +119,10 @@ export function createByteReader(bytes: Uint8Array): ByteReader {
       const rest = reader.bytes(reader.varint())
       if (shared > previous.length) throw new RangeError('a text shares more than there is')
       if (shared === 0) return rest
+      // Texts are short and many: this is faster than making views to copy from.
       const text = new Uint8Array(shared + rest.length)
-      text.set(previous.subarray(0, shared))
-      text.set(rest, shared)
+      for (let at = 0; at < shared; at++) text[at] = previous[at] as number
+      for (let at = 0; at < rest.length; at++) text[shared + at] = rest[at] as number
       return text
     },
   }

@@ -17,8 +17,9 @@ import { FrontMatterValue } from '../contract/skill.ts'
  * Version of the stored bytes, part of the header's key: what was stored in another one is not seen, and built anew.
  *
  * 1: packs of gzip members, sorted tables in shards, a header last.
+ * 2: what find searches is a section of its own, read by range, in place of tables.
  */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 /**
  * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
@@ -128,22 +129,6 @@ export type ContextRow = z.infer<typeof ContextRow>
 export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
 export type WithheldRow = z.infer<typeof WithheldRow>
 
-/** `searchItems`: what find searches. Key: path; the row's number in the table is what postings name. */
-export const SearchItemRow = z.object({
-  kind: z.enum(['skill', 'supporting', 'document']),
-  title: z.string(),
-  summary: z.string(),
-})
-export type SearchItemRow = z.infer<typeof SearchItemRow>
-
-/** `searchTerms`: key: term. Pairs of item number and posting (`core/search/posting.ts`), by item number: `[number, posting, …]`. */
-export const SearchTermRow = z.array(z.int().min(0))
-export type SearchTermRow = z.infer<typeof SearchTermRow>
-
-/** `searchSpelling`: terms to guess from when a word of a query stands nowhere. Key: term; row: how many items have it. */
-export const SearchSpellingRow = z.int().min(1)
-export type SearchSpellingRow = z.infer<typeof SearchSpellingRow>
-
 /**
  * What find searches: bytes as they are, in order, of one or more packs. The head stands at their end; `core/search/head.ts` has the layout.
  * Blocks and head are compressed with raw deflate, postings and fingerprints are not.
@@ -170,9 +155,6 @@ export const TABLES = {
   files: { row: FileRow, shardRows: 128 },
   contexts: { row: ContextRow, shardRows: 4 },
   withheld: { row: WithheldRow, shardRows: 256 },
-  searchItems: { row: SearchItemRow, shardRows: 128 },
-  searchTerms: { row: SearchTermRow, shardRows: 128 },
-  searchSpelling: { row: SearchSpellingRow, shardRows: 2_048 },
 } as const
 
 export type TableName = keyof typeof TABLES
@@ -193,8 +175,6 @@ export const SnapshotHeader = z.object({
   tables: z.object(
     Object.fromEntries(Object.keys(TABLES).map(name => [name, TableIndex])) as Record<TableName, typeof TableIndex>,
   ),
-  /** For every row of `searchItems`: the number of the skill that owns it, its own number for a skill, -1 for a document. */
-  searchOwners: Location.nullable(),
   /** `null` when nothing can be searched. */
   search: SearchSection.nullable(),
   /** What a mount of the root shows. */

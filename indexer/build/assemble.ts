@@ -11,11 +11,11 @@ import { buildContext, buildListing } from './skill-rows.ts'
 import type { TreeFile } from './tree.ts'
 
 export interface Assembled {
-  tables: { [Name in Exclude<TableName, `search${string}`>]: Rows<Name> }
+  tables: { [Name in TableName]: Rows<Name> }
   root: SnapshotHeader['root']
 }
 
-/** Shapes the rows of every table but the search's. Pure: the same plan and content give the same rows. */
+/** Shapes the rows of every table. Pure: the same plan and content give the same rows. */
 export function assemble(planned: Plan, content: Content): Assembled {
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)

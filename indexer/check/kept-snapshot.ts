@@ -8,7 +8,7 @@ export interface KeptSnapshot extends Pick<SnapshotHeader, 'truncated' | 'root'>
   record(location: readonly [pack: number, offset: number, length: number]): Uint8Array
 }
 
-/** A writer that keeps what it is given, at most as many bytes as one snapshot holds. What is only searched is dropped. */
+/** A writer that keeps what it is given, at most as many bytes as one snapshot holds. */
 export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
   const records: Uint8Array[] = []
   const tables = new Map<TableName, ReadonlyMap<string, unknown>>()
@@ -17,7 +17,7 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
       return [0, records.push(bytes) - 1, Math.max(1, bytes.length)]
     },
     async addTable(name, rows) {
-      if (!name.startsWith('search')) tables.set(name, new Map(rows))
+      tables.set(name, new Map(rows))
     },
     async finish({ truncated, root }) {
       return {

@@ -79,9 +79,14 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
   async function writeTerms(): Promise<void> {
     const runs = await Promise.all(storedRuns.map(stored => readRun(scratch as Scratch, stored)))
     const sources = [...runs, iterate(run.take()), ...(previous ? [iterate(previous.terms(numbers))] : [])]
-    for await (const postings of mergeTerms(sources)) {
-      const waiting = section.addTerm(postings) ?? turn()
-      if (waiting) await waiting
+    const merged = mergeTerms(sources)
+    for (;;) {
+      // Most terms are at hand and go into a buffer: waiting for each would take longer than merging it.
+      const reading = merged.next()
+      if (reading) await reading
+      if (merged.current === null) return
+      const writing = section.addTerm(merged.current) ?? turn()
+      if (writing) await writing
     }
   }
 

@@ -11,26 +11,41 @@ export interface TermSource {
 }
 
 /**
- * The terms of all sources in byte order, each once. The items of each source lie behind those of the source before,
- * but for the last source, whose may lie anywhere.
+ * The terms of all sources in byte order, each once; `next` leads to the first. The items of each source lie behind those of the source
+ * before, but for the last source, whose may lie anywhere.
  */
-export async function* mergeTerms(sources: readonly TermSource[]): AsyncGenerator<TermPostings> {
+export function mergeTerms(sources: readonly TermSource[]): TermSource {
   const heap = createHeap(sources)
-  for (;;) {
-    const top = heap.top()
-    if (!top?.current) return
-    const parts = [top.current]
-    const { term } = top.current
+  let parts: TermPostings[] = []
+  let current: TermPostings | null = null
+
+  function takeParts(): Promise<void> | undefined {
     for (;;) {
-      const source = heap.top() as TermSource
+      const source = heap.top()
+      const part = source?.current
+      if (!source || !part || (parts[0] && compareTerms(part.term, parts[0].term) !== 0)) break
+      parts.push(part)
       const waiting = source.next()
-      if (waiting) await waiting
+      if (waiting) {
+        return waiting.then(() => {
+          heap.settle()
+          return takeParts()
+        })
+      }
       heap.settle()
-      const next = heap.top()?.current
-      if (!next || compareTerms(next.term, term) !== 0) break
-      parts.push(next)
     }
-    yield joinPostings(parts)
+    current = parts.length === 0 ? null : joinPostings(parts)
+    return undefined
+  }
+
+  return {
+    get current() {
+      return current
+    },
+    next() {
+      parts = []
+      return takeParts()
+    },
   }
 }
 

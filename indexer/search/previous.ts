@@ -2,8 +2,8 @@ import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SEARCH_VERSION } from '#core/search/analyze.ts'
-import { type FoundTerm, readStoredTerms } from '#core/search/blocks.ts'
-import { createByteWriter } from '#core/search/bytes.ts'
+import { readStoredTerms } from '#core/search/blocks.ts'
+import { type ByteWriter, createByteWriter } from '#core/search/bytes.ts'
 import { decodeHead, FINGERPRINT_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { PLACE, placeOf, visitPostings, writePosting } from '#core/search/postings.ts'
 import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
@@ -25,7 +25,8 @@ export interface PreviousSection {
 /** Longer sections are not taken over: they would have to be held whole. */
 const SECTION_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 64 * 1024 * 1024
-const TERMS_BLOCK_BYTES = 64 * 1024
+/** What a block of terms unpacks to at most. */
+const BLOCK_LIMIT = { maxOutputLength: 64 * 1024 }
 
 /**
  * Reads the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is of another version, or too long,
@@ -88,44 +89,41 @@ function* checkedSection({ body, head }: StoredSection): Generator<void, Previou
     items,
     find: fingerprints.find,
     titleLength: item => head.titleLengths[item] ?? 0,
-    *terms(numbers) {
-      const writer = createByteWriter()
-      for (const term of readTerms(body, head)) {
-        const renumbered = renumber(term, numbers, writer)
-        if (renumbered) yield renumbered
-      }
-    },
+    terms: numbers => renumberedTerms(body, head, numbers),
   }
 }
 
-interface ListedTerm extends Pick<FoundTerm<Uint8Array>, 'term' | 'items'> {
-  list: Uint8Array
-}
-
-function* readTerms(body: Uint8Array, { terms, postings }: SearchHead): Generator<ListedTerm> {
+/** The terms of a section, with the postings of the items that `numbers` renumbers. */
+function* renumberedTerms(body: Uint8Array, { terms, postings }: SearchHead, numbers: Int32Array): Generator<TermPostings> {
+  const writer = createByteWriter()
   for (let block = 0; block < terms.firstKeys.length; block++) {
     const compressed = body.subarray(terms.starts[block], terms.starts[block + 1])
     const listsStart = postings[block] ?? 0
-    for (const found of readStoredTerms(inflateRawSync(compressed, { maxOutputLength: TERMS_BLOCK_BYTES }))) {
-      const start = listsStart + found.offset
-      const list = typeof found.postings === 'number' ? body.subarray(start, start + found.postings) : found.postings
-      yield { term: found.term, items: found.items, list }
+    for (const { term, items, postings, offset } of readStoredTerms(inflateRawSync(compressed, BLOCK_LIMIT))) {
+      const start = listsStart + offset
+      const list = typeof postings === 'number' ? body.subarray(start, start + postings) : postings
+      const renumbered = renumber(term, items, list, numbers, writer)
+      if (renumbered) yield renumbered
     }
   }
 }
 
 function renumber(
-  { term, items, list }: ListedTerm,
+  term: Uint8Array,
+  items: number,
+  list: Uint8Array,
   numbers: Int32Array,
-  writer: ReturnType<typeof createByteWriter>,
+  writer: ByteWriter,
 ): TermPostings | null {
   let count = 0
   let isNamed = false
+  let isSame = true
   let first = -1
   let last = -1
   writer.reset()
   visitPostings(list, items, numbers.length, (item, posting) => {
     const number = numbers[item] as number
+    if (number !== item) isSame = false
     if (number < 0) return
     if (count === 0) {
       first = number
@@ -135,7 +133,10 @@ function renumber(
     count++
     if (placeOf(posting) !== PLACE.body) isNamed = true
   })
-  return count === 0 ? null : { term, items: count, isNamed, first, last, rest: writer.finish() }
+  if (count === 0) return null
+  // Most lists are short and none of their items has changed.
+  const rest = isSame ? list.subarray(list.length - writer.length) : writer.finish()
+  return { term, items: count, isNamed, first, last, rest }
 }
 
 /** Items by fingerprint: open addressing by the first bytes, which are as good as random. */

@@ -186,7 +186,6 @@ async function writeDocuments(blobs: BlobStore, paths: readonly string[]): Promi
   )
   await writer.finish({
     truncated: false,
-    searchOwners: null,
     search: null,
     root: {
       folder: { counts: { skills: 0, documents: 0 }, license: { kind: 'none', name: null, source: null } },

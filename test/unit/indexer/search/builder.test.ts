@@ -46,7 +46,7 @@ async function build(items: Iterable<SearchInput>, options: SearchBuilderOptions
   for (const input of items) await builder.add(input)
   const search = await builder.finish()
   await builder.close()
-  const { header } = await writer.finish({ truncated: false, searchOwners: null, search, root: ROOT })
+  const { header } = await writer.finish({ truncated: false, search, root: ROOT })
   return {
     search,
     section: search === null ? null : await readSection(blobs, REPOSITORY, header, search),
