@@ -25,10 +25,15 @@ export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): Foun
     text.read(reader)
     const items = reader.varint()
     const length = reader.varint()
-    const postings = length <= INLINE_BYTES ? reader.bytes(length) : length
-    const isAnswer = orLonger || text.length === bytes.length
-    if (isAnswer && text.startsWith(bytes)) found.push({ term: text.toString(), items, postings, offset })
-    if (typeof postings === 'number') offset += postings
+    const isInline = length <= INLINE_BYTES
+    const start = reader.position
+    if (isInline) skip(reader, length)
+    const order = text.compareStart(bytes)
+    if (order > 0) break
+    if (order === 0 && (orLonger || text.length === bytes.length)) {
+      found.push({ term: text.toString(), items, postings: isInline ? block.subarray(start, start + length) : length, offset })
+    }
+    if (!isInline) offset += length
   }
   return found
 }
@@ -49,10 +54,18 @@ export function findNearWords(block: Uint8Array, word: string, edits: number): S
     const items = reader.varint()
     // An edit takes one letter away at most, and adds one.
     const isNear = countBits(letters ^ lettersOf(text.bytes, text.length)) <= 2 * edits
-    if (isNear || text.startsWith(bytes)) found.push({ word: text.toString(), items })
+    if (isNear || text.compareStart(bytes) === 0) found.push({ word: text.toString(), items })
   }
   return found
 }
+
+// Views of bytes cost more than the few bytes that they are of.
+function skip(reader: ByteReader, length: number): void {
+  for (let left = length; left > 0; left--) reader.byte()
+}
+
+/** More than any term takes: a damaged number asks for no memory. */
+const TEXT_BYTES = 64 * 1024
 
 /** The text at hand of a block, in which each is written as it differs from the one before. */
 function createText() {
@@ -68,20 +81,25 @@ function createText() {
     },
     read(reader: ByteReader): void {
       const shared = reader.varint()
-      const rest = reader.bytes(reader.varint())
+      const more = reader.varint()
       if (shared > length) throw new RangeError('a text shares more than there is')
-      length = shared + rest.length
+      length = shared + more
       if (length > bytes.length) {
+        if (length > TEXT_BYTES) throw new RangeError('a text is too long')
         const longer = new Uint8Array(2 * length)
         longer.set(bytes)
         bytes = longer
       }
-      bytes.set(rest, shared)
+      for (let index = shared; index < length; index++) bytes[index] = reader.byte()
     },
-    startsWith(start: Uint8Array): boolean {
-      if (start.length > length) return false
-      for (let index = 0; index < start.length; index++) if (bytes[index] !== start[index]) return false
-      return true
+    /** 0 when the text begins with the bytes, else how it stands to them in byte order. */
+    compareStart(start: Uint8Array): number {
+      for (let index = 0; index < start.length; index++) {
+        if (index === length) return -1
+        const order = (bytes[index] ?? 0) - (start[index] ?? 0)
+        if (order !== 0) return order
+      }
+      return 0
     },
     toString: () => textOfBytes(bytes.subarray(0, length)),
   }
