@@ -44,6 +44,12 @@ beforeAll(async () => {
       'docs/only-title.md': '# Wisteria\n\nA climber.\n',
       'docs/empty.md': '',
       'docs/bom.md': '\ufeff# Bom\n\nFirst.\n\nYarrow behind a mark.\n',
+      ...Object.fromEntries(
+        Array.from({ length: 20 }, (_, at) => [
+          `edges/${at}.md`,
+          `# Edge\n\nMarigold ${'x'.repeat(220 + at)}。${'yz '.repeat(200)}\n`,
+        ]),
+      ),
       'skills/plant/SKILL.md': skillText('plant', `${FILLER.repeat(10)}\n\nZinnias grow here.\n`),
       'skills/plant/references/asters.md': `# Asters\n\nWhat asters are.\n\n${FILLER.repeat(10)}\n\nDivide asters in spring.\n`,
       'skills/plant/asters.txt': `${FILLER.repeat(10)}\nAsters in a text.\n`,
@@ -186,6 +192,13 @@ describe('a passage is short', () => {
     expect(countCharacters(summary)).toBeLessThanOrEqual(SUMMARY_CHARACTERS)
     expect(summary.isWellFormed()).toBe(true)
     expect(summary).not.toMatch(/\ufffd|^[\p{M}\u200d]/u)
+  })
+
+  test('wherever a sentence ends', async () => {
+    const summaries = Object.values(await shown('marigold')).map(({ summary }) => summary)
+    expect(summaries).toHaveLength(20)
+    for (const summary of summaries) expect(countCharacters(summary)).toBeLessThanOrEqual(SUMMARY_CHARACTERS)
+    expect(summaries.some(summary => summary.endsWith('x。'))).toBe(true)
   })
 
   test('and nothing behind what is searched of a file is found or shown', async () => {
