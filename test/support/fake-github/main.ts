@@ -1,0 +1,69 @@
+/**
+ * Serves a folder of repositories as GitHub would, so that the product can be tried against `gh` addresses without a network.
+ *
+ *   npm run fake-github -- <folder> [--port 8400]
+ *
+ * The folder holds `<owner>/<name>`, `<owner>/<name>.git`. Prints the settings to start the product with, and every request.
+ */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type FakeGitHub, startFakeGitHub } from './server.ts'
+
+const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400]\n'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { port: { type: 'string', default: '8400' }, help: { type: 'boolean', short: 'h', default: false } },
+})
+const [folder] = positionals
+const port = Number(values.port)
+const isFolder = folder !== undefined && (await stat(folder).catch(() => null))?.isDirectory() === true
+
+if (values.help) process.stdout.write(USAGE)
+else if (!isFolder || positionals.length !== 1 || !Number.isInteger(port) || port < 1 || port > 65_530) {
+  process.stderr.write(isFolder ? USAGE : `${folder ?? 'the folder'} is not there\n${USAGE}`)
+  process.exitCode = 1
+} else await serve(await startFakeGitHub({ root: resolve(folder), firstPort: port }))
+
+async function serve(github: FakeGitHub): Promise<void> {
+  const person = github.user('octo-reader', { name: 'A reader' })
+  const app = github.app('mountglass-local', {
+    owner: person,
+    callbackUrls: ['http://127.0.0.1:4321/auth/callback'],
+    setupUrl: 'http://127.0.0.1:4321/',
+  })
+  const token = github.personalToken(person, [])
+  await github.world.account(person.login)
+  const names = [...github.world.repositories].map(({ owner, name }) => `${owner.login}/${name}`)
+
+  const settings = Object.entries(github.settings({ token, app }))
+  const lines = [
+    `GitHub's stand-in: ${github.origins.web} (API ${github.origins.api})`,
+    `${names.length} repositories, such as ${names.slice(0, 5).join(', ')}`,
+    '',
+    'Start the product with:',
+    '',
+    ...settings.map(([name, value]) => `export ${name}='${value.trim()}'`),
+    '',
+    '',
+  ]
+  process.stdout.write(lines.join('\n'))
+
+  let shown = 0
+  const show = setInterval(() => {
+    const open = github.log.all.findIndex(({ status }) => status === 0)
+    const done = github.log.all.slice(shown, open < 0 ? undefined : open)
+    shown += done.length
+    for (const { host, method, path, status, bytesOut } of done)
+      process.stdout.write(`${host} ${method} ${path} ${status} ${bytesOut} bytes\n`)
+  }, SHOW_MILLISECONDS)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      clearInterval(show)
+      void github.close()
+    })
+  }
+}
+
+const SHOW_MILLISECONDS = 500

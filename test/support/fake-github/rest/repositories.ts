@@ -1,0 +1,254 @@
+import { hasRole, roleOf } from '../access.ts'
+import { commitBody, fileBodies, fullName, fullRepository, simpleAccount } from '../bodies.ts'
+import { randomText } from '../credentials.ts'
+import {
+  changedFiles,
+  compareCommits,
+  defaultBranch,
+  findObject,
+  isEmpty,
+  readBlob,
+  readCommits,
+  readTree,
+  resolveRef,
+  type TreeRow,
+} from '../git.ts'
+import type { JsonObject } from '../schema.ts'
+import type { Repository, Role } from '../world.ts'
+import { accepts, type Call, cutPage, notFound, type RestAnswer, type Route, refuse, withRepository } from './call.ts'
+
+const EMPTY = 'Git Repository is empty.'
+
+export const REPOSITORY_ROUTES: readonly Route[] = [
+  {
+    operation: 'GET /repos/{owner}/{repo}',
+    docs: 'repos/repos#get-a-repository',
+    answer: call =>
+      withRepository(call, 'metadata', async repository => ({ status: 200, json: await fullRepository(call, repository) })),
+  },
+  {
+    // Nothing can be changed here; a rename is followed by writes in its own way, though.
+    operation: 'PATCH /repos/{owner}/{repo}',
+    docs: 'repos/repos#update-a-repository',
+    answer: call => withRepository(call, 'metadata', () => refuse(call, 403, 'Must have admin rights to Repository.')),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/commits/{ref}',
+    docs: 'commits/commits#get-a-commit',
+    greedy: true,
+    answer: call => withRepository(call, 'contents', repository => answerCommit(call, repository)),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/compare/{basehead}',
+    docs: 'commits/commits#compare-two-commits',
+    greedy: true,
+    answer: call => withRepository(call, 'contents', repository => answerCompare(call, repository)),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}',
+    docs: 'git/trees#get-a-tree',
+    greedy: true,
+    answer: call => withRepository(call, 'contents', repository => answerTree(call, repository)),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
+    docs: 'git/blobs#get-a-blob',
+    answer: call => withRepository(call, 'contents', repository => answerBlob(call, repository)),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/tarball/{ref}',
+    docs: 'repos/contents#download-a-repository-archive-tar',
+    greedy: true,
+    answer: call => withRepository(call, 'contents', repository => answerArchive(call, repository, 'tar.gz')),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/zipball/{ref}',
+    docs: 'repos/contents#download-a-repository-archive-zip',
+    greedy: true,
+    answer: call => withRepository(call, 'contents', repository => answerArchive(call, repository, 'zip')),
+  },
+  {
+    operation: 'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
+    docs: 'collaborators/collaborators#get-repository-permissions-for-a-user',
+    answer: call => withRepository(call, 'metadata', repository => answerPermission(call, repository)),
+  },
+]
+
+async function answerCommit(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, params, request } = call
+  const ref = params[2] ?? ''
+  const resolved = await resolveRef(world, repository, ref)
+  if (resolved.status === 'empty') return refuse(call, 409, EMPTY)
+  if (resolved.status === 'missing') return refuse(call, 422, `No commit found for SHA: ${ref}`)
+  if (accepts(request, 'sha')) {
+    const headers = { 'content-type': 'application/vnd.github.sha; charset=utf-8' }
+    return { status: 200, body: resolved.commit, headers, etag: `"${resolved.commit}"` }
+  }
+  const [commit] = await readCommits(world, repository, [resolved.commit], 1)
+  if (!commit) return notFound(call)
+  const files = await changedFiles(world, repository, commit.parents[0] ?? null, commit.sha)
+  return { status: 200, json: commitBody(call, repository, commit, files) }
+}
+
+const COMPARED_COMMITS = 250
+
+/** `base...head`; the commits come oldest first, the files with the first page alone. */
+async function answerCompare(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, origins, params, request } = call
+  const [base = '', head = '', ...more] = (params[2] ?? '').split('...')
+  if (base === '' || head === '' || more.length > 0) return notFound(call)
+  const [from, to] = await Promise.all([base, head].map(ref => resolveRef(world, repository, ref)))
+  if (from?.status !== 'ok' || to?.status !== 'ok') return notFound(call)
+  const comparison = await compareCommits(world, repository, from.commit, to.commit)
+  if (comparison === null) return refuse(call, 404, `No common ancestor between ${base} and ${head}.`)
+
+  const { mergeBase, aheadBy, behindBy } = comparison
+  const isPaged = request.query.has('per_page') || request.query.has('page')
+  const places = Array.from({ length: aheadBy }, (_, place) => place)
+  const path = `/repositories/${repository.id}/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}`
+  const page = isPaged ? cutPage(call, places, path) : { items: places.slice(-COMPARED_COMMITS), headers: {} }
+  const first = page.items[0] ?? 0
+  const count = page.items.length
+  const [baseCommit, mergeBaseCommit] = await Promise.all(
+    [from.commit, mergeBase].map(async commit => (await readCommits(world, repository, [commit], 1))[0]),
+  )
+  if (!baseCommit || !mergeBaseCommit) return notFound(call)
+  const range = [`${mergeBase}..${to.commit}`]
+  const commits = count === 0 ? [] : await readCommits(world, repository, range, count, aheadBy - first - count)
+  const isFirst = Number(request.query.get('page') ?? 1) <= 1
+  const files = isFirst ? await changedFiles(world, repository, mergeBase, to.commit) : []
+  const web = `${origins.web}/${fullName(repository)}/compare/${base}...${head}`
+  return {
+    status: 200,
+    headers: page.headers,
+    json: {
+      url: `${origins.api}/repos/${fullName(repository)}/compare/${base}...${head}`,
+      html_url: web,
+      permalink_url: `${origins.web}/${fullName(repository)}/compare/${from.commit}...${to.commit}`,
+      diff_url: `${web}.diff`,
+      patch_url: `${web}.patch`,
+      base_commit: commitBody(call, repository, baseCommit, null),
+      merge_base_commit: commitBody(call, repository, mergeBaseCommit, null),
+      status: aheadBy > 0 ? (behindBy > 0 ? 'diverged' : 'ahead') : behindBy > 0 ? 'behind' : 'identical',
+      ahead_by: aheadBy,
+      behind_by: behindBy,
+      total_commits: aheadBy,
+      commits: commits.reverse().map(commit => commitBody(call, repository, commit, null)),
+      files: fileBodies(call, repository, to.commit, files),
+    },
+  }
+}
+
+const OID = /^[0-9a-f]{40}$/
+
+/** By the id of a tree or commit, or by a ref. Anything that stands for `recursive` means yes, `0` and `false` too. */
+async function answerTree(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, origins, params, request } = call
+  const name = params[2] ?? ''
+  const object = OID.test(name) ? await findObject(world, repository, name) : null
+  const resolved = object?.type === 'tree' ? null : await resolveRef(world, repository, name)
+  if (resolved?.status === 'empty') return refuse(call, 409, EMPTY)
+  if (resolved?.status === 'missing') return notFound(call)
+  // That a commit's or ref's answer carries the commit's id as `sha` is UNVERIFIED: a driver must not depend on it.
+  const oid = resolved?.commit ?? name
+  const recursive = (request.query.get('recursive') ?? '') !== ''
+  const { rows, cut } = await readTree(world, repository, oid, recursive, repository.treeLimit)
+  const base = `${origins.api}/repos/${fullName(repository)}/git`
+  return {
+    status: 200,
+    json: { sha: oid, url: `${base}/trees/${oid}`, tree: rows.map(row => treeEntry(base, row)), truncated: cut },
+  }
+}
+
+/** A submodule has neither size nor address. */
+function treeEntry(base: string, { path, mode, type, oid, sizeBytes }: TreeRow): JsonObject {
+  return {
+    path,
+    mode,
+    type,
+    sha: oid,
+    ...(sizeBytes === null ? {} : { size: sizeBytes }),
+    ...(type === 'commit' ? {} : { url: `${base}/${type}s/${oid}` }),
+  }
+}
+
+const BLOB_BYTES = 100 * 1024 * 1024
+const BASE64_LINE = /.{1,60}/g
+
+async function answerBlob(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, origins, params, request } = call
+  const oid = params[2] ?? ''
+  if (!OID.test(oid)) return refuse(call, 422, 'The sha parameter must be exactly 40 characters and contain only [0-9a-f].')
+  if (await isEmpty(world, repository)) return refuse(call, 409, EMPTY)
+  const object = await findObject(world, repository, oid)
+  if (object?.type !== 'blob') return notFound(call)
+  if (object.sizeBytes > BLOB_BYTES) return refuse(call, 403, 'The requested blob is too large to fetch via the API.')
+  const bytes = await readBlob(world, repository, oid)
+  if (accepts(request, 'raw'))
+    return {
+      status: 200,
+      body: bytes,
+      headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' },
+      etag: `"${oid}"`,
+    }
+  const lines = bytes.toString('base64').match(BASE64_LINE) ?? []
+  return {
+    status: 200,
+    json: {
+      sha: oid,
+      node_id: Buffer.from(`04:Blob${repository.id}:${oid}`).toString('base64'),
+      size: object.sizeBytes,
+      url: `${origins.api}/repos/${fullName(repository)}/git/blobs/${oid}`,
+      content: lines.map(line => `${line}\n`).join(''),
+      encoding: 'base64',
+    },
+  }
+}
+
+const ARCHIVE_TOKEN_SECONDS = 300
+
+/** To where the archive is made. A private one needs no credential there, but a token that lives five minutes. */
+async function answerArchive(call: Call, repository: Repository, format: 'tar.gz' | 'zip'): Promise<RestAnswer> {
+  const { world, origins, params } = call
+  const named = params[2] ?? 'HEAD'
+  const ref = named === 'HEAD' ? await defaultBranch(world, repository) : named
+  const resolved = await resolveRef(world, repository, ref)
+  // What the real host says of a ref that is nothing is UNVERIFIED.
+  if (resolved.status !== 'ok') return notFound(call)
+  const url = new URL(`${origins.codeload}/${fullName(repository)}/legacy.${format}/${resolved.fullName ?? resolved.commit}`)
+  if (repository.visibility !== 'public') {
+    const token = randomText(29)
+    world.archiveTokens.set(token, world.clock.now() + ARCHIVE_TOKEN_SECONDS * 1000)
+    url.searchParams.set('token', token)
+  }
+  return { status: 302, body: '', headers: { location: url.href, 'content-type': 'text/html;charset=utf-8' } }
+}
+
+const PERMISSIONS: Record<Role, string> = { read: 'read', triage: 'read', write: 'write', maintain: 'write', admin: 'admin' }
+
+async function answerPermission(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, credential, params } = call
+  if (credential.kind === 'anonymous' || credential.kind === 'client') return refuse(call, 401, 'Requires authentication')
+  const person = credential.kind === 'personal' || credential.kind === 'user' ? credential.user : null
+  if (person && !hasRole(roleOf(person, repository), 'write'))
+    return refuse(call, 403, 'Must have push access to view collaborator permission.')
+  const user = await world.account(params[2] ?? '')
+  if (user?.type !== 'User') return notFound(call)
+  const role = roleOf(user, repository) ?? (repository.visibility === 'public' ? 'read' : null)
+  const permissions = {
+    admin: role === 'admin',
+    maintain: hasRole(role, 'maintain'),
+    push: hasRole(role, 'write'),
+    triage: hasRole(role, 'triage'),
+    pull: hasRole(role, 'read'),
+  }
+  const name = role ?? 'none'
+  return {
+    status: 200,
+    json: {
+      permission: role === null ? 'none' : PERMISSIONS[role],
+      role_name: name,
+      user: { ...simpleAccount(call, user), permissions, role_name: name },
+    },
+  }
+}
