@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { atPath, formatAddress } from '#core/address.ts'
 import type { FoundItem } from '#core/contract/find.ts'
 import { FIND_FOLDED_FILES, FIND_LIMIT, SUMMARY_CHARACTERS } from '#core/limits.ts'
-import { isInside, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { countCharacters } from '#core/text.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { MIT } from '../api/support/texts.ts'
 import { type PlantedRepository, planted, queries, searchPlan } from './search-repositories.ts'
 
 let app: TestApp
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 /** Commits the files to a repository of their own, indexes it, and gives the address of any of its folders. */
-async function open({ files }: PlantedRepository): Promise<(path?: string) => string> {
+async function open({ files }: Pick<PlantedRepository, 'files'>): Promise<(path?: string) => string> {
   const { owner, name } = await app.repositories.create('acme', `s${made++}`).then(async repository => {
     await repository.commit(files)
     return repository
@@ -115,6 +116,48 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
   expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
 }, 120_000)
 
+/** Files in folders whose names stand close to each other, so many that folders begin and end everywhere. */
+const manyFiles = fc
+  .uniqueArray(
+    fc.tuple(
+      fc.array(fc.constantFrom('a', 'a-b', 'a.b', 'a0', 'b', 'é', '漢', '🌱'), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom('x.md', 'y.md', 'z.md', '0.md', '~.md'),
+      fc.constantFrom('garden', 'tulips', 'garden and tulips', 'bread'),
+    ),
+    { selector: ([folders, name]) => `${folders.join('/')}/${name}`, minLength: 120, maxLength: 300, size: 'max' },
+  )
+  .map(files => Object.fromEntries(files.map(([folders, name, words]) => [`${folders.join('/')}/${name}`, `# ${words}\n`])))
+
+test('the answer for any folder of a large tree is the whole answer without what lies elsewhere', async () => {
+  await fc.assert(
+    fc.asyncProperty(manyFiles, async files => {
+      const address = await open({ files: { LICENSE: MIT, ...files } })
+      const whole = await findAll(address(), 'garden tulips')
+      expect(whole.length).toBeGreaterThan(32)
+      for (const folder of new Set(Object.keys(files).flatMap(path => ancestorsOf(path as RepoPath)))) {
+        const below = whole.filter(({ path }) => isInside(folder, path as RepoPath))
+        expect({ folder, items: await findAll(address(), 'garden tulips', folder) }).toEqual({ folder, items: below })
+        expect({ folder, items: await findAll(address(folder), 'garden tulips') }).toEqual({ folder, items: below })
+      }
+    }),
+    { numRuns: 4 },
+  )
+}, 120_000)
+
+test('however the characters of a query are composed, it is the same query', async () => {
+  await fc.assert(
+    fc.asyncProperty(asked, async ([plan, asking]) => {
+      const address = await open(planted(plan))
+      for (const query of [...asking, 'über Gärten', '튤립 정원', 'ガーデン']) {
+        const items = await findAll(address(), query)
+        for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD']) expect(await findAll(address(), query.normalize(form))).toEqual(items)
+        expect(await findAll(address(), `\u3000${query.replaceAll(' ', '\u00a0 ')}\n`)).toEqual(items)
+      }
+    }),
+    { numRuns: 6 },
+  )
+}, 120_000)
+
 test('a skill has at most five of its own files, documents stand alone, and summaries are short lines of plain text', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
@@ -165,8 +208,8 @@ test('what may be found is found by any word of it, and the passage shows the wo
 test('nothing finds what is excluded, closed, internal, linked only or behind a licence, and no answer shows a word of it', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
-      const { hidden, unnamed, folders, ...repository } = planted(plan)
-      const address = await open({ hidden, unnamed, folders, ...repository })
+      const { files, hidden, unnamed, folders } = planted(plan)
+      const address = await open({ files })
       for (const word of hidden) expect({ word, items: await findAll(address(), word) }).toEqual({ word, items: [] })
       for (const folder of folders) {
         const query = `${hidden.slice(0, 4).join(' ')} ${asking[0]}`

@@ -135,6 +135,13 @@ describe.each([
     expect(await findAll(name, queries)).toEqual(finds)
   }, 120_000)
 
+  test('asked all at once by many who come first: each answer is what it is alone', async () => {
+    const finds = await findAll(name, queries)
+    forget()
+    const together = await Promise.all(Array.from({ length: 8 }, () => Promise.all(queries.map(query => findAll(name, [query])))))
+    for (const answers of together) expect(answers.flat()).toEqual(finds)
+  })
+
   test('in packs that are changed, cut short, empty, gone or another: every answer is right or unavailable', async () => {
     const { packs, sizes, header } = await stored(name)
     const [finds, others] = [await findAll(name, queries), await askOthers(name)]
