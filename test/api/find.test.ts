@@ -96,6 +96,16 @@ describe('what is found', () => {
     expect(paths(await (await open(HANDBOOK)).find(query))[0]).toBe(path)
   })
 
+  test.each([
+    ['PR', 'Pull requests'],
+    ['pull requests', 'The PR template'],
+    ['k8s', 'Kubernetes'],
+    ['Kubernetes', 'Secrets of k8s'],
+  ])('%j finds what is called %j', async (query, title) => {
+    const app = await open({ 'a.md': { title }, 'b.md': { title: 'Gardening' } })
+    expect(paths(await app.find(query))).toEqual(['a.md'])
+  })
+
   test('nothing is found for words that stand nowhere, nor for signs alone', async () => {
     const app = await open(HANDBOOK)
     expect((await app.find('zzzzqqqq')).items).toEqual([])

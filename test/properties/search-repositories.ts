@@ -39,7 +39,7 @@ export interface PlantedRepository {
   skillFolders: readonly string[]
 }
 
-export interface OpenWord {
+interface OpenWord {
   word: string
   /** The result that it leads to, and the file that has it. */
   unit: string
