@@ -45,9 +45,6 @@ export interface Snapshot {
   /** The row of a key, or `null`. */
   get<Name extends TableName>(table: Name, key: string): Promise<RowOf<Name> | null>
 
-  /** The row of a number (counted from 0 in key order), or `null` past the end. */
-  at<Name extends TableName>(table: Name, number: number): Promise<TableRow<Name> | null>
-
   /** Rows in byte order of their keys. */
   range<Name extends TableName>(table: Name, options?: RangeOptions): Promise<TableRow<Name>[]>
 
@@ -129,13 +126,6 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
         const rows = await shard(table, number)
         const row = rows[firstRowFrom(rows, key)]
         return row?.[0] === key ? row[1] : null
-      },
-
-      async at(table, number) {
-        const index = header.tables[table]
-        if (number < 0 || number >= index.rows) return null
-        const holder = lastIndexWhere(index.shards.length, at => shardAt(index, at)[1] <= number)
-        return (await shard(table, holder))[number - shardAt(index, holder)[1]] ?? null
       },
 
       async range(table, { prefix = '', from = '', limit = Number.POSITIVE_INFINITY } = {}) {

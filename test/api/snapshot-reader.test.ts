@@ -41,7 +41,7 @@ test('a commit without a header is not indexed', async () => {
   expect(await createSnapshotReader(createMemoryBlobStore(systemClock)).open(REPOSITORY, COMMIT)).toBeNull()
 })
 
-test('get, at and range agree with the rows that were written, whatever the keys', async () => {
+test('get and range agree with the rows that were written, whatever the keys', async () => {
   const key = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\0', 'é', '\ue000', '🎻', '漢'), maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(
@@ -58,9 +58,6 @@ test('get, at and range agree with the rows that were written, whatever the keys
           all.filter(([path]) => compareBytes(path, probe) >= 0).slice(0, limit),
         )
         expect(await snapshot.get('documents', probe)).toEqual(sorted.includes(probe) ? documentAt(probe) : null)
-        for (const number of [0, 1, sorted.length - 1, sorted.length, -1]) {
-          expect(await snapshot.at('documents', number)).toEqual(all[number] ?? null)
-        }
       },
     ),
     { numRuns: 40 },
