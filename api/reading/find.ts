@@ -24,6 +24,8 @@ import { orUnavailable } from './unavailable.ts'
 
 /** Words of a query that are respelled when they stand nowhere. */
 const RESPELLED_WORDS = 4
+/** UTF-16 units. For shorter ones nothing is read, since `closeWords` has nothing for them. */
+const RESPELLED_UNITS = 4
 /** What of a text is looked at for a passage. */
 const PASSAGE_TEXT_BYTES = 64 * 1024
 
@@ -128,7 +130,8 @@ async function respell(section: SearchReader, asked: readonly AskedTerm[]): Prom
 }
 
 function isMisspelled({ term, kind, weight, found }: AskedTerm): boolean {
-  return found.length === 0 && weight === FULL && (kind === 'word' || kind === 'part') && !isStopWord(term)
+  const isOwnWord = weight === FULL && (kind === 'word' || kind === 'part')
+  return found.length === 0 && isOwnWord && term.length >= RESPELLED_UNITS && !isStopWord(term)
 }
 
 interface ReadTerm extends MatchedTerm {
