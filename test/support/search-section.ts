@@ -7,6 +7,26 @@ import { visitPostings } from '#core/search/postings.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 
+/** Whose snapshots are made from searched items alone. */
+export const SEARCHED_REPOSITORY: HostRepository = {
+  host: 'local',
+  owner: 'acme',
+  name: 'search',
+  id: '1',
+  visibility: 'public',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+}
+
+/** What a mount of such a snapshot shows. */
+export const EMPTY_ROOT: SnapshotHeader['root'] = {
+  folder: { counts: { skills: 0, documents: 0 }, license: { kind: 'none', name: null, source: null } },
+  skills: [],
+  documents: [],
+  diagnostics: [],
+}
+
 /** A search section read whole, with everything that is in it. */
 export interface ReadSection {
   bytes: Uint8Array

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PACK_BYTES } from '#core/limits.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha, SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
+import type { CommitSha, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { createSearchBuilder, type SearchBuilderOptions } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
@@ -11,26 +10,9 @@ import type { Scratch } from '#indexer/search/scratch.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
-import { readSection } from '#test/support/search-section.ts'
+import { EMPTY_ROOT, readSection, SEARCHED_REPOSITORY } from '#test/support/search-section.ts'
 
-const REPOSITORY: HostRepository = {
-  host: 'local',
-  owner: 'acme',
-  name: 'search',
-  id: '1',
-  visibility: 'public',
-  defaultBranch: 'main',
-  description: null,
-  avatar: null,
-}
 const COMMIT = 'c'.repeat(40) as CommitSha
-const ROOT: SnapshotHeader['root'] = {
-  folder: { counts: { skills: 0, documents: 0 }, license: { kind: 'none', name: null, source: null } },
-  skills: [],
-  documents: [],
-  diagnostics: [],
-}
-
 function item(path: string, more: Partial<SearchInput> & { body?: string } = {}): SearchInput {
   const { body, ...rest } = more
   const fields = body === undefined ? {} : { body }
@@ -40,17 +22,17 @@ function item(path: string, more: Partial<SearchInput> & { body?: string } = {})
 /** Builds a section into a store of its own, behind other bytes of the same pack. */
 async function build(items: Iterable<SearchInput>, options: SearchBuilderOptions = {}, bytesBefore = 0) {
   const blobs = createMemoryBlobStore(systemClock)
-  const writer = createSnapshotWriter(blobs, REPOSITORY, COMMIT)
+  const writer = createSnapshotWriter(blobs, SEARCHED_REPOSITORY, COMMIT)
   await writer.addBytes(new Uint8Array(bytesBefore))
   const builder = createSearchBuilder(writer, options)
   for (const input of items) await builder.add(input)
   const search = await builder.finish()
   await builder.close()
-  const { header } = await writer.finish({ truncated: false, search, root: ROOT })
+  const { header } = await writer.finish({ truncated: false, search, root: EMPTY_ROOT })
   return {
     search,
-    section: search === null ? null : await readSection(blobs, REPOSITORY, header, search),
-    previous: () => openPreviousSection(blobs, REPOSITORY, COMMIT),
+    section: search === null ? null : await readSection(blobs, SEARCHED_REPOSITORY, header, search),
+    previous: () => openPreviousSection(blobs, SEARCHED_REPOSITORY, COMMIT),
   }
 }
 
@@ -201,6 +183,19 @@ describe('the bytes of a section', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  test('take the postings of what did not change from an earlier commit', async () => {
+    const items = ['a.md', 'b.md', 'c.md'].map(path => item(path, { body: 'zebra' }))
+    const previous = await (await build(items)).previous()
+    const taken: number[] = []
+    if (previous === null) throw new Error('there is no earlier section')
+    const titleLength = (number: number) => {
+      taken.push(number)
+      return previous.titleLength(number)
+    }
+    await build([item('a.md', { body: 'changed' }), ...items.slice(1)], { previous: { ...previous, titleLength } })
+    expect(taken).toEqual([1, 2])
   })
 
   test('are the same when an earlier commit is known, whatever was added, changed, removed or renamed', async () => {

@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ZodError } from 'zod'
+import {
+  BLOCK_ITEMS,
+  createTermsBlockWriter,
+  INLINE_BYTES,
+  readItemsBlock,
+  readSpellingBlock,
+  readTermsBlock,
+  writeItemsBlock,
+  writeSpellingBlock,
+} from '#core/search/blocks.ts'
+import { createByteReader, createByteWriter, NO_BYTES } from '#core/search/bytes.ts'
+import { type BlockIndex, decodeHead, encodeHead, ITEM_KIND, type SearchHead } from '#core/search/head.ts'
+import { visitPostings, writePosting } from '#core/search/postings.ts'
+import { compareBytes, encodeText } from '#core/text.ts'
+
+const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+const words = fc.uniqueArray(word, { maxLength: 40 }).map(list => list.sort(compareBytes))
+const uint32 = fc.integer({ min: 0, max: 0xffff_ffff })
+
+/** What reading may throw over bytes that nobody wrote. */
+function refusalOf(read: () => unknown): unknown {
+  try {
+    read()
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+function expectRefusalsOnly(read: (bytes: Uint8Array) => unknown): void {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+      const refusal = refusalOf(() => read(bytes))
+      const isRefusal = [RangeError, TypeError, SyntaxError, ZodError].some(kind => refusal instanceof kind)
+      expect(refusal === null || isRefusal).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+}
+
+describe('numbers and texts', () => {
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(fc.array(uint32), words, (numbers, texts) => {
+        const writer = createByteWriter(1)
+        for (const number of numbers) writer.varint(number)
+        let previous: Uint8Array = NO_BYTES
+        for (const text of texts) {
+          writer.text(encodeText(text), previous)
+          previous = encodeText(text)
+        }
+        const reader = createByteReader(writer.finish())
+        expect(numbers.map(() => reader.varint())).toEqual(numbers)
+        previous = NO_BYTES
+        for (const text of texts) {
+          previous = reader.text(previous)
+          expect(Buffer.from(previous).toString()).toBe(text)
+        }
+        expect(reader.atEnd).toBe(true)
+      }),
+    )
+  })
+
+  test('that end too early, or are too long, are refused', () => {
+    expect(() => createByteReader(Uint8Array.of(0x80)).varint()).toThrow(RangeError)
+    expect(() => createByteReader(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x7f)).varint()).toThrow(RangeError)
+    expect(() => createByteReader(Uint8Array.of(1, 0)).text(NO_BYTES)).toThrow(RangeError)
+    expect(() => createByteReader(Uint8Array.of(0, 9, 1)).text(NO_BYTES)).toThrow(RangeError)
+  })
+})
+
+describe('postings', () => {
+  const postings = fc
+    .uniqueArray(fc.tuple(fc.integer({ min: 0, max: 999_999 }), fc.integer({ min: 3, max: 254 })), {
+      selector: ([item]) => item,
+      maxLength: 60,
+    })
+    .map(list => list.sort(([left], [right]) => left - right))
+
+  function encode(list: readonly (readonly [number, number])[]): Uint8Array {
+    const writer = createByteWriter()
+    let previous = -1
+    for (const [item, posting] of list) {
+      writePosting(writer, previous, item, posting)
+      previous = item
+    }
+    return writer.finish()
+  }
+
+  test('are read as they were written', () => {
+    fc.assert(
+      fc.property(postings, list => {
+        const read: [number, number][] = []
+        visitPostings(encode(list), list.length, 1_000_000, (item, posting) => read.push([item, posting]))
+        expect(read).toEqual(list)
+      }),
+    )
+  })
+
+  test('that are fewer, more, or of items that are not there are refused', () => {
+    fc.assert(
+      fc.property(
+        postings.filter(list => list.length > 0),
+        list => {
+          const bytes = encode(list)
+          const [last] = list.at(-1) as [number, number]
+          expect(() => visitPostings(bytes.subarray(0, -1), list.length, 1_000_000, () => {})).toThrow(RangeError)
+          expect(() => visitPostings(bytes, list.length + 1, 1_000_000, () => {})).toThrow(RangeError)
+          expect(() => visitPostings(bytes, list.length - 1, 1_000_000, () => {})).toThrow(RangeError)
+          expect(() => visitPostings(bytes, list.length, last, () => {})).toThrow(RangeError)
+        },
+      ),
+    )
+  })
+})
+
+describe('blocks', () => {
+  test('of terms are read as they were written, with the place of every list', () => {
+    fc.assert(
+      fc.property(words, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 40, maxLength: 40 }), (terms, lengths) => {
+        const writer = createTermsBlockWriter()
+        let behind = 0
+        const expected = terms.map((term, index) => {
+          const length = lengths[index] as number
+          const list = new Uint8Array(length).fill(index)
+          const entry = { term, items: index + 1, postings: length <= INLINE_BYTES ? list : length, offset: behind }
+          writer.add({ term: encodeText(term), items: entry.items, postings: entry.postings })
+          if (length > INLINE_BYTES) behind += length
+          return entry
+        })
+        expect([...readTermsBlock(writer.finish())]).toEqual(expected)
+        expect(writer.bytes).toBe(0)
+      }),
+    )
+  })
+
+  test('of words are read as they were written', () => {
+    fc.assert(
+      fc.property(words, list => {
+        const entries = list.map((each, index) => ({ word: each, items: index + 1 }))
+        expect(readSpellingBlock(writeSpellingBlock(entries))).toEqual(entries)
+      }),
+    )
+  })
+
+  test('of items are read as they were written, and have at most as many as a block has', () => {
+    const item = { path: 'a.md', title: 'A', summary: '', text: [0, 1, 2] as [number, number, number] }
+    const full = Array.from({ length: BLOCK_ITEMS }, () => item)
+    expect(readItemsBlock(writeItemsBlock([item, { ...item, text: null }]))).toEqual([item, { ...item, text: null }])
+    expect(readItemsBlock(writeItemsBlock(full))).toEqual(full)
+    expect(() => readItemsBlock(writeItemsBlock([...full, item]))).toThrow(ZodError)
+    expect(() => readItemsBlock(writeItemsBlock([]))).toThrow(ZodError)
+  })
+
+  test('that nobody wrote are refused, if they are not read as something else', () => {
+    expectRefusalsOnly(bytes => [...readTermsBlock(bytes)])
+    expectRefusalsOnly(readSpellingBlock)
+    expectRefusalsOnly(readItemsBlock)
+  })
+})
+
+describe('a head', () => {
+  const index: fc.Arbitrary<BlockIndex> = fc
+    .tuple(words, fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 41, maxLength: 41 }))
+    .map(([firstKeys, numbers]) => ({
+      firstKeys,
+      starts: Uint32Array.from(numbers.slice(0, firstKeys.length + 1)).sort(),
+    }))
+  const head: fc.Arbitrary<SearchHead> = fc
+    .record({
+      items: fc.array(
+        fc.record({
+          kind: fc.constantFrom(...Object.values(ITEM_KIND)),
+          owner: fc.nat(),
+          titleLength: fc.integer({ min: 0, max: 255 }),
+        }),
+        { maxLength: 50 },
+      ),
+      terms: index,
+      items2: index,
+      words: index,
+      checksums: fc.array(uint32, { maxLength: 20 }),
+    })
+    .map(({ items, terms, items2, words, checksums }) => ({
+      kinds: Uint8Array.from(items, ({ kind }) => kind),
+      owners: Int32Array.from(items, ({ kind, owner }, number) =>
+        kind === ITEM_KIND.document ? -1 : kind === ITEM_KIND.skill ? number : owner % items.length,
+      ),
+      titleLengths: Uint8Array.from(items, ({ titleLength }) => titleLength),
+      terms,
+      postings: terms.starts,
+      items: items2,
+      words,
+      checksums: Uint32Array.from(checksums),
+    }))
+
+  test('is read as it was written', () => {
+    fc.assert(
+      fc.property(head, written => {
+        expect(decodeHead(encodeHead(written))).toEqual(written)
+      }),
+    )
+  })
+
+  test('that ends too early or goes on is refused', () => {
+    fc.assert(
+      fc.property(head, fc.nat(), (written, cut) => {
+        const bytes = encodeHead(written)
+        expect(() => decodeHead(bytes.subarray(0, cut % bytes.length))).toThrow()
+        expect(() => decodeHead(Uint8Array.of(...bytes, 0))).toThrow(RangeError)
+      }),
+    )
+  })
+
+  test('that nobody wrote is refused, if it is not read as something else', () => {
+    expectRefusalsOnly(decodeHead)
+  })
+})

@@ -1,0 +1,36 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openScratchFile } from '#indexer/search/scratch.ts'
+
+const before = process.env.TMPDIR
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-test-'))
+  process.env.TMPDIR = folder
+})
+afterEach(async () => {
+  if (before === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = before
+  await rm(folder, { recursive: true })
+})
+
+test('bytes are read where they were written', async () => {
+  const scratch = await openScratchFile()
+  expect(await scratch.append(Buffer.from('first'))).toBe(0)
+  expect(await scratch.append(Buffer.from('second'))).toBe(5)
+  expect(Buffer.from(await scratch.read(5, 6)).toString()).toBe('second')
+  expect(Buffer.from(await scratch.read(3, 4)).toString()).toBe('stse')
+  await expect(scratch.read(8, 4)).rejects.toThrow(RangeError)
+  await scratch.close()
+})
+
+test('nothing is left in the folder, not even while the file is open', async () => {
+  const scratch = await openScratchFile()
+  await scratch.append(new Uint8Array(100_000))
+  expect(await readdir(folder)).toEqual([])
+  await scratch.close()
+  expect(await readdir(folder)).toEqual([])
+})
