@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { headerKey, lastIndexedKey } from '#core/snapshot/keys.ts'
+import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { index } from '#test/support/indexed.ts'
+import { createRepositories, type TestFile, type TestRepositories } from '#test/support/repository.ts'
+
+let repositories: TestRepositories
+let made = 0
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+})
+afterAll(() => repositories.remove())
+
+const OPEN = { 'package.json': '{"license":"MIT"}' }
+const RESERVED = 'All rights reserved.\n'
+
+const skill = (name: string, body = 'Do it.\n', more = '') =>
+  `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}`
+
+async function indexFiles(files: Record<string, TestFile>) {
+  const repository = await repositories.create('acme', `s${made++}`)
+  const commit = await repository.commit({ ...OPEN, ...files })
+  return index(repository, commit, repositories.root)
+}
+
+describe('what is searched', () => {
+  test('skills, their files and documents; no overviews, translations, internal or merely linked files', async () => {
+    const { section } = await indexFiles({
+      'README.md': '# Overview\n',
+      'docs/page.md': '# Page\n\nSee [source](../src/main.ts).\n',
+      'src/main.ts': 'export {}\n',
+      'a/SKILL.md': skill('a', 'Do.\n', 'translations:\n  de: { name: Anders, description: Woanders }\n'),
+      'a/notes.txt': 'notes\n',
+      'a/run.py': 'print("codeword")\n',
+      'b/SKILL.md': skill('b', 'Do.\n', 'metadata: { internal: true }\n'),
+      'b/x.md': '# X\n',
+    })
+    expect(section?.items.map(({ path }) => path)).toEqual(['a/SKILL.md', 'a/notes.txt', 'a/run.py', 'docs/page.md'])
+    const terms = [...(section?.terms.keys() ?? [])]
+    expect(terms).toEqual(expect.arrayContaining(['page', 'source', 'notes.txt', 'run.py']))
+    for (const term of ['ander', 'woander', 'overview', 'codeword']) expect(terms).not.toContain(term)
+  })
+
+  test('passages are taken from documents and prose of skills, and from nothing else', async () => {
+    const { section, text } = await indexFiles({
+      'docs/page.md': '# Page\n\nWords.\n',
+      'docs/same.md': '# Page\n\nWords.\n',
+      'reserved/LICENSE': RESERVED,
+      'reserved/page.md': '# Secret\n',
+      'a/SKILL.md': skill('a'),
+      'a/notes.txt': 'notes\n',
+      'a/run.py': 'print()\n',
+    })
+    const texts = section?.items.map(item => [item.path, item.text && text(item.text)])
+    expect(texts).toEqual([
+      ['a/SKILL.md', null],
+      ['a/notes.txt', 'notes\n'],
+      ['a/run.py', null],
+      ['docs/page.md', '# Page\n\nWords.\n'],
+      ['docs/same.md', '# Page\n\nWords.\n'],
+      ['reserved/page.md', null],
+    ])
+  })
+
+  test('keywords of what is delivered, and name and description alone of what is not', async () => {
+    const { section } = await indexFiles({
+      'docs/page.md': '---\nkeywords: [orchard]\n---\n# Page\n',
+      'a/SKILL.md': skill('a', 'Do.\n', 'metadata:\n  tags: harvest, cellar\n'),
+      'reserved/LICENSE': RESERVED,
+      'reserved/SKILL.md': skill('closed-thing', '# Meadow\n\nPasture.\n', 'keywords: [pond]\n'),
+      'reserved/x.md': '# Brook\n',
+    })
+    const terms = [...(section?.terms.keys() ?? [])]
+    expect(terms).toEqual(expect.arrayContaining(['orchard', 'harvest', 'cellar', 'closed-thing']))
+    for (const term of ['meadow', 'pasture', 'pond', 'brook']) expect(terms).not.toContain(term)
+  })
+})
+
+describe('one commit after another', () => {
+  const FIRST: Record<string, TestFile> = {
+    'docs/a.md': '# A\n\nalpha zebra\n',
+    'docs/b.md': '# B\n\nbeta zebra\n',
+    'docs/c.md': '# C\n\ngamma zebra\n',
+    's/SKILL.md': skill('s', 'delta zebra\n'),
+    's/x.md': '# X\n\nepsilon zebra\n',
+  }
+
+  async function commits(...changes: Record<string, TestFile>[]) {
+    const repository = await repositories.create('acme', `s${made++}`)
+    const host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+    const shas: CommitSha[] = []
+    for (const files of changes) shas.push(await repository.commit({ ...OPEN, ...files }))
+    const answer = await host.repository(repository.owner, repository.name)
+    if (answer.status !== 'ok') throw new Error(answer.status)
+    return { host, repository: answer.value, shas }
+  }
+
+  async function headerOf(
+    { host, repository }: Awaited<ReturnType<typeof commits>>,
+    shas: readonly CommitSha[],
+    docs?: DocStore,
+    blobs = createMemoryBlobStore(systemClock),
+  ): Promise<string> {
+    for (const commit of shas) {
+      await writeSnapshot(
+        { blobs, hosts: [host], ...(docs ? { docs } : {}) },
+        { repository, commit },
+        new AbortController().signal,
+      )
+    }
+    const header = await blobs.read(headerKey(repository, shas.at(-1) as CommitSha))
+    return Buffer.from(header?.bytes ?? []).toString('hex')
+  }
+
+  const CHANGED = { ...FIRST, 'docs/b.md': '# B\n\nchanged words\n', 'docs/bb.md': '# New\n' }
+
+  test('the second gives the same objects as from scratch', async () => {
+    const made = await commits(FIRST, CHANGED)
+    const fromScratch = await headerOf(made, made.shas.slice(1))
+    const docs = createMemoryDocStore()
+    expect(await headerOf(made, made.shas, docs)).toBe(fromScratch)
+    expect((await docs.read(lastIndexedKey(made.repository)))?.value).toEqual({ commit: made.shas[1] })
+    await made.host.close()
+  })
+
+  test.each<[string, (commits: { repository: HostRepository; shas: CommitSha[] }, docs: DocStore) => Promise<unknown>]>([
+    ['names a commit that is not there', ({ repository }, docs) => write(docs, repository, { commit: 'd'.repeat(40) })],
+    ['is of no known form', ({ repository }, docs) => write(docs, repository, ['what', { is: 'this' }])],
+    ['cannot be read or written', async (_, docs) => Object.assign(docs, { read: () => Promise.reject(new Error('down')) })],
+  ])('the same objects, when the note of the last commit %s', async (_, spoil) => {
+    const made = await commits(FIRST, CHANGED)
+    const fromScratch = await headerOf(made, made.shas.slice(1))
+    const docs = createMemoryDocStore()
+    const blobs = createMemoryBlobStore(systemClock)
+    await headerOf(made, made.shas.slice(0, 1), docs, blobs)
+    await spoil(made, docs)
+    expect(await headerOf(made, made.shas.slice(1), docs, blobs)).toBe(fromScratch)
+    await made.host.close()
+  })
+
+  async function write(docs: DocStore, repository: HostRepository, value: Parameters<DocStore['create']>[1]): Promise<void> {
+    await docs.remove(lastIndexedKey(repository))
+    await docs.create(lastIndexedKey(repository), value)
+  }
+
+  test('a job that failed over what it went on from does not go on from it again', async () => {
+    const made = await commits(FIRST, CHANGED)
+    const docs = createMemoryDocStore()
+    const blobs = createMemoryBlobStore(systemClock)
+    await headerOf(made, made.shas.slice(0, 1), docs, blobs)
+    const full = { ...blobs, create: () => Promise.reject(new Error('no space')) }
+    await expect(headerOf(made, made.shas.slice(1), docs, full)).rejects.toThrow('no space')
+    expect(await docs.read(lastIndexedKey(made.repository))).toBeNull()
+    await made.host.close()
+  })
+})
