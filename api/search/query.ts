@@ -20,8 +20,8 @@ export const QUERY_TERMS = 64
 const SYNONYM_WEIGHT = Math.floor(0.4 * FULL)
 
 /**
- * The different terms of a query in its order, at most `QUERY_TERMS` of its first `QUERY_GROUPS` words, then words of the same meaning
- * while there is room.
+ * The different terms of a query in its order, at most `QUERY_TERMS` of its first `QUERY_GROUPS` words, then triples of characters and words of
+ * the same meaning while there is room.
  *
  * Nothing in a query is an operator: signs only part words.
  */
@@ -32,11 +32,15 @@ export function planQuery(query: string): QueryTerm[] {
   }
   // The last term of a group stands for it: of an identifier the whole.
   const words: string[] = []
-  analyze(query, (term, kind, group) => {
+  const triples: QueryTerm[] = []
+  const visit = (term: string, kind: TermKind, group: number) => {
     if (group >= QUERY_GROUPS) return
-    add({ term, kind, group, weight: FULL })
+    if (kind === 'triple') triples.push({ term, kind, group, weight: FULL })
+    else add({ term, kind, group, weight: FULL })
     words[group] = term
-  })
+  }
+  analyze(query, visit, { triples: true })
+  triples.forEach(add)
   for (const [index, term] of otherWords(words).entries()) {
     add({ term, kind: 'word', group: words.length + index, weight: SYNONYM_WEIGHT })
   }

@@ -36,6 +36,8 @@ export interface Ranking {
 const STOP_WORD_WEIGHT = Math.floor(0.12 * FULL)
 const PART_OF_FOUND_WEIGHT = Math.floor(0.1 * FULL)
 const PART_WEIGHT = Math.floor(0.8 * FULL)
+/** What an item gets whose names have the whole query. */
+const NAMES_BONUS = FULL
 /** What a title adds that has the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
 const SKILL_BONUS = 1.25 * FULL
@@ -43,72 +45,122 @@ const SKILL_BONUS = 1.25 * FULL
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
 
 /**
- * Scores every item: any of the terms will do, rare ones and those that tell much of the item count most.
+ * Scores every item: any of the terms will do, rare ones and those that tell much of the item count most. What a title has of the query,
+ * and an item whose names (title, description, keywords, headings, path) have all of it, adds to that.
+ *
  * A score follows from the item, the query and the whole snapshot alone, so the answer for a folder is the answer for everything,
  * without what lies elsewhere.
  *
  * @throws RangeError when bytes are no postings of the items
  */
 export function rankItems(terms: readonly MatchedTerm[], head: Pick<SearchHead, 'kinds' | 'titleLengths'>): Ranking {
-  const { kinds, titleLengths } = head
-  const items = kinds.length
-  const { scores, scratch } = pool(items)
-  const known = terms.filter(({ matches }) => matches.length > 0)
-  const weights = weightsOf(known)
-  let total = 0
+  const items = head.kinds.length
+  const ranking = pool(items)
+  const { scores, scratch } = ranking
+  const weighed = weigh(terms, items)
+  const titleTotal = totalOf(weighed.filter(({ isScored }) => isScored))
+  const nameTotal = totalOf(weighed.filter(({ isNamed }) => isNamed))
 
-  for (const [index, { kind, matches, weight }] of known.entries()) {
-    const isCounted = kind !== 'whole'
-    let most = 0
-    for (const match of matches) {
-      const worth = Math.floor(((weights[index] ?? 0) * match.closeness * informationOf(match.items, items)) / FULL ** 2)
-      most = Math.max(most, worth)
+  for (const { matches, isScored, isNamed, isCounted } of weighed) {
+    for (const { match, worth } of matches) {
+      const inTitle = isScored ? Math.round((SHARE * worth) / titleTotal) : 0
+      const inNames = isNamed ? Math.round((SHARE * worth) / nameTotal) : 0
       visitPostings(match.postings, match.items, items, (item, posting) => {
-        scores[item] = (scores[item] ?? 0) + worth * impactOf(posting)
-        if (placeOf(posting) === PLACE.title) scratch[item] = withTitleTerm(scratch[item] ?? 0, worth, isCounted ? index + 1 : 0)
+        if (isScored) scores[item] = (scores[item] ?? 0) + worth * impactOf(posting)
+        const place = placeOf(posting)
+        if (place === PLACE.body) return
+        const isTitle = place === PLACE.title
+        scratch[item] = withNames(scratch[item] ?? 0, inNames, isTitle ? inTitle : 0, isTitle && isCounted ? 1 : 0)
       })
     }
-    if (weight === FULL) total += most
   }
-  return settle(scores, scratch, kinds, titleLengths, Math.max(1, total))
+  return settle(ranking, head)
 }
 
-// What is known of a title while terms are visited: its worth (18 bits), how many terms stand in it (7), the last of those (7).
-const COUNT_BITS = 7
-const WORTH_BITS = 32 - 2 * COUNT_BITS
-const MOST_WORTH = 2 ** WORTH_BITS - 1
+/** What a query term adds. */
+interface WeighedTerm {
+  matches: { match: TermMatch; worth: number }[]
+  /** The most that an item can get of it; 0 for what the query itself does not say. */
+  most: number
+  /** Counts by its impact. Triples do not: their pairs do. */
+  isScored: boolean
+  /** Counts among the names of an item. Where pairs have triples, those do. */
+  isNamed: boolean
+  /** Counts as one of the terms of a title. */
+  isCounted: boolean
+}
+
+function weigh(terms: readonly MatchedTerm[], items: number): WeighedTerm[] {
+  const known = terms.filter(({ kind, matches }) => matches.length > 0 || kind === 'triple')
+  const weights = weightsOf(known)
+  const withTriples = new Set(known.filter(({ kind }) => kind === 'triple').map(({ group }) => group))
+  return known.map(({ kind, group, weight, matches }, index) => {
+    const worthOf = (found: number, closeness: number) =>
+      Math.floor(((weights[index] ?? 0) * closeness * informationOf(found, items)) / FULL ** 2)
+    const weighed = matches.map(match => ({ match, worth: worthOf(match.items, match.closeness) }))
+    const most = matches.length > 0 ? Math.max(...weighed.map(({ worth }) => worth)) : worthOf(0, FULL)
+    return {
+      matches: weighed,
+      most: weight === FULL ? most : 0,
+      isScored: kind !== 'triple',
+      isNamed: kind !== 'pair' || !withTriples.has(group),
+      isCounted: kind !== 'triple' && kind !== 'whole',
+    }
+  })
+}
+
+function totalOf(terms: readonly WeighedTerm[]): number {
+  return Math.max(
+    1,
+    terms.reduce((sum, { most }) => sum + most, 0),
+  )
+}
+
+// What is known of the names of an item while terms are visited, in the bits of one number:
+// the share of the query in its names, the share in its title, and how many terms of its title are in the query.
+const SHARE_BITS = 11
+const SHARE = 2 ** SHARE_BITS
+const SHARE_MASK = 2 * SHARE - 1
+const COUNT_BITS = 8
 const COUNT_MASK = 2 ** COUNT_BITS - 1
+const TITLE_SHIFT = COUNT_BITS
+const NAMES_SHIFT = COUNT_BITS + SHARE_BITS + 1
 
-/** @param counted number of the term, counted from 1; 0 for one that is not counted */
-function withTitleTerm(known: number, worth: number, counted: number): number {
-  const last = known & COUNT_MASK
-  const count = (known >>> COUNT_BITS) & COUNT_MASK
-  const isNew = counted !== 0 && counted !== last
-  const sum = Math.min(MOST_WORTH, (known >>> (2 * COUNT_BITS)) + (worth >>> TITLE_SHIFT))
-  return ((sum << (2 * COUNT_BITS)) | ((isNew ? count + 1 : count) << COUNT_BITS) | (isNew ? counted : last)) >>> 0
+function withNames(known: number, inNames: number, inTitle: number, count: number): number {
+  const names = Math.min(SHARE, (known >>> NAMES_SHIFT) + inNames)
+  const title = Math.min(SHARE, ((known >>> TITLE_SHIFT) & SHARE_MASK) + inTitle)
+  const counted = Math.min(COUNT_MASK, (known & COUNT_MASK) + count)
+  return ((names << NAMES_SHIFT) | (title << TITLE_SHIFT) | counted) >>> 0
 }
 
-/** The worth of 64 terms fits the bits of a title without its lowest bits. */
-const TITLE_SHIFT = 3
-
-/** Adds what titles and skills get, and finds the best. */
-function settle(scores: Uint32Array, titles: Uint32Array, kinds: Uint8Array, titleLengths: Uint8Array, total: number): Ranking {
+/** Adds what names and skills get, and finds the best. */
+function settle(
+  { scores, scratch }: Pick<Ranking, 'scores' | 'scratch'>,
+  { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
+): Ranking {
   let best = 0
   for (let item = 0; item < scores.length; item++) {
     let score = scores[item] ?? 0
     if (score === 0) continue
-    const title = titles[item] ?? 0
-    if (title !== 0) {
-      const share = Math.min(FULL, Math.floor((FULL * ((title >>> (2 * COUNT_BITS)) << TITLE_SHIFT)) / total))
-      const count = (title >>> COUNT_BITS) & COUNT_MASK
-      const fill = Math.min(FULL, Math.floor((FULL * count) / Math.max(1, titleLengths[item] ?? 0)))
-      score += Math.floor((score * TITLE_BONUS * share * fill) / FULL ** 3)
+    const known = scratch[item] ?? 0
+    if (known !== 0) {
+      score += Math.floor((score * NAMES_BONUS * nearlyAll(known >>> NAMES_SHIFT)) / (FULL * SHARE))
+      const share = (known >>> TITLE_SHIFT) & SHARE_MASK
+      const fill = Math.min(FULL, Math.floor((FULL * (known & COUNT_MASK)) / Math.max(1, titleLengths[item] ?? 0)))
+      score += Math.floor((score * TITLE_BONUS * share * fill) / (FULL ** 2 * SHARE))
     }
     if (kinds[item] === ITEM_KIND.skill) score = Math.floor((score * SKILL_BONUS) / FULL)
     scores[item] = score
     if (score > best) best = score
   }
-  return { scores, scratch: titles, floor: Math.max(1, Math.ceil((best * SCORE_FLOOR) / FULL)), best }
+  return { scores, scratch, floor: Math.max(1, Math.ceil((best * SCORE_FLOOR) / FULL)), best }
+}
+
+/** The eighth power of a share: half of a query is next to nothing, so that long questions do not turn on it. */
+function nearlyAll(share: number): number {
+  let power = share
+  for (let squarings = 0; squarings < 3; squarings++) power = Math.floor((power * power) / SHARE)
+  return power
 }
 
 /** A whole identifier that stands somewhere says more than its parts; pairs of one run share the weight of its length. */
@@ -119,7 +171,7 @@ function weightsOf(terms: readonly MatchedTerm[]): number[] {
   for (const { kind, group } of terms) if (kind === 'pair') pairs.set(group, (pairs.get(group) ?? 0) + 1)
 
   return terms.map(({ term, kind, group, weight }) => {
-    if (kind === 'pair') return Math.floor(weight / Math.sqrt(pairs.get(group) ?? 1))
+    if (kind === 'pair' || kind === 'triple') return Math.floor(weight / Math.sqrt(pairs.get(group) ?? 1))
     if (!onlyStopWords && isStopWord(term)) return Math.floor((weight * STOP_WORD_WEIGHT) / FULL)
     if (kind !== 'part') return weight
     return Math.floor((weight * (foundWholes.has(group) ? PART_OF_FOUND_WEIGHT : PART_WEIGHT)) / FULL)

@@ -3,7 +3,8 @@
  *
  * Folding: NFKC, lower case, diacritics of Latin, Greek and Cyrillic removed. Words of ASCII letters lose their plural.
  * An identifier (`client.maxTokens`, `--dry-run`, `std::vector`) gives itself whole, the names in it, and their parts.
- * Han, kana, hangul, Thai, Lao, Khmer and Myanmar give overlapping pairs of characters. `C++` and `C#` stay what they are.
+ * Han, kana, hangul, Thai, Lao, Khmer and Myanmar give overlapping pairs of characters,
+ * and triples where they are asked for. `C++` and `C#` stay what they are.
  *
  * Time is linear in the text, whatever the text is.
  */
@@ -13,8 +14,9 @@
  * so `RULES_VERSION` grows with it.
  *
  * 1: the first analyzer.
+ * 2: impacts of seven bits with places, keywords, triples of characters; names held whole, synonyms and a floor of the score.
  */
-export const SEARCH_VERSION = 1
+export const SEARCH_VERSION = 2
 
 /** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
 export const TERM_UNITS = 64
@@ -24,20 +26,27 @@ export const TERM_UNITS = 64
  * - `whole`: an identifier, or a name inside one, of which parts follow or came before.
  * - `part`: a piece of an identifier.
  * - `pair`: two neighbouring characters, or the only one of its run.
+ * - `triple`: three neighbouring characters, where they are asked for.
  */
-export type TermKind = 'word' | 'whole' | 'part' | 'pair'
+export type TermKind = 'word' | 'whole' | 'part' | 'pair' | 'triple'
 
 /**
  * Calls `visit` for every term in reading order. Terms of one identifier or one run of characters share the number of their `group`;
  * groups count from 0.
+ *
+ * @param options `triples`: runs of characters give their triples, too. They tell whether neighbouring pairs stood together.
  */
-export function analyze(text: string, visit: (term: string, kind: TermKind, group: number) => void): void {
+export function analyze(
+  text: string,
+  visit: (term: string, kind: TermKind, group: number) => void,
+  { triples = false }: { triples?: boolean } = {},
+): void {
   const folded = fold(text)
   let group = 0
   let index = 0
   while (index < folded.length) {
     const kind = classAt(folded, index)
-    if (kind === PAIRED) index = visitPairs(folded, index, group++, visit)
+    if (kind === PAIRED) index = visitPairs(folded, index, group++, triples, visit)
     else if (kind === OTHER) index += unitsAt(folded, index)
     else index = visitIdentifier(folded, index, group++, visit)
   }
@@ -45,7 +54,8 @@ export function analyze(text: string, visit: (term: string, kind: TermKind, grou
 
 type Visit = (term: string, kind: TermKind, group: number) => void
 
-function visitPairs(text: string, start: number, group: number, visit: Visit): number {
+function visitPairs(text: string, start: number, group: number, triples: boolean, visit: Visit): number {
+  let beforePrevious = -1
   let previous = start
   let index = start + unitsAt(text, start)
   if (index >= text.length || classAt(text, index) !== PAIRED) {
@@ -55,6 +65,8 @@ function visitPairs(text: string, start: number, group: number, visit: Visit): n
   while (index < text.length && classAt(text, index) === PAIRED) {
     const end = index + unitsAt(text, index)
     visit(text.slice(previous, end), 'pair', group)
+    if (triples && beforePrevious >= 0) visit(text.slice(beforePrevious, end), 'triple', group)
+    beforePrevious = previous
     previous = index
     index = end
   }

@@ -36,16 +36,17 @@ export const FIELD_TERMS = 8_192
  *
  * Common English words are searched in titles only: elsewhere they stand in every item and order nothing.
  *
- * @returns the number of different terms of its title, without whole identifiers, at most `TITLE_LENGTH_MAX`
+ * @returns the number of different terms of its title, without whole identifiers and triples, at most `TITLE_LENGTH_MAX`
  */
 export function visitItemTerms(item: SearchInput, visit: (term: string, posting: number) => void): number {
-  const { title, summary, fields } = item
+  const { summary, fields } = item
   const { name, description, keywords, headings, body } = fields
+  const title = withoutAnchors(item.title)
   const titleLength = addField(FIELDS.title, name === undefined || name === title ? title : `${name}\n${title}`)
   addField(FIELDS.description, description ?? summary)
   if (keywords !== undefined) addField(FIELDS.keywords, keywords)
   addField(FIELDS.path, pathWords(item))
-  if (headings !== undefined) addField(FIELDS.headings, headings)
+  if (headings !== undefined) addField(FIELDS.headings, withoutAnchors(headings))
   if (body !== undefined) addField(FIELDS.body, cutAtBytes(body, SEARCHED_FILE_BYTES))
 
   try {
@@ -70,16 +71,17 @@ const places = new Uint8Array(SLOTS)
 const occurrences = new Uint32Array(SLOTS)
 const touched = new Uint32Array(FIELD_TERMS)
 
-/** @returns how many different terms the field has, without whole identifiers */
+/** @returns how many different terms the field has, without whole identifiers and triples */
 function addField({ weight, lengthShare, usualLength, place }: Field, text: string): number {
   let length = 0
   let different = 0
   let differentPlain = 0
   const withStopWords = place === PLACE.title
 
-  analyze(text, (term: string, kind: TermKind) => {
-    // An identifier is as long as its parts.
-    if (kind !== 'whole') length++
+  const visit = (term: string, kind: TermKind) => {
+    // An identifier is as long as its parts, and a run of characters as its pairs.
+    const isPlain = kind !== 'whole' && kind !== 'triple'
+    if (isPlain) length++
     let slot = slots.get(term) ?? NO_SLOT
     const before = slot === NO_SLOT ? 0 : (occurrences[slot] ?? 0)
     if (before === 0) {
@@ -89,10 +91,12 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
         slots.set(term, slot)
       }
       touched[different++] = slot
-      if (kind !== 'whole') differentPlain++
+      if (isPlain) differentPlain++
     }
     occurrences[slot] = before + 1
-  })
+  }
+  // In bodies, triples would be most of all terms.
+  analyze(text, visit, { triples: place !== PLACE.body })
 
   const norm = 1 - lengthShare + (lengthShare * length) / usualLength
   for (let index = 0; index < different; index++) {
@@ -103,6 +107,13 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
   }
   return differentPlain
 }
+
+/** Headings without the identifiers that some site builders have behind them: `Title {#its-anchor}`. They are in another language, or say it twice. */
+function withoutAnchors(headings: string): string {
+  return headings.includes('{') ? headings.replace(ANCHOR, '') : headings
+}
+
+const ANCHOR = /\{(?:#[^{}\n]*|\/\*[^{}\n]*\*\/)\}[ \t]*$/gm
 
 function impactOfFrequency(frequency: number): number {
   return Math.max(1, Math.round((IMPACT_MAX * frequency) / (SATURATION + frequency)))
