@@ -4,19 +4,19 @@ import { systemClock } from '#infra/system/clock.ts'
 
 /** A store in memory that answers range reads in rounds: all that wait at the same time are answered together. */
 export interface RoundsStore extends BlobStore {
-  /** What was read since the last `reset`. */
-  readonly reads: { rounds: number; gets: number; bytes: number }
+  /** What was read since the last `reset`: reads of every round, and bytes of all. */
+  readonly reads: { rounds: number[]; bytes: number }
   reset(): void
 }
 
 export function createRoundsStore(): RoundsStore {
   const blobs = createMemoryBlobStore(systemClock)
-  const reads = { rounds: 0, gets: 0, bytes: 0 }
+  const reads = { rounds: [] as number[], bytes: 0 }
   let waiting: (() => void)[] = []
 
   function answerAll(): void {
-    reads.rounds++
     const answers = waiting
+    reads.rounds.push(answers.length)
     waiting = []
     for (const answer of answers) answer()
   }
@@ -25,10 +25,9 @@ export function createRoundsStore(): RoundsStore {
     ...blobs,
     reads,
     reset() {
-      Object.assign(reads, { rounds: 0, gets: 0, bytes: 0 })
+      Object.assign(reads, { rounds: [], bytes: 0 })
     },
     async readRange(key, offset, length) {
-      reads.gets++
       await new Promise<void>(resolve => {
         if (waiting.length === 0) setImmediate(answerAll)
         waiting.push(resolve)

@@ -38,12 +38,10 @@ describe.for([
 ] as const)('a %s section in %i packs', ([size, packs]) => {
   let content: Content
   let reader: SearchReader
-  let blobs: RoundsStore
   beforeAll(async () => {
     content = size === 'small' ? small : large
-    const stored = await store(size === 'small' ? smallBytes : largeBytes, packs)
-    blobs = stored.blobs
-    reader = await stored.open()
+    const { open } = await store(size === 'small' ? smallBytes : largeBytes, packs)
+    reader = await open()
   })
 
   test('gives every term with its postings, and none that is not there', async () => {
@@ -102,7 +100,7 @@ describe.for([
     async function counted<Value>(read: () => Promise<Value>): Promise<Value> {
       fresh.reset()
       const value = await read()
-      rounds.push(fresh.reads.rounds)
+      rounds.push(fresh.reads.rounds.length)
       return value
     }
     const cold = await counted(open)
@@ -122,8 +120,7 @@ describe.for([
     const again = await open()
     await again.lookUp(terms.map(term => ({ term, orLonger: false })))
     await again.postings(found.flat())
-    expect(fresh.reads.gets).toBe(0)
-    expect(blobs.reads.gets).toBeGreaterThan(0)
+    expect(fresh.reads.rounds).toEqual([])
   })
 })
 
@@ -146,7 +143,7 @@ describe('damage', () => {
     let unavailable = 0
     let harmless = 0
     for (const pack of packs) {
-      for (let at = 0; at < pack.length; at += 1_999) {
+      for (let at = 0; at < pack.length; at += 9_973) {
         pack[at] = (pack[at] ?? 0) ^ 0x01
         try {
           expect(await askAll(await openSection(createCache(8 * MEGABYTE), stored))).toEqual(right)
@@ -158,7 +155,7 @@ describe('damage', () => {
         pack[at] = (pack[at] ?? 0) ^ 0x01
       }
     }
-    expect([unavailable > 20, harmless > 20]).toEqual([true, true])
+    expect([unavailable > 10, harmless > 10]).toEqual([true, true])
   })
 
   test('a pack that ends at any page makes the section unavailable, or is not needed further', async () => {
