@@ -152,7 +152,7 @@ function fileItem(
 ): SearchInput | null {
   const isSupporting = kind === 'supporting' && owner?.full === true && served
   if (facts === null || owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
-  const { title, summary, keywords, headings, body } = facts
+  const { title, summary, name, keywords, headings, body } = facts
   return {
     path: file.path,
     kind: isSupporting ? 'supporting' : 'document',
@@ -160,7 +160,11 @@ function fileItem(
     title: title ?? titleOfName(file.path),
     summary,
     text: served && isProse(file.path) ? record : null,
-    fields: { description: summary, ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}) },
+    fields: {
+      ...(name === null ? {} : { name }),
+      description: summary,
+      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}),
+    },
   }
 }
 

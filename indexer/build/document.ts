@@ -18,6 +18,8 @@ export interface TextFacts {
 
 /** The same with what is of use only while the text is at hand. */
 export interface ReadText extends TextFacts {
+  /** What its author calls it beside its title, as agents are called: searched like the title, and not shown. */
+  name: string | null
   /** Searched beside title and summary. */
   headings: string
   keywords: string
@@ -28,8 +30,10 @@ export interface ReadText extends TextFacts {
 
 /** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
 export function readTextFacts(path: RepoPath, text: string): ReadText {
-  if (!isMarkdown(path))
-    return { title: null, summary: '', links: [], comments: [], headings: '', keywords: '', body: isProse(path) ? text : '' }
+  if (!isMarkdown(path)) {
+    const body = isProse(path) ? text : ''
+    return { title: null, summary: '', links: [], name: null, headings: '', keywords: '', body, comments: [] }
+  }
   const block = splitFrontMatter(text)
   const bodyLine = countLineBreaks(text, 0, text.length - block.body.length)
   const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
@@ -42,6 +46,7 @@ export function readTextFacts(path: RepoPath, text: string): ReadText {
     summary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS) || summary,
     links,
     comments: comments.map(line => line + bodyLine),
+    name: shortLine(textOf(fields, 'name') ?? '', TITLE_CHARACTERS) || null,
     headings,
     keywords: keywordsOf(fields),
     body: block.body,
