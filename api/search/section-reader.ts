@@ -8,6 +8,7 @@ import { lastIndexWhere } from '../reading/bisect.ts'
 import { type Cache, type Loaded, ownCopy } from '../reading/cache.ts'
 import { orUnavailable } from '../reading/unavailable.ts'
 import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
+import type { Interval } from './folding.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
 import { locateRange, sizeOfSegments } from './segments.ts'
 
@@ -37,9 +38,6 @@ export interface SearchReader {
   /** Items by number. */
   items(numbers: Iterable<number>): Promise<Map<number, ItemRecord>>
 }
-
-/** Numbers of items: from the first up to, not including, the second. */
-export type Interval = readonly [from: number, to: number]
 
 export interface DictionaryTerm {
   term: string
