@@ -49,7 +49,7 @@ export interface WrittenSnapshot {
 }
 
 /** Work under way: adding waits while there is much of it. */
-export function createWindow<Value>(size = 8): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
+function createWindow<Value>(size = 8): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
   const works: Promise<Value>[] = []
   return {
     async add(work) {
