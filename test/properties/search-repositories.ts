@@ -21,6 +21,8 @@ interface Area {
 
 interface Page {
   name: string
+  /** Of its front matter. */
+  fields: string
   title: string
   lines: readonly string[]
 }
@@ -106,6 +108,7 @@ export const queries: fc.Arbitrary<string> = fc.oneof(
 
 const page: fc.Arbitrary<Page> = fc.record({
   name: fc.constantFrom('a', 'b', 'notes', 'garden', 'über', '漢字', 'a b', '%41', 'tulip-guide'),
+  fields: fc.constantFrom('', '', 'title: Rosen', 'title: Bread', 'description: Of tulips.', 'keywords: [garden, bread]'),
   title: fc.constantFrom('Garden', 'Tulips and bread', 'getUserProfile', '庭の花', 'Сад', 'A', 'The notes of the garden'),
   lines: fc.array(fc.constantFrom(...LINES), { minLength: 0, maxLength: 6 }),
 })
@@ -131,7 +134,17 @@ export const searchPlan: fc.Arbitrary<SearchPlan> = fc.record({
 /** Another state of the same repository: areas become something else, or go. */
 export function changedPlan(plan: SearchPlan): fc.Arbitrary<SearchPlan> {
   const areas = plan.areas.map(before =>
-    fc.oneof({ weight: 3, arbitrary: fc.constant(before) }, area(before.folder), fc.constant(null)),
+    fc.oneof(
+      fc.constant(before),
+      // The same texts with other front matter, or as something else.
+      fc.tuple(area(before.folder), fc.boolean()).map(([after, isSameKind]) => ({
+        ...before,
+        kind: isSameKind ? before.kind : after.kind,
+        pages: before.pages.map((one, at) => ({ ...one, fields: after.pages[at]?.fields ?? one.fields })),
+      })),
+      area(before.folder),
+      fc.constant(null),
+    ),
   )
   return fc.record({
     areas: fc.tuple(...areas).map(all => all.filter(one => one !== null)),
@@ -148,13 +161,22 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
   const unnamed = new Set<string>(['LICENSE'])
   const skillFolders: string[] = []
   const withheld: string[] = []
+  // Every area has words of its own, so that a change of one leaves the files of the others as they are.
+  let block = 0
+  let shown = 0
+  let concealed = 0
+  const enter = (number: number) => {
+    block = number * AREA_WORDS
+    shown = 0
+    concealed = 0
+  }
   const show = (unit: string, file: string, isInBody: boolean) => {
-    const word = plantedWord(open.length)
+    const word = plantedWord(block + shown++)
     open.push({ word, unit, file, isInBody })
     return word
   }
   const hide = () => {
-    const word = plantedWord(FIRST_HIDDEN + secret * HIDDEN_WORDS + hidden.length)
+    const word = plantedWord(FIRST_HIDDEN + secret * HIDDEN_WORDS + block + concealed++)
     hidden.push(word)
     return word
   }
@@ -164,10 +186,11 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
   }
 
   /** A page that is found as part of `unit`. */
-  const addPage = (folder: string, { name, title, lines }: Page, unit?: string) => {
+  const addPage = (folder: string, { name, fields, title, lines }: Page, unit?: string) => {
     const path = `${folder}${name}.md`
     const place = (isInBody: boolean) => show(unit ?? path, path, isInBody)
-    add(path, markdown(`${title} ${place(false)}`, lines, place(true)), true)
+    const matter = fields === '' ? '' : `---\n${fields}\n---\n`
+    add(path, matter + markdown(`${title} ${place(false)}`, lines, place(true)), true)
   }
   const addHiddenPage = (path: string, { title, lines }: Page) => add(path, markdown(`${title} ${hide()}`, lines, hide()), false)
   const addHiddenSkill = (folder: string, own: readonly Page[], fields = '') => {
@@ -186,6 +209,7 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
   }
 
   for (const { folder, kind, pages, isDeep, hasInner } of areas) {
+    enter(FOLDERS.indexOf(folder))
     const top = `${folder}/`
     const at = isDeep ? `${top}deep/` : top
     if (kind === 'documents') {
@@ -221,7 +245,7 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
       const text = `Tulips in the garden.\n\n## ${hide()}\n\n${isolated(hide())}`
       add(path, skill(show(path, path, false), `Bakes ${show(path, path, false)}.`, 'license: Proprietary\n', text), true)
       for (const one of pages) addHiddenPage(`${at}references/${one.name}.md`, one)
-      if (hasInner) addHiddenPage(`${at}${hide()}.md`, { name: '', title: 'Bread', lines: LINES })
+      if (hasInner) addHiddenPage(`${at}${hide()}.md`, { name: '', fields: '', title: 'Bread', lines: LINES })
     }
     if (kind === 'internal') {
       skillFolders.push(at.slice(0, -1))
@@ -242,6 +266,7 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
       }
     }
   }
+  enter(FOLDERS.length)
   for (const one of rootPages) {
     if (excludesPages) addHiddenPage(`hidden-${one.name}.md`, one)
     else addPage('', one)
@@ -268,6 +293,7 @@ function isolated(word: string): string {
   return `— ${word} —`
 }
 
+const AREA_WORDS = 100
 const FIRST_HIDDEN = 1_000
 const HIDDEN_WORDS = 1_000
 
