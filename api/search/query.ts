@@ -17,7 +17,7 @@ export const QUERY_GROUPS = 32
 export const QUERY_TERMS = 64
 
 /** What another word of the same meaning counts. */
-const SYNONYM_WEIGHT = Math.floor(0.4 * FULL)
+const SYNONYM_WEIGHT = FULL / 4
 
 /**
  * The different terms of a query in its order, at most `QUERY_TERMS` of its first `QUERY_GROUPS` words, then triples of characters and words of

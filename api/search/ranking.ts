@@ -95,10 +95,11 @@ function weigh(terms: readonly MatchedTerm[], items: number): WeighedTerm[] {
   const weights = weightsOf(known)
   const withTriples = new Set(known.filter(({ kind }) => kind === 'triple').map(({ group }) => group))
   return known.map(({ kind, group, weight, matches }, index) => {
-    const worthOf = (found: number, closeness: number) =>
-      Math.floor(((weights[index] ?? 0) * closeness * informationOf(found, items)) / FULL ** 2)
-    const weighed = matches.map(match => ({ match, worth: worthOf(match.items, match.closeness) }))
-    const most = matches.length > 0 ? Math.max(...weighed.map(({ worth }) => worth)) : worthOf(0, FULL)
+    // Of words that may have been meant, a rare one is not worth more for being rare.
+    const information = informationOf(Math.max(0, ...matches.map(match => match.items)), items)
+    const worthOf = (closeness: number) => Math.floor(((weights[index] ?? 0) * closeness * information) / FULL ** 2)
+    const weighed = matches.map(match => ({ match, worth: worthOf(match.closeness) }))
+    const most = matches.length > 0 ? Math.max(...weighed.map(({ worth }) => worth)) : worthOf(FULL)
     return {
       matches: weighed,
       most: weight === FULL ? most : 0,

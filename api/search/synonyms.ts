@@ -2,7 +2,8 @@ import { analyze } from '#core/search/analyze.ts'
 
 /**
  * Words and phrases that developers use for one another: short forms and what they stand for. A line of the table is one meaning.
- * Only forms that hardly mean anything else stand here; what only looks alike is left to respelling.
+ * Forms that hardly mean anything else, as they are written in prose: names that code is full of (`msg`, `param`) would only stir what is found,
+ * and what only looks alike is left to respelling.
  * The ranking changes with the table: `SEARCH_VERSION` grows with it, so that cursors of before end.
  */
 const SYNONYMS = `
@@ -23,7 +24,7 @@ db = database
 env = environment
 config = configuration
 repo = repository
-doc = documentation
+docs = documentation
 ts = typescript
 js = javascript
 py = python
@@ -42,10 +43,7 @@ gcp = google cloud
 vm = virtual machine
 ui = user interface
 ux = user experience
-api = programming interface
 cli = command line
-sdk = development kit
-ide = code editor
 llm = large language model
 ml = machine learning
 nlp = natural language processing
@@ -72,22 +70,10 @@ ssr = server side rendering
 ssg = static site generation
 spa = single page application
 pwa = progressive web app
-rn = react native
 a/b test = split test
 perf = performance
-impl = implementation
 deps = dependency
-lib = library
-param = parameter
-arg = argument
-async = asynchronous
-sync = synchronization
-admin = administrator
 app = application
-info = information
-msg = message
-dev = development
-prod = production
 `
 
 /** A way to say a meaning, as terms: of an identifier the whole. */
