@@ -6,9 +6,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { simpleAccount } from '#test/support/fake-github/bodies.ts'
 import { faultOfAnswer, OPERATIONS } from '#test/support/fake-github/schema.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { pushPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
+import {
+  authorizationPayload,
+  installationPayload,
+  pushPayload,
+  repositoryPayload,
+  selectionPayload,
+  signDelivery,
+} from '#test/support/fake-github/webhooks.ts'
 import type { Account, App, Installation, Repository } from '#test/support/fake-github/world.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 
@@ -1010,6 +1018,28 @@ describe('the stand-in itself', () => {
       commits: [{ id: commits.second, modified: ['README.md'], added: ['docs/hidden.md', 'version.txt'] }],
       installation: { id: installation.id },
     })
+  })
+
+  test('the other events are as described, and one that is not is refused', async () => {
+    const { scene } = github
+    const happened = (action: string | null, more = {}) => repositoryPayload(scene, repository, action, installation, more)
+    const renamed = { changes: { repository: { name: { from: 'old' } } } }
+    const events = [
+      ['repository', await happened('renamed', renamed)],
+      ['repository', await happened('privatized')],
+      ['repository', await happened('publicized')],
+      ['repository', await happened('deleted')],
+      ['public', await happened(null)],
+      ['member', await happened('removed', { member: simpleAccount(scene, bob) })],
+      ['installation', await installationPayload(scene, installation, 'created')],
+      ['installation', await installationPayload(scene, installation, 'suspend')],
+      ['installation_repositories', selectionPayload(scene, installation, 'added', [secret])],
+      ['installation_repositories', selectionPayload(scene, installation, 'removed', [secret])],
+      ['github_app_authorization', authorizationPayload(scene, ada)],
+    ] as const
+    for (const [event, payload] of events) expect(signDelivery(app, event, payload).headers['x-github-event']).toBe(event)
+    expect(() => signDelivery(app, 'public', {})).toThrow("must have required property 'repository'")
+    expect(() => signDelivery(app, 'nothing', {})).toThrow('not in the description')
   })
 
   test('what comes to lie in the folder is served, and what goes is gone for good', async () => {

@@ -21,7 +21,7 @@ function exampleHere(name: string, origins: Origins, names: Readonly<Record<stri
   return JSON.parse(text)
 }
 
-function nodeId(kind: string, id: number | string): string {
+export function nodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind.length}:${kind}${id}`).toString('base64')
 }
 
@@ -172,7 +172,7 @@ function exampleRepository({ origins }: Scene, name: string, repository: Reposit
 async function repositoryFacts(scene: Scene, repository: Repository): Promise<JsonObject> {
   const { world, origins } = scene
   const { id, name, owner, visibility, forkOf, stars, createdAt } = repository
-  const [branch, newest] = await Promise.all([defaultBranch(world, repository), newestCommitAt(world, repository)])
+  const [branch, newest] = await Promise.all([defaultBranch(repository), newestCommitAt(world, repository)])
   const forks = [...world.repositories].filter(one => one.forkOf === repository).length
   // The real host tells when a repository was pushed to, also while it is empty.
   const pushedAt = repository.pushedAt ?? (newest === null ? createdAt : formatInstant(newest))

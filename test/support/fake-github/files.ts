@@ -26,7 +26,7 @@ export async function answerCodeload(world: World, request: FakeRequest): Promis
     headers: {
       'content-type': isTar ? 'application/x-gzip' : 'application/zip',
       'content-disposition': `attachment; filename=${folder}.${format}`,
-      etag: `W/"${resolved.commit}${format}"`,
+      etag: `"${resolved.commit}${format}"`,
       vary: 'Authorization,Accept-Encoding,Origin',
       'x-content-type-options': 'nosniff',
     },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Repository, World } from './world.ts'
@@ -136,14 +137,9 @@ export async function isEmpty(world: World, repository: Repository): Promise<boo
 }
 
 /** The branch that HEAD names, born or not. */
-export async function defaultBranch(world: World, repository: Repository): Promise<string> {
-  const name = await runGit(world, repository, ['symbolic-ref', '--quiet', 'HEAD'], { statuses: [1] })
-  return (
-    name
-      .toString()
-      .trim()
-      .replace(/^refs\/heads\//, '') || 'main'
-  )
+export async function defaultBranch({ gitDir }: Repository): Promise<string> {
+  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '')
+  return /^ref: refs\/heads\/(.+)$/m.exec(head)?.[1] ?? 'main'
 }
 
 /** When the newest commit of a branch was made, in milliseconds; `null` while there is none. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import type { HostName } from './kinds.ts'
 import type { RequestRecord } from './log.ts'
 
@@ -69,28 +69,23 @@ export async function sendAnswer(
     else response.write(sent, () => response.destroy())
     return
   }
-  response.once('close', () => body.destroy())
   response.flushHeaders()
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    const sent = chunk.subarray(0, cutAfterBytes - record.bytesOut)
+  await pipeline(body, chunks => counted(chunks, record, cutAfterBytes), response, { end: false })
+  if (record.bytesOut < cutAfterBytes) response.end()
+  else response.destroy()
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, record: RequestRecord, limit: number): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    const sent = chunk.subarray(0, limit - record.bytesOut)
     record.bytesOut += sent.length
-    const flowing = response.write(sent)
-    if (record.bytesOut >= cutAfterBytes) {
-      response.destroy()
-      return
-    }
-    if (!flowing) await drained(response)
+    yield sent
+    if (record.bytesOut >= limit) return
   }
-  response.end()
 }
 
 function mayHaveBody(status: number): boolean {
   return status !== 204 && status !== 304
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) throw new Error('the client went away')
-  await Promise.race([new Promise(resolve => response.once('drain', resolve)), finished(response).catch(() => {})])
 }
 
 export function textAnswer(status: number, body: string, headers: Record<string, string> = {}): FakeAnswer {

@@ -10,6 +10,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FakeGitHub, startFakeGitHub } from './server.ts'
 
+const SHOW_MILLISECONDS = 500
 const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400]\n'
 
 const { values, positionals } = parseArgs({
@@ -65,5 +66,3 @@ async function serve(github: FakeGitHub): Promise<void> {
     })
   }
 }
-
-const SHOW_MILLISECONDS = 500

@@ -39,10 +39,12 @@ export function faultOfAnswer(operation: string, status: number, body: unknown):
   return faultOf(`${operation} ${status}`, schema, body)
 }
 
-/** What is wrong with a delivery, `null` when it is as described. Only `push` is held to its description. */
-export function faultOfDelivery(event: string, body: unknown): string | null {
-  const schema = description.webhooks[event]
-  return schema === undefined ? null : faultOf(`webhook ${event}`, schema, body)
+/** What is wrong with the payload of a webhook, `null` when it is as described. */
+export function faultOfDelivery(event: string, payload: JsonObject): string | null {
+  const action = typeof payload.action === 'string' ? `-${payload.action}` : ''
+  const name = `${event}${action}`.replaceAll('_', '-')
+  const schema = description.webhooks[name]
+  return schema === undefined ? `webhook ${name} is not in the description` : faultOf(`webhook ${name}`, schema, payload)
 }
 
 const ajv = new Ajv2020({

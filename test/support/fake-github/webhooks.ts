@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { fullName, fullRepository, installationBody, type Scene, simpleAccount } from './bodies.ts'
+import { fullName, fullRepository, installationBody, nodeId, type Scene, simpleAccount } from './bodies.ts'
 import { changedFiles, defaultBranch, readCommits } from './git.ts'
 import { faultOfDelivery, type JsonObject } from './schema.ts'
-import type { Account, App, Installation, Repository } from './world.ts'
+import { type Account, type App, type Installation, isInstalledOn, type Repository } from './world.ts'
 
 /** What the host posts to an app's webhook address. */
 export interface Delivery {
@@ -17,8 +17,10 @@ export interface DeliveryOptions {
   secret?: string
 }
 
-/** Any event, signed with the app's secret. */
+/** The event with its signatures. @throws Error when the payload is not as the description says */
 export function signDelivery(app: App, event: string, payload: JsonObject, options: DeliveryOptions = {}): Delivery {
+  const fault = faultOfDelivery(event, payload)
+  if (fault !== null) throw new Error(fault)
   const body = JSON.stringify(payload)
   const secret = options.secret ?? app.webhookSecret
   const sign = (algorithm: string) => `${algorithm}=${createHmac(algorithm, secret).update(body).digest('hex')}`
@@ -49,7 +51,7 @@ export interface Push {
   after: string | null
 }
 
-/** The payload of `push`. @throws Error when it is not as described */
+/** The payload of `push`. */
 export async function pushPayload(
   scene: Scene,
   repository: Repository,
@@ -58,7 +60,7 @@ export async function pushPayload(
 ): Promise<JsonObject> {
   const { world, origins } = scene
   const { ref, before, after } = push
-  const full = await fullRepository(scene, repository)
+  const full = await deliveredRepository(scene, repository)
   const facts =
     after === null ? [] : await readCommits(world, repository, before === null ? [after] : [`${before}..${after}`], 20)
   const commits = await Promise.all(
@@ -91,7 +93,7 @@ export async function pushPayload(
       pushed_at: seconds(full.pushed_at),
       stargazers: repository.stars,
       ...(repository.owner.type === 'Organization' ? { organization: repository.owner.login } : {}),
-      master_branch: await defaultBranch(world, repository),
+      master_branch: await defaultBranch(repository),
     },
     pusher: { name: repository.owner.login, email: null },
     sender: simpleAccount(scene, repository.owner),
@@ -104,9 +106,6 @@ export async function pushPayload(
     head_commit: commits.at(-1) ?? null,
     ...installationPart(installation),
   }
-  delete (payload.repository as JsonObject).template_repository
-  const fault = faultOfDelivery('push', payload)
-  if (fault !== null) throw new Error(fault)
   return payload
 }
 
@@ -120,35 +119,52 @@ export async function repositoryPayload(
 ): Promise<JsonObject> {
   return {
     ...(action === null ? {} : { action }),
-    repository: await fullRepository(scene, repository),
+    repository: await deliveredRepository(scene, repository),
     sender: simpleAccount(scene, repository.owner),
     ...installationPart(installation),
     ...more,
   }
 }
 
-/** The payload of `installation` and `installation_repositories`. */
-export function installationPayload(
+async function deliveredRepository(scene: Scene, repository: Repository): Promise<JsonObject> {
+  const { temp_clone_token: _, ...delivered } = await fullRepository(scene, repository)
+  return delivered
+}
+
+/** The payload of `installation` (`created`, `deleted`, `suspend`, `unsuspend`). */
+export async function installationPayload(scene: Scene, installation: Installation, action: string): Promise<JsonObject> {
+  const reached = (await scene.world.accountRepositories(installation.account)).filter(one => isInstalledOn(installation, one))
+  return {
+    action,
+    installation: installationBody(scene, installation),
+    repositories: reached.map(repositoryPart),
+    requester: null,
+    sender: simpleAccount(scene, installation.account),
+  }
+}
+
+/** The payload of `installation_repositories`: what an installation reaches from now on, or no more. */
+export function selectionPayload(
   scene: Scene,
   installation: Installation,
-  action: string,
-  repositories: { added?: readonly Repository[]; removed?: readonly Repository[] } = {},
+  action: 'added' | 'removed',
+  repositories: readonly Repository[],
 ): JsonObject {
-  const parts = (list: readonly Repository[] = []) =>
-    list.map(({ id, name, visibility, ...rest }) => ({
-      id,
-      name,
-      full_name: `${rest.owner.login}/${name}`,
-      private: visibility !== 'public',
-    }))
+  const parts = repositories.map(repositoryPart)
   return {
     action,
     installation: installationBody(scene, installation),
     repository_selection: installation.selection,
-    repositories_added: parts(repositories.added),
-    repositories_removed: parts(repositories.removed),
+    repositories_added: action === 'added' ? parts : [],
+    repositories_removed: action === 'removed' ? parts : [],
+    requester: null,
     sender: simpleAccount(scene, installation.account),
   }
+}
+
+function repositoryPart(repository: Repository): JsonObject {
+  const { id, name, visibility } = repository
+  return { id, node_id: nodeId('Repository', id), name, full_name: fullName(repository), private: visibility !== 'public' }
 }
 
 /** The payload of `github_app_authorization`: a person took the app's authorization back. */
@@ -158,5 +174,5 @@ export function authorizationPayload(scene: Scene, person: Account): JsonObject 
 
 function installationPart(installation: Installation | null): JsonObject {
   if (installation === null) return {}
-  return { installation: { id: installation.id, node_id: Buffer.from(`Installation${installation.id}`).toString('base64') } }
+  return { installation: { id: installation.id, node_id: nodeId('Installation', installation.id) } }
 }

@@ -51,7 +51,23 @@ const EXAMPLES = {
   minimalRepositories: 'minimal-repository-items',
 }
 
-const WEBHOOKS = ['push']
+const WEBHOOKS = [
+  'github-app-authorization-revoked',
+  'installation-created',
+  'installation-deleted',
+  'installation-repositories-added',
+  'installation-repositories-removed',
+  'installation-suspend',
+  'installation-unsuspend',
+  'member-added',
+  'member-removed',
+  'public',
+  'push',
+  'repository-deleted',
+  'repository-privatized',
+  'repository-publicized',
+  'repository-renamed',
+]
 
 const NOT_ABOUT_SHAPE = new Set(
   'description title example examples default externalDocs deprecated discriminator readOnly nullable'.split(' '),

@@ -89,7 +89,7 @@ export function redirectTo(call: Call, repository: Repository): RestAnswer {
   const documentation_url = `${DOCS}/guides/best-practices-for-using-the-rest-api#follow-redirects`
   return {
     status,
-    json: { message: status === 301 ? 'Moved Permanently' : 'Temporary Redirect', url, documentation_url },
+    json: { message: 'Moved Permanently', url, documentation_url },
     headers: { location: url },
   }
 }

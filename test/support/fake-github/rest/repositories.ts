@@ -206,12 +206,13 @@ async function answerBlob(call: Call, repository: Repository): Promise<RestAnswe
 }
 
 const ARCHIVE_TOKEN_SECONDS = 300
+const ARCHIVE_CACHING = 'public, must-revalidate, max-age=0'
 
 /** To where the archive is made. A private one needs no credential there, but a token that lives five minutes. */
 async function answerArchive(call: Call, repository: Repository, format: 'tar.gz' | 'zip'): Promise<RestAnswer> {
   const { world, origins, params } = call
   const named = params[2] ?? 'HEAD'
-  const ref = named === 'HEAD' ? await defaultBranch(world, repository) : named
+  const ref = named === 'HEAD' ? await defaultBranch(repository) : named
   const resolved = await resolveRef(world, repository, ref)
   // What the real host says of a ref that is nothing is UNVERIFIED.
   if (resolved.status !== 'ok') return notFound(call)
@@ -221,7 +222,11 @@ async function answerArchive(call: Call, repository: Repository, format: 'tar.gz
     world.archiveTokens.set(token, world.clock.now() + ARCHIVE_TOKEN_SECONDS * 1000)
     url.searchParams.set('token', token)
   }
-  return { status: 302, body: '', headers: { location: url.href, 'content-type': 'text/html;charset=utf-8' } }
+  return {
+    status: 302,
+    body: '',
+    headers: { location: url.href, 'content-type': 'text/html;charset=utf-8', 'cache-control': ARCHIVE_CACHING },
+  }
 }
 
 const PERMISSIONS: Record<Role, string> = { read: 'read', triage: 'read', write: 'write', maintain: 'write', admin: 'admin' }
