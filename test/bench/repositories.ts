@@ -23,7 +23,7 @@ export async function makeRepositories(root: string): Promise<BenchRepository[]>
   return made
 }
 
-/** Documents and skills of about 3 kB each, with words as rare and as common as in real text. */
+/** Documents and skills of about 4.5 kB each, with words as rare and as common as in real text. */
 export function generate(root: string, name: string, files: number): BenchRepository {
   const random = createRandom(files)
   return importFiles(root, name, function* () {
@@ -31,7 +31,7 @@ export function generate(root: string, name: string, files: number): BenchReposi
     yield ['SKILLSET.md', '---\nname: Generated\n---\nRules for all.\n']
     for (let index = 0; index < files - 2; index++) {
       const topic = `topic-${index % 97}`
-      const text = words(random, 700)
+      const text = words(random, 650)
       if (index % 20 === 0)
         yield [
           `skills/${topic}/skill-${index}/SKILL.md`,
@@ -45,28 +45,45 @@ export function generate(root: string, name: string, files: number): BenchReposi
 }
 
 /**
- * As many items as search has in one repository, near the limits of one: 18,000 documents, and 4,000 skills with 7 pages each; 2.2 kB each.
- * Titles are of longer words, as those that are misspelled are, and every text has a name in it that is its own.
+ * As many items as search has in one repository, near the limits of one: 18,000 documents, and 4,000 skills with 7 pages each; 2.5 kB each.
+ * As in the reference of a large library, the pages of a folder share a subject and all pages a frame, and each tells of a name of its own.
  */
 export function generateLargest(root: string): BenchRepository {
   const random = createRandom(50_000)
-  const text = (index: number) => `${words(random, 500, 200_000)}\n\nUse \`set_${wordOf(index)}_mode\` for it.\n`
-  const title = () => Array.from({ length: 4 }, () => longWordOf(Math.floor(8_000 ** random()))).join(' ')
+  const pick = (topic: number) => () => {
+    return random() < 0.25 ? topicWordOf(topic, Math.floor(400 ** random())) : wordOf(Math.floor(200_000 ** random()))
+  }
+  const page = (topic: number, index: number) => {
+    const title = Array.from({ length: 4 }, (_, place) =>
+      place < 2 ? topicWordOf(topic, Math.floor(400 ** random())) : wordOf(SYLLABLES.length + Math.floor(8_000 ** random())),
+    ).join(' ')
+    const parts = [60, 120, 100].map(count => words(random, count, pick(topic)))
+    return `# ${title}\n\n${parts[0]}\n${FRAME[0]}\n${parts[1]}\n${FRAME[1]}\n${parts[2]}\nIt is set by \`${wordOf(index)}_mode\`.\n`
+  }
   return importFiles(root, 'items-50000', function* () {
     yield ['package.json', '{"license":"MIT"}']
     for (let index = 0; index < 18_000; index++) {
-      yield [`docs/topic-${index % 97}/page-${index}.md`, `# ${title()}\n\n${text(index)}`]
+      const topic = index % TOPICS
+      yield [`docs/topic-${topic}/page-${index}.md`, page(topic, index)]
     }
     for (let skill = 0; skill < 4_000; skill++) {
-      const folder = `skills/topic-${skill % 97}/skill-${skill}`
-      const description = `${words(random, 20, 200_000).replaceAll('.\n', ' ')}`
-      yield [`${folder}/SKILL.md`, `---\nname: skill-${skill}\ndescription: ${description}\n---\n# ${title()}\n\n${text(skill)}`]
-      for (let page = 0; page < 7; page++) {
-        yield [`${folder}/references/note-${page}.md`, `# ${title()}\n\n${text(18_000 + skill * 7 + page)}`]
+      const topic = skill % TOPICS
+      const folder = `skills/topic-${topic}/skill-${skill}`
+      const description = words(random, 20, pick(topic)).replaceAll('.\n', ' ')
+      yield [`${folder}/SKILL.md`, `---\nname: skill-${skill}\ndescription: ${description}\n---\n${page(topic, skill)}`]
+      for (let note = 0; note < 7; note++) {
+        yield [`${folder}/references/note-${note}.md`, page(topic, 18_000 + skill * 7 + note)]
       }
     }
   })
 }
+
+const TOPICS = 97
+
+const FRAME = [
+  '\n## Syntax\n\n```ts\nfunction call(options: Options): Promise<Result>\n```\n\n## Parameters\n',
+  '\n## Return value\n\nA promise of the result, which fails when the options are not valid.\n\n## Remarks\n',
+]
 
 /** A bare repository of one commit, made without files on the disk. */
 function importFiles(root: string, name: string, files: () => Iterable<[path: string, text: string]>): BenchRepository {
@@ -79,22 +96,34 @@ function importFiles(root: string, name: string, files: () => Iterable<[path: st
   return { owner: 'generated', name, gitDir }
 }
 
-function words(random: () => number, count: number, vocabulary = 20_000): string {
+/** The share of the words of a text that were there before, which makes two fifths of them different ones, as in real text. */
+const REPEATED = 0.4
+
+/** @param pick the next word that is not a repeated one */
+function words(random: () => number, count: number, pick = () => wordOf(Math.floor(20_000 ** random()))): string {
+  const said: string[] = []
   const text: string[] = []
-  for (let index = 0; index < count; index++)
-    text.push(wordOf(Math.floor(vocabulary ** random())), index % 12 === 11 ? '.\n' : ' ')
+  for (let index = 0; index < count; index++) {
+    const isNew = said.length === 0 || random() > REPEATED
+    const word = isNew ? pick() : (said[Math.floor(random() * said.length)] ?? '')
+    said.push(word)
+    text.push(word, index % 12 === 11 ? '.\n' : ' ')
+  }
   return text.join('')
 }
 
-// The rank of a word gives its letters, so that common words are short and every word is the same everywhere.
+const SYLLABLES = Array.from('bdfghklmnprstvwz').flatMap(first => ['an', 'er', 'ol', 'ist'].map(rest => first + rest))
+
+// The rank of a word gives its syllables, so that common words are short and every word is the same everywhere.
 function wordOf(rank: number): string {
   let word = ''
-  for (let left = rank + 1; left > 0; left = Math.floor(left / 21)) word += 'etaoinshrdlcumwfgypbv'[left % 21]
-  return word.padEnd(3, 'e')
+  for (let left = rank + 1; left > 0; left = Math.floor(left / SYLLABLES.length)) word += SYLLABLES[left % SYLLABLES.length]
+  return word
 }
 
-function longWordOf(rank: number): string {
-  return wordOf(rank) + wordOf((rank * 7_919) % 9_261)
+/** A word that is at home in one folder, beyond the commonest ones. */
+function topicWordOf(topic: number, rank: number): string {
+  return wordOf(20_000 + 400 * topic + rank)
 }
 
 function createRandom(seed: number): () => number {
