@@ -44,42 +44,27 @@ function editsTo(term: string, word: string): number {
   return edits > most ? 0 : edits
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours, in UTF-16 units; any number above `most` when there are more than that. */
-export function editDistance(left: string, right: string, most: number): number {
-  let start = 0
-  while (start < left.length && left.charCodeAt(start) === right.charCodeAt(start)) start++
-  let leftEnd = left.length
-  let rightEnd = right.length
-  while (leftEnd > start && rightEnd > start && left.charCodeAt(leftEnd - 1) === right.charCodeAt(rightEnd - 1)) {
-    leftEnd--
-    rightEnd--
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours, in UTF-16 units; any number above `most` when there are more than that.
+ * Made for few edits: what is alike takes none, and every unlike place is tried in four ways.
+ */
+export function editDistance(left: string, right: string, most: number, leftFrom = 0, rightFrom = 0): number {
+  let leftAt = leftFrom
+  let rightAt = rightFrom
+  while (leftAt < left.length && rightAt < right.length && left.charCodeAt(leftAt) === right.charCodeAt(rightAt)) {
+    leftAt++
+    rightAt++
   }
-  // What is alike at both ends takes no edit.
-  return distanceBetween(left.slice(start, leftEnd), right.slice(start, rightEnd), most)
-}
+  const leftRest = left.length - leftAt
+  const rightRest = right.length - rightAt
+  if (leftRest === 0 || rightRest === 0) return leftRest + rightRest
+  if (most === 0 || Math.abs(leftRest - rightRest) > most) return most + 1
 
-function distanceBetween(left: string, right: string, most: number): number {
-  const columns = right.length
-  if (Math.abs(left.length - columns) > most) return most + 1
-  let beforeLast: number[] = []
-  let last = Array.from({ length: columns + 1 }, (_, column) => column)
-  let leastOfLast = 0
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    let least = row
-    for (let column = 1; column <= columns; column++) {
-      const isSame = left[row - 1] === right[column - 1]
-      let edits = Math.min((last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (isSame ? 0 : 1))
-      const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      if (isSwap) edits = Math.min(edits, (beforeLast[column - 2] ?? 0) + 1)
-      current.push(edits)
-      least = Math.min(least, edits)
-    }
-    // A swap reaches back two rows; from there on it only grows.
-    if (least > most && leastOfLast > most) return least
-    beforeLast = last
-    last = current
-    leastOfLast = least
-  }
-  return last[columns] ?? 0
+  const substituted = editDistance(left, right, most - 1, leftAt + 1, rightAt + 1)
+  const deleted = editDistance(left, right, most - 1, leftAt + 1, rightAt)
+  const inserted = editDistance(left, right, most - 1, leftAt, rightAt + 1)
+  const isSwap =
+    left.charCodeAt(leftAt) === right.charCodeAt(rightAt + 1) && left.charCodeAt(leftAt + 1) === right.charCodeAt(rightAt)
+  const swapped = isSwap ? editDistance(left, right, most - 1, leftAt + 2, rightAt + 2) : most
+  return 1 + Math.min(substituted, deleted, inserted, swapped)
 }

@@ -38,6 +38,10 @@ describe('terms', () => {
     ['𠮷野家', ['𠮷野', '野家']],
     ['한국어', ['한국', '국어']],
     ['ไทย', ['ไท', 'ทย']],
+    ['ລາວ', ['ລາ', 'າວ']],
+    ['ខ្មែរ', ['ខ្', '្ម', 'មែ', 'ែរ']],
+    ['မြန်', ['မြ', 'ြန', 'န်']],
+    ['コード・例ー', ['コー', 'ード', '例ー']],
     ['“ 、。👍🏽️ \ud800 — ', []],
   ])('%j', (text, expected) => {
     expect(terms(text)).toEqual(expected)
@@ -51,6 +55,18 @@ describe('terms', () => {
       ['maxtoken', 'whole', 1],
       ['を渡', 'pair', 2],
       ['渡す', 'pair', 2],
+    ])
+  })
+
+  test('triples stand behind their second pair, where they are asked for', () => {
+    const found: [string, string, number][] = []
+    analyze('算出プx 漢字', (term, kind, group) => found.push([term, kind, group]), { triples: true })
+    expect(found).toEqual([
+      ['算出', 'pair', 0],
+      ['出プ', 'pair', 0],
+      ['算出プ', 'triple', 0],
+      ['x', 'word', 1],
+      ['漢字', 'pair', 2],
     ])
   })
 

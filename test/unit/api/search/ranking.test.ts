@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { informationOf, type MatchedTerm, rankItems } from '#api/search/ranking.ts'
+import { FULL } from '#api/search/weights.ts'
+import { createByteWriter } from '#core/search/bytes.ts'
+import { ITEM_KIND } from '#core/search/head.ts'
+import { PLACE, packPosting, writePosting } from '#core/search/postings.ts'
+
+type Row = readonly (readonly [item: number, posting: number])[]
+
+function listOf(row: Row, closeness = FULL) {
+  const writer = createByteWriter()
+  let previous = -1
+  for (const [item, posting] of row) {
+    writePosting(writer, previous, item, posting)
+    previous = item
+  }
+  return { items: row.length, postings: writer.finish(), closeness }
+}
+
+function matched(term: string, row: Row, group = 0, kind: MatchedTerm['kind'] = 'word', weight = FULL): MatchedTerm {
+  return { term, kind, group, weight, matches: row.length === 0 ? [] : [listOf(row)] }
+}
+
+/** Documents whose titles have two terms; skills where their numbers are named. */
+function headOf(items: number, { skills = [] as number[], titles = [] as number[] } = {}) {
+  const kinds = Uint8Array.from({ length: items }, (_, item) => (skills.includes(item) ? ITEM_KIND.skill : ITEM_KIND.document))
+  return { kinds, titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2) }
+}
+
+function scoresOf(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
+  return [...rankItems(terms, head).scores]
+}
+
+function order(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
+  const { scores, floor } = rankItems(terms, head)
+  const items = [...scores.keys()].filter(item => (scores[item] ?? 0) >= floor)
+  return items.sort((left, right) => (scores[right] ?? 0) - (scores[left] ?? 0) || left - right)
+}
+
+const weak = packPosting(10, PLACE.body)
+const strong = packPosting(60, PLACE.body)
+const named = packPosting(60, PLACE.named)
+const titled = packPosting(60, PLACE.title)
+
+describe('a score', () => {
+  test('goes by impact, then by path order', () => {
+    const row: Row = [
+      [0, weak],
+      [1, strong],
+      [2, weak],
+    ]
+    expect(order([matched('x', row)], headOf(3))).toEqual([1, 0, 2])
+  })
+
+  test('goes by rare words more than by common ones', () => {
+    const common = matched(
+      'common',
+      [0, 1, 2, 3].map(item => [item, strong] as const),
+    )
+    const rare = matched('rare', [[5, strong]], 1)
+    expect(order([common, rare], headOf(9))[0]).toBe(5)
+  })
+
+  test('is higher where names have the whole query, and most where the title has nothing else', () => {
+    const rows = [body(strong), body(named), body(titled)]
+    const terms = ['code', 'review'].map((term, group) => matched(term, rows, group))
+    const [inBody = 0, inNames = 0, inTitle = 0] = scoresOf(terms, headOf(9))
+    expect(inNames).toBe(2 * inBody)
+    expect(inTitle).toBe(3 * inBody)
+
+    function body(posting: number): readonly [number, number] {
+      return [[strong, named, titled].indexOf(posting), posting]
+    }
+  })
+
+  test('gains next to nothing where names have half of the query', () => {
+    const half = [matched('code', [[0, named]]), matched('review', [[0, strong]], 1)]
+    const none = [matched('code', [[0, strong]]), matched('review', [[0, strong]], 1)]
+    const [withHalf = 0] = scoresOf(half, headOf(9))
+    const [without = 0] = scoresOf(none, headOf(9))
+    expect(withHalf / without).toBeLessThan(1.01)
+  })
+
+  test('prefers the title that the query fills', () => {
+    const row: Row = [
+      [0, titled],
+      [1, titled],
+    ]
+    expect(order([matched('code', row), matched('review', row, 1)], headOf(9, { titles: [6, 2] }))).toEqual([1, 0])
+  })
+
+  test('prefers the skill among equals', () => {
+    const row: Row = [
+      [0, weak],
+      [1, weak],
+    ]
+    expect(order([matched('x', row)], headOf(2, { skills: [1] }))).toEqual([1, 0])
+  })
+
+  test('lets English filler words count little, unless there is nothing else', () => {
+    const filler = matched('the', [[0, strong]])
+    const word = matched('token', [[1, weak]], 1)
+    expect(order([filler, word], headOf(9))[0]).toBe(1)
+    expect(order([filler], headOf(9))).toEqual([0])
+  })
+
+  test('lets a whole identifier that stands somewhere say more than its parts', () => {
+    const parts = [matched('max', [[0, strong]], 0, 'part'), matched('token', [[0, strong]], 0, 'part')]
+    expect(order([...parts, matched('max_tokens', [[1, strong]], 0, 'whole')], headOf(9))[0]).toBe(1)
+    expect(order([...parts, matched('max_tokens', [], 0, 'whole')], headOf(9))).toEqual([0])
+  })
+
+  test('tells a phrase in names from its pairs: the triple between them', () => {
+    const pairs = ['算出', '出プ'].map(term =>
+      matched(
+        term,
+        [
+          [0, named],
+          [1, named],
+        ],
+        0,
+        'pair',
+      ),
+    )
+    expect(order([...pairs, matched('算出プ', [[1, named]], 0, 'triple')], headOf(9))).toEqual([1, 0])
+  })
+
+  test('counts what is spelled differently less, and a rare respelling no more than a common one', () => {
+    const near = {
+      ...matched('prom', []),
+      matches: [
+        listOf(
+          [0, 1, 2, 3].map(item => [item, strong] as const),
+          FULL / 2,
+        ),
+        listOf([[5, strong]], FULL / 2),
+      ],
+    }
+    const scores = scoresOf([near], headOf(9))
+    expect(scores[5]).toBe(scores[0])
+  })
+
+  test('knows nothing of what does not match', () => {
+    expect(rankItems([matched('x', [])], headOf(3)).best).toBe(0)
+    expect(rankItems([], headOf(3)).best).toBe(0)
+    expect(rankItems([matched('x', [])], headOf(0)).best).toBe(0)
+  })
+
+  test('of less than .15 of the best is below the floor', () => {
+    const least = packPosting(8, PLACE.body)
+    const row: Row = [
+      [0, strong],
+      [1, least],
+      [2, packPosting(9, PLACE.body)],
+    ]
+    expect(order([matched('x', row)], headOf(9))).toEqual([0, 2])
+  })
+
+  test('is refused where bytes are no postings of the items', () => {
+    expect(() => rankItems([matched('x', [[7, strong]])], headOf(3))).toThrow(RangeError)
+    const { postings } = listOf([[1, strong]])
+    const cut = { ...matched('x', []), matches: [{ items: 1, postings: postings.subarray(0, 1), closeness: FULL }] }
+    expect(() => rankItems([cut], headOf(3))).toThrow(RangeError)
+  })
+
+  test('is a whole number within 32 bits, whatever is asked for', () => {
+    const place = fc.constantFrom(PLACE.body, PLACE.named, PLACE.title)
+    const row = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 29 }), fc.integer({ min: 1, max: 84 }), place), {
+      selector: ([item]) => item,
+    })
+    const kind = fc.constantFrom('word', 'whole', 'part', 'pair', 'triple' as const)
+    const terms = fc.array(fc.record({ row, kind, group: fc.nat(3), weight: fc.integer({ min: 1, max: FULL }) }), {
+      maxLength: 64,
+    })
+    fc.assert(
+      fc.property(terms, asked => {
+        const given = asked.map(({ row: postings, kind: of, group, weight }, index) => {
+          const sorted = postings.toSorted(([left], [right]) => left - right)
+          return matched(
+            `t${index}`,
+            sorted.map(([item, impact, at]) => [item, packPosting(impact, at)] as const),
+            group,
+            of,
+            weight,
+          )
+        })
+        const { scores, best, floor } = rankItems(given, headOf(30, { skills: [3, 4] }))
+        expect(best).toBe(Math.max(...scores))
+        expect(Number.isInteger(floor) && floor >= 1).toBe(true)
+      }),
+    )
+    const full = Array.from({ length: 64 }, (_, index) => matched(`t${index}`, [[0, packPosting(84, PLACE.title)]], index))
+    const [score = 0] = scoresOf(full, { kinds: new Uint8Array(1_000_000), titleLengths: new Uint8Array(1_000_000).fill(64) })
+    const [one = 0] = scoresOf(full.slice(0, 1), {
+      kinds: new Uint8Array(1_000_000),
+      titleLengths: new Uint8Array(1_000_000).fill(1),
+    })
+    expect(score / one).toBeCloseTo(64, 0)
+  })
+})
+
+test('what a term tells falls with the number of items that have it, and is never nothing', () => {
+  expect(informationOf(0, 1023)).toBe(11 * FULL)
+  for (const items of [1, 2, 10, 15_000]) {
+    let before = Number.POSITIVE_INFINITY
+    for (let found = 1; found <= items; found += Math.ceil(items / 100)) {
+      const information = informationOf(found, items)
+      expect(Number.isInteger(information)).toBe(true)
+      expect(information).toBeGreaterThan(0)
+      expect(information).toBeLessThanOrEqual(before)
+      expect(Math.abs(information / FULL - Math.max(1 / 16, Math.log2((items + 1) / (found + 0.5))))).toBeLessThan(2 / FULL)
+      before = information
+    }
+  }
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
+import { TITLE_LENGTH_MAX } from '#core/search/head.ts'
+import { IMPACT_MAX, impactOf, PLACE, placeOf } from '#core/search/postings.ts'
+import type { SearchInput } from '#indexer/search/input.ts'
+import { FIELD_TERMS, visitItemTerms } from '#indexer/search/item-terms.ts'
+
+function termsOf({ fields = {}, ...item }: Partial<SearchInput>) {
+  const terms = new Map<string, number>()
+  const input: SearchInput = { path: 'a.md', kind: 'document', owner: null, title: '', summary: '', text: null, fields, ...item }
+  const titleLength = visitItemTerms(input, (term, posting) => {
+    expect(terms.has(term)).toBe(false)
+    terms.set(term, posting)
+  })
+  return {
+    terms,
+    titleLength,
+    impact: (term: string) => impactOf(terms.get(term) ?? 0),
+    place: (term: string) => placeOf(terms.get(term) ?? 0),
+  }
+}
+
+describe('the terms of an item', () => {
+  test('have the best of their places', () => {
+    const fields = { description: 'both here', keywords: 'key', headings: 'head', body: 'plain head title' }
+    const { place } = termsOf({ title: 'Title', path: 'folder/name.md', fields })
+    expect(['title', 'here', 'key', 'head', 'folder', 'plain'].map(place)).toEqual([
+      PLACE.title,
+      PLACE.named,
+      PLACE.named,
+      PLACE.named,
+      PLACE.named,
+      PLACE.body,
+    ])
+  })
+
+  test('tell more of it the heavier the field and the more they are said', () => {
+    const fields = { description: 'd', keywords: 'k', headings: 'h', body: 'b' }
+    const { impact } = termsOf({ title: 't', fields })
+    const impacts = ['t', 'd', 'k', 'h', 'b'].map(impact)
+    expect(impacts).toEqual(impacts.toSorted((left, right) => right - left))
+    expect(new Set(impacts).size).toBe(5)
+    const often = termsOf({ fields: { body: 'word '.repeat(99) } }).impact('word')
+    expect(often).toBeGreaterThan(termsOf({ fields: { body: 'word' } }).impact('word'))
+    expect(often).toBeLessThanOrEqual(IMPACT_MAX)
+  })
+
+  test('tell less of a longer text', () => {
+    const padding = Array.from({ length: 2000 }, (_, at) => `w${at}`).join(' ')
+    expect(termsOf({ fields: { body: `word ${padding}` } }).impact('word')).toBeLessThan(
+      termsOf({ fields: { body: 'word' } }).impact('word'),
+    )
+  })
+
+  test('do not depend on the items before it', () => {
+    const before = termsOf({ title: 'one two', fields: { body: 'three three' } }).terms
+    termsOf({ title: 'three', fields: { body: 'one' } })
+    expect(termsOf({ title: 'one two', fields: { body: 'three three' } }).terms).toEqual(before)
+    const item: SearchInput = { path: 'a', kind: 'document', owner: null, title: 'one', summary: '', text: null, fields: {} }
+    const fail = () => {
+      throw new Error('stop')
+    }
+    expect(() => visitItemTerms(item, fail)).toThrow('stop')
+    expect(termsOf({ title: 'one two', fields: { body: 'three three' } }).terms).toEqual(before)
+  })
+
+  test('have common English words of titles only', () => {
+    const { terms } = termsOf({ title: 'What is it', fields: { body: 'the what', description: 'and' } })
+    expect([...terms.keys()]).toEqual(['what', 'is', 'it', 'md', 'a.md'])
+  })
+
+  test('have the summary where there is no description, and the name beside the title', () => {
+    expect(termsOf({ summary: 'brief' }).place('brief')).toBe(PLACE.named)
+    expect(termsOf({ summary: 'brief', fields: { description: 'other' } }).terms.has('brief')).toBe(false)
+    const { place, titleLength } = termsOf({ title: 'Code review', fields: { name: 'code-reviewer' } })
+    expect(place('reviewer')).toBe(PLACE.title)
+    expect(titleLength).toBe(3)
+  })
+
+  test('have nothing of the file name of a skill', () => {
+    const { terms } = termsOf({ kind: 'skill', path: 'skills/pdf/SKILL.md', owner: 'skills/pdf/SKILL.md' })
+    expect([...terms.keys()].sort()).toEqual(['pdf', 'skill'])
+    expect([...termsOf({ kind: 'skill', path: 'SKILL.md' }).terms]).toEqual([])
+  })
+
+  test('have no identifiers of headings, but text in braces', () => {
+    const { terms } = termsOf({ title: '算出 {#computed}', fields: { headings: 'Use {x}\nEnd {/*the-anchor*/}', body: '' } })
+    expect(['computed', 'anchor'].some(term => terms.has(term))).toBe(false)
+    expect(terms.has('x')).toBe(true)
+  })
+
+  test('have triples of characters in names alone', () => {
+    const { terms, titleLength } = termsOf({ title: '算出法', fields: { headings: '基本的', body: '条件式' } })
+    expect(['算出法', '基本的', '条件式'].map(term => terms.has(term))).toEqual([true, true, false])
+    expect(titleLength).toBe(2)
+  })
+
+  test('are bounded by field and by bytes, so that nothing depends on other files', () => {
+    const words = (count: number, letter: string) => Array.from({ length: count }, (_, at) => `${letter}${at}`).join(' ')
+    const { terms } = termsOf({ path: 'p', fields: { headings: words(FIELD_TERMS + 9, 'h'), body: words(FIELD_TERMS + 9, 'b') } })
+    expect(terms.size).toBe(2 * FIELD_TERMS + 1)
+    const far = `${' '.repeat(SEARCHED_FILE_BYTES)}far`
+    expect(termsOf({ fields: { body: far } }).terms.has('far')).toBe(false)
+    expect(termsOf({ title: words(400, 't') }).titleLength).toBe(TITLE_LENGTH_MAX)
+  })
+})
