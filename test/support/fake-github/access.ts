@@ -24,6 +24,7 @@ function visibilityOf(world: World, credential: Credential, repository: Reposito
     case 'client':
     case 'invalid':
       return isPublic ? 'granted' : 'missing'
+    // What the real host answers to an app's JWT here is UNVERIFIED; the app has nothing to ask with it.
     case 'app':
       return 'missing'
     case 'installation': {

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { type FakeGitHub, startFakeGitHub } from './server.ts'
 
 const SHOW_MILLISECONDS = 500
-const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400]\n'
+const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400, 0 for free ones]\n'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,10 +22,19 @@ const port = Number(values.port)
 const isFolder = folder !== undefined && (await stat(folder).catch(() => null))?.isDirectory() === true
 
 if (values.help) process.stdout.write(USAGE)
-else if (!isFolder || positionals.length !== 1 || !Number.isInteger(port) || port < 1 || port > 65_530) {
+else if (!isFolder || positionals.length !== 1 || !Number.isInteger(port) || port < 0 || port > 65_530) {
   process.stderr.write(isFolder ? USAGE : `${folder ?? 'the folder'} is not there\n${USAGE}`)
   process.exitCode = 1
-} else await serve(await startFakeGitHub({ root: resolve(folder), firstPort: port }))
+} else {
+  const github = await startFakeGitHub({ root: resolve(folder), ...(port === 0 ? {} : { firstPort: port }) }).catch(explain)
+  if (github) await serve(github)
+}
+
+function explain(error: Error): null {
+  process.stderr.write(`cannot listen on the five ports from ${port}: ${error.message}\n`)
+  process.exitCode = 1
+  return null
+}
 
 async function serve(github: FakeGitHub): Promise<void> {
   const person = github.user('octo-reader', { name: 'A reader' })

@@ -96,11 +96,25 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
   const urls: Partial<Record<HostName, string>> = {}
   for (const [index, host] of HOST_NAMES.entries()) {
     const server = createServer((message, response) => void handle(host, message, response))
-    await listen(server, firstPort === undefined ? 0 : firstPort + index)
+    // A client must not meet the end of an idle connection just as it asks again.
+    server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS
     servers.push(server)
+    await listen(server, firstPort === undefined ? 0 : firstPort + index).catch(async error => {
+      await close()
+      throw error
+    })
     urls[host] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
   const origins = { ...urls, ...(enterprise ? { api: `${urls.web}${ENTERPRISE_PATH}` } : {}) } as Origins
+
+  async function close(): Promise<void> {
+    closing.abort()
+    for (const server of servers) {
+      const closed = new Promise(resolve => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    }
+  }
 
   async function handle(server: HostName, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const isApi = server === 'api' || (enterprise && server === 'web' && message.url?.startsWith(`${ENTERPRISE_PATH}/`))
@@ -111,7 +125,8 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
       const request = await readRequest(host, message)
       await respond(request, response, record)
     } catch (error) {
-      if (!closing.signal.aborted && !response.destroyed) mistakes.push(`${record.method} ${record.path}: ${String(error)}`)
+      const isLeft = closing.signal.aborted || response.destroyed || message.socket.destroyed
+      if (!isLeft) mistakes.push(`${record.method} ${record.path}: ${String(error)}`)
       if (response.headersSent) response.destroy()
       else await sendAnswer(response, 'GET', textAnswer(500, 'this stand-in failed'), record).catch(() => response.destroy())
     } finally {
@@ -180,18 +195,12 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
       limits.reset()
       mistakes.length = 0
     },
-    async close() {
-      closing.abort()
-      for (const server of servers) {
-        const closed = new Promise(resolve => server.close(resolve))
-        server.closeAllConnections()
-        await closed
-      }
-    },
+    close,
   }
 }
 
 const ENTERPRISE_PATH = '/api/v3'
+const KEEP_ALIVE_MILLISECONDS = 60_000
 
 async function listen(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))

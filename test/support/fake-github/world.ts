@@ -207,6 +207,14 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     }
   }
 
+  /** What is known and still there, or what a look at the folder brings. */
+  const lookedUp = async (find: () => Repository | null): Promise<Repository | null> => {
+    const known = find()
+    if (known && (await isThere(join(known.gitDir, 'HEAD')))) return known
+    await look()
+    return find()
+  }
+
   const world: World = {
     clock,
     accounts: new Set(),
@@ -222,17 +230,11 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     ambiguousRefs: 'branch',
 
     async account(login) {
-      await look()
+      if (!findAccount(login)) await look()
       return findAccount(login)
     },
-    async repository(owner, name) {
-      await look()
-      return findRepository(owner, name)
-    },
-    async repositoryById(id) {
-      await look()
-      return [...world.repositories].find(repository => repository.id === id) ?? null
-    },
+    repository: (owner, name) => lookedUp(() => findRepository(owner, name)),
+    repositoryById: id => lookedUp(() => [...world.repositories].find(repository => repository.id === id) ?? null),
     async accountRepositories(account) {
       await look()
       return [...world.repositories].filter(repository => repository.owner === account)

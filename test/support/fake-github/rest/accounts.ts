@@ -20,7 +20,7 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
   {
     operation: 'GET /users/{username}/repos',
     docs: 'repos/repos#list-repositories-for-a-user',
-    // Whoever asks sees what everyone sees.
+    // Whoever asks sees what everyone sees. That links name an organisation as a user here is UNVERIFIED.
     answer: call =>
       withAccount(call, async account => {
         const all = call.request.query.get('type') === 'member' ? [] : await publicRepositories(call.world, account)

@@ -142,7 +142,7 @@ function finish({ credential }: Scene, request: FakeRequest, given: RestAnswer):
     'cache-control': `${shared}, max-age=60, s-maxage=60`,
     vary: 'Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding, Accept, X-Requested-With',
   }
-  if (isKnown(etag, header(request, 'if-none-match'))) return { status: 304, headers: { ...headers, ...caching } }
+  if (isUnchanged(request, etag, headers['last-modified'])) return { status: 304, headers: { ...headers, ...caching } }
   return { status, headers: { ...type, ...headers, ...caching }, ...(body === undefined ? {} : { body }) }
 }
 
@@ -153,9 +153,17 @@ function weakTag(body: string, kind: CredentialKind, authorization: string | nul
   return `W/"${hash.digest('hex')}"`
 }
 
-function isKnown(etag: string, known: string | null): boolean {
+/** A tag says more than a date, so the date counts only without one. */
+function isUnchanged(request: FakeRequest, etag: string, changed: string | undefined): boolean {
+  const known = header(request, 'if-none-match')
+  if (known !== null) return isKnown(etag, known)
+  const since = Date.parse(header(request, 'if-modified-since') ?? '')
+  return changed !== undefined && Date.parse(changed) <= since
+}
+
+function isKnown(etag: string, known: string): boolean {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
-  return known?.split(',').some(tag => opaque(tag) === opaque(etag) || tag.trim() === '*') ?? false
+  return known.split(',').some(tag => opaque(tag) === opaque(etag) || tag.trim() === '*')
 }
 
 const COMPRESSED_FROM_BYTES = 256

@@ -24,7 +24,10 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
     operation: 'GET /repos/{owner}/{repo}',
     docs: 'repos/repos#get-a-repository',
     answer: call =>
-      withRepository(call, 'metadata', async repository => ({ status: 200, json: await fullRepository(call, repository) })),
+      withRepository(call, 'metadata', async repository => {
+        const json = await fullRepository(call, repository)
+        return { status: 200, json, headers: { 'last-modified': new Date(String(json.updated_at)).toUTCString() } }
+      }),
   },
   {
     // Nothing can be changed here; a rename is followed by writes in its own way, though.

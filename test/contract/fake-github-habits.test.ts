@@ -1,0 +1,304 @@
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { simpleAccount } from '#test/support/fake-github/bodies.ts'
+import { createClock } from '#test/support/fake-github/clock.ts'
+import { createLimits } from '#test/support/fake-github/limits.ts'
+import { faultOfAnswer, OPERATIONS } from '#test/support/fake-github/schema.ts'
+import { startFakeGitHub } from '#test/support/fake-github/server.ts'
+import {
+  authorizationPayload,
+  installationPayload,
+  pushPayload,
+  repositoryPayload,
+  selectionPayload,
+  signDelivery,
+} from '#test/support/fake-github/webhooks.ts'
+import { openGitHubScene } from './fake-github-scene.ts'
+
+const scene = await openGitHubScene()
+const {
+  github,
+  repositories,
+  work,
+  repository,
+  commits,
+  ada,
+  bob,
+  secret,
+  app,
+  installation,
+  tokens,
+  ask,
+  askJson,
+  statusOf,
+  gitFailure,
+} = scene
+
+afterEach(scene.check)
+afterAll(scene.close)
+
+describe('tags and limits', () => {
+  test('the tag of a JSON body is the same for everyone who has no token of a person or installation', async () => {
+    const tagOf = async (headers: Record<string, string>) => (await ask('/repos/acme/tools', { headers })).headers.get('etag')
+    const anonymous = await tagOf({})
+    expect(anonymous).toMatch(/^W\/"[0-9a-f]{64}"$/)
+    expect(await tagOf({ authorization: `Basic ${tokens.client}` })).toBe(anonymous)
+    const byInstallation = await tagOf({ authorization: `Bearer ${tokens.installation}` })
+    const other = github.installationToken(installation)
+    expect(new Set([anonymous, byInstallation, await tagOf({ authorization: `Bearer ${other}` })]).size).toBe(3)
+    expect(await tagOf({ authorization: `Bearer ${tokens.installation}` })).toBe(byInstallation)
+  })
+
+  test('nothing new is 304, and free for who is known', async () => {
+    const remaining = async (headers: Record<string, string>) => {
+      const answer = await ask('/users/ada', { headers })
+      return [answer.status, Number(answer.headers.get('x-ratelimit-remaining')), answer.headers.get('etag') ?? ''] as const
+    }
+    const [, left, etag] = await remaining({})
+    expect(await remaining({ 'if-none-match': etag })).toEqual([304, left - 1, etag])
+    const authorization = `Bearer ${tokens.ada}`
+    const [, known, own] = await remaining({ authorization })
+    expect(await remaining({ authorization, 'if-none-match': own })).toEqual([304, known, own])
+    expect(github.log.rest.map(({ counted }) => counted)).toEqual([true, true, true, false])
+  })
+
+  test('a date is enough where there is no tag', async () => {
+    const changed = (await ask('/repos/acme/tools')).headers.get('last-modified') ?? ''
+    const since = async (headers: Record<string, string>) => statusOf('/repos/acme/tools', { headers })
+    expect(await since({ 'if-modified-since': changed })).toBe(304)
+    expect(await since({ 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(200)
+    expect(await since({ 'if-modified-since': changed, 'if-none-match': '"other"' })).toBe(200)
+  })
+
+  test('the hour of a credential: sixty requests for nobody, five thousand for a person, and asking costs nothing', async () => {
+    const overview = await askJson('/rate_limit')
+    expect(overview).toMatchObject({ rate: { limit: 60, used: 0, remaining: 60 }, resources: { core: { limit: 60 } } })
+    await ask('/users/ada')
+    expect(await askJson('/rate_limit')).toMatchObject({ rate: { used: 1, remaining: 59 } })
+    expect(await askJson('/rate_limit', { token: tokens.ada })).toMatchObject({ rate: { limit: 5000 } })
+    const newer = await ask('/rate_limit', { headers: { 'x-github-api-version': '2026-03-10' } })
+    expect(Object.keys((await newer.json()) as object)).toEqual(['resources'])
+  })
+
+  test.each([403, 429] as const)('over the limit every answer is %i until the hour is over', async status => {
+    github.limits.exhaust(tokens.ada, { status, seconds: 100 })
+    const answer = await ask('/users/ada', { token: tokens.ada })
+    expect(answer.status).toBe(status)
+    expect([answer.headers.get('x-ratelimit-remaining'), answer.headers.get('retry-after')]).toEqual(['0', null])
+    const reset = Number(answer.headers.get('x-ratelimit-reset')) * 1000
+    expect(Math.abs(reset - github.clock.now() - 100_000)).toBeLessThan(5000)
+    expect(await answer.json()).toMatchObject({ message: expect.stringContaining('API rate limit exceeded for user ID') })
+    expect(await statusOf('/users/ada', { token: tokens.adaByApp })).toBe(status)
+    expect(await statusOf('/users/ada')).toBe(200)
+    github.clock.advance(101)
+    expect(await statusOf('/users/ada', { token: tokens.ada })).toBe(200)
+  })
+
+  test.each([403, 429] as const)('the secondary limit is %i, with or without a time to wait', async status => {
+    github.limits.secondary({ status, retryAfterSeconds: 17 })
+    const answer = await ask('/users/ada', { token: tokens.ada })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, '17'])
+    expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0)
+    github.limits.secondary({ status, retryAfterSeconds: null })
+    expect((await ask('/users/ada')).headers.get('retry-after')).toBe(null)
+    expect(await statusOf('/users/ada')).toBe(200)
+  })
+
+  test('nine hundred points in a minute and a hundred requests at once are the secondary limit by themselves', () => {
+    const clock = createClock()
+    const keeper = createLimits(clock, () => ({ kind: 'anonymous' }))
+    const app = { kind: 'client', clientId: 'Ov23', app: null } as const
+    const refusedAs = (method: string) => keeper.refuse(app, method, 'ID')?.status ?? null
+    for (let turn = 0; turn < 180; turn++) expect(refusedAs('POST')).toBe(null)
+    expect(refusedAs('GET')).toBe(403)
+    clock.advance(61)
+    const ends = Array.from({ length: 101 }, () => keeper.begin(app))
+    expect(refusedAs('GET')).toBe(403)
+    ends[0]?.()
+    expect(refusedAs('GET')).toBe(null)
+  })
+
+  test('the sixty-first request of nobody in an hour is one too many', async () => {
+    github.limits.set('anonymous', 2)
+    expect([await statusOf('/users/ada'), await statusOf('/nothing'), await statusOf('/users/ada')]).toEqual([200, 404, 403])
+  })
+})
+
+describe('what goes wrong', () => {
+  test('an answer instead of the real one, as often as asked for', async () => {
+    github.faults.add({
+      match: { host: 'api', path: '/users/ada' },
+      times: 2,
+      status: 502,
+      body: 'oops',
+      headers: { 'x-a': 'b' },
+    })
+    const answer = await ask('/users/ada')
+    expect([answer.status, await answer.text(), answer.headers.get('x-a')]).toEqual([502, 'oops', 'b'])
+    expect([await statusOf('/users/bob'), await statusOf('/users/ada'), await statusOf('/users/ada')]).toEqual([200, 502, 200])
+    expect(github.log.rest.map(({ fault }) => fault)).toEqual([true, false, true, false])
+  })
+
+  test('a page, a redirect, and the real answer late', async () => {
+    github.faults.add({ html: true })
+    expect((await ask('/users/ada')).headers.get('content-type')).toContain('text/html')
+    github.faults.add({ redirect: 'http://127.0.0.1:1/' })
+    expect((await ask('/users/ada')).headers.get('location')).toBe('http://127.0.0.1:1/')
+    github.faults.add({ delaySeconds: 0.05 })
+    expect(await askJson('/users/ada')).toMatchObject({ login: 'ada' })
+  })
+
+  test('a broken connection, an answer cut short, one without an end, and one that never comes', async () => {
+    github.faults.add({ reset: true })
+    await expect(ask('/users/ada')).rejects.toThrow()
+    github.faults.add({ match: { path: /users/ }, cutAfterBytes: 10 })
+    await expect(ask('/users/ada').then(answer => answer.text())).rejects.toThrow()
+    github.faults.add({ endless: true })
+    const reader = (await ask('/users/ada')).body?.getReader()
+    let seen = 0
+    while (seen < 1024 * 1024) seen += (await reader?.read())?.value?.length ?? Number.POSITIVE_INFINITY
+    expect(seen).toBeLessThan(Number.POSITIVE_INFINITY)
+    await reader?.cancel()
+    github.faults.add({ stall: true })
+    const stalled = await ask('/users/ada')
+    expect(stalled.status).toBe(200)
+    await stalled.body?.cancel()
+    github.faults.add({ match: { host: 'web' }, cutAfterBytes: 10 })
+    expect(await gitFailure(['ls-remote', `${github.origins.web}/acme/tools`])).toMatch(/fatal/)
+  })
+})
+
+describe('the stand-in itself', () => {
+  test('a client that gives up is no mistake of the host', async () => {
+    const leaving = new AbortController()
+    github.faults.add({ delaySeconds: 60 })
+    const asked = fetch(`${github.origins.api}/users/ada`, { signal: leaving.signal })
+    await expect.poll(() => github.log.lines).toEqual(['GET /users/ada 0'])
+    leaving.abort()
+    await expect(asked).rejects.toThrow('aborted')
+  })
+
+  test('the program serves a folder, and says how to use it', async () => {
+    const program = fileURLToPath(new URL('../support/fake-github/main.ts', import.meta.url))
+    const child = spawn(process.execPath, [program, repositories.root, '--port', '0'])
+    let output = ''
+    child.stdout.on('data', chunk => (output += chunk))
+    const ended = once(child, 'exit')
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('MOUNTGLASS_GITHUB_WEBHOOK_SECRET')
+    const api = /MOUNTGLASS_GITHUB_API_URL='([^']+)'/.exec(output)?.[1]
+    expect(await (await fetch(`${api}/repos/acme/tools`)).json()).toMatchObject({ full_name: 'acme/Tools', private: false })
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  })
+
+  test('the program refuses what is no folder', async () => {
+    const program = fileURLToPath(new URL('../support/fake-github/main.ts', import.meta.url))
+    const child = spawn(process.execPath, [program, join(work, 'nothing')])
+    let output = ''
+    child.stderr.on('data', chunk => (output += chunk))
+    expect(await once(child, 'close')).toEqual([1, null])
+    expect(output).toContain('is not there\nusage: npm run fake-github')
+  })
+
+  test('the log tells who asked for what, and how many bytes went', async () => {
+    await askJson('/users/ada', { token: tokens.ada })
+    await statusOf('/users/nobody')
+    expect(github.log.lines).toEqual(['GET /users/ada 200', 'GET /users/nobody 404'])
+    expect(github.log.rest.map(({ credential }) => credential)).toEqual(['personal', 'anonymous'])
+    expect(github.log.bytesOut()).toBeGreaterThan(100)
+    await Promise.all(Array.from({ length: 5 }, () => statusOf('/repos/acme/tools')))
+    expect(github.log.peak).toBeGreaterThan(1)
+  })
+
+  test('a body that is not as described is a mistake', () => {
+    expect(faultOfAnswer('GET /users/{username}', 200, { login: 'ada' })).toContain("must have required property 'id'")
+    expect(faultOfAnswer('GET /users/{username}', 404, { message: 1 })).toContain('message')
+    expect(faultOfAnswer('GET /nothing', 200, {})).toContain('not in the description')
+    expect(faultOfAnswer('GET /users/{username}', 418, {})).toContain('not described')
+  })
+
+  test('every operation of the description is answered', async () => {
+    const filled = (path: string) =>
+      path
+        .replace('{owner}/{repo}', 'acme/tools')
+        .replace('{installation_id}', String(installation.id))
+        .replace('{client_id}', app.clientId)
+        .replace(/\{(username|org)\}/, 'acme')
+        .replace('{basehead}', 'main...main')
+        .replace('{file_sha}', '0'.repeat(40))
+        .replace(/\{[^}]+\}/g, 'main')
+    const unknown = await askJson('/nothing/at/all')
+    for (const operation of OPERATIONS) {
+      const [method = '', path = ''] = operation.split(' ')
+      const answer = await ask(filled(path), { method, token: tokens.ada })
+      const text = await answer.text()
+      const page = text === '' ? '' : (JSON.parse(text) as { documentation_url?: string }).documentation_url
+      expect([operation, page === unknown.documentation_url && answer.status === 404]).toEqual([operation, false])
+    }
+  })
+
+  test('a push is signed with the secret of the app, as its description says', async () => {
+    const push = { ref: 'refs/heads/main', before: commits.first, after: commits.second }
+    const payload = await pushPayload(github.scene, repository, push, installation)
+    const { headers, body } = signDelivery(app, 'push', payload, { id: 'one' })
+    const signature = `sha256=${createHmac('sha256', app.webhookSecret).update(body).digest('hex')}`
+    expect(headers).toMatchObject({ 'x-hub-signature-256': signature, 'x-github-event': 'push', 'x-github-delivery': 'one' })
+    expect(JSON.parse(body)).toMatchObject({
+      after: commits.second,
+      repository: { full_name: 'acme/Tools' },
+      commits: [{ id: commits.second, modified: ['README.md'], added: ['docs/hidden.md', 'version.txt'] }],
+      installation: { id: installation.id },
+    })
+  })
+
+  test('the other events are as described, and one that is not is refused', async () => {
+    const { scene } = github
+    const happened = (action: string | null, more = {}) => repositoryPayload(scene, repository, action, installation, more)
+    const renamed = { changes: { repository: { name: { from: 'old' } } } }
+    const events = [
+      ['repository', await happened('renamed', renamed)],
+      ['repository', await happened('privatized')],
+      ['repository', await happened('publicized')],
+      ['repository', await happened('deleted')],
+      ['public', await happened(null)],
+      ['member', await happened('removed', { member: simpleAccount(scene, bob) })],
+      ['installation', await installationPayload(scene, installation, 'created')],
+      ['installation', await installationPayload(scene, installation, 'suspend')],
+      ['installation_repositories', selectionPayload(scene, installation, 'added', [secret])],
+      ['installation_repositories', selectionPayload(scene, installation, 'removed', [secret])],
+      ['github_app_authorization', authorizationPayload(scene, ada)],
+    ] as const
+    for (const [event, payload] of events) expect(signDelivery(app, event, payload).headers['x-github-event']).toBe(event)
+    expect(() => signDelivery(app, 'public', {})).toThrow("must have required property 'repository'")
+    expect(() => signDelivery(app, 'nothing', {})).toThrow('not in the description')
+  })
+
+  test('what comes to lie in the folder is served, and what goes is gone for good', async () => {
+    const late = await repositories.create('carol', 'late', { description: 'Late' })
+    await late.commit({ 'a.md': 'a' })
+    const { id } = await askJson('/repos/carol/late')
+    await rm(late.gitDir, { recursive: true })
+    expect(await statusOf('/repos/carol/late')).toBe(404)
+    const again = await repositories.create('carol', 'late')
+    await again.commit({ 'b.md': 'b' })
+    const found = await askJson('/repos/carol/late')
+    expect([found.description, found.id === id]).toEqual([null, false])
+  })
+
+  test('an Enterprise Server has its API below the web origin', async () => {
+    const server = await startFakeGitHub({ root: repositories.root, enterprise: true })
+    try {
+      expect(server.origins.api).toBe(`${server.origins.web}/api/v3`)
+      const answer = await fetch(`${server.origins.api}/repos/acme/Tools`)
+      expect(await answer.json()).toMatchObject({ url: `${server.origins.api}/repos/acme/Tools` })
+      expect(server.log.rest.map(({ path }) => path)).toEqual(['/api/v3/repos/acme/Tools'])
+    } finally {
+      await server.close()
+    }
+  })
+})
