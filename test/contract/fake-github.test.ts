@@ -6,8 +6,23 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { basic, openGitHubScene } from './fake-github-scene.ts'
 
 const scene = await openGitHubScene()
-const { github, work, tools, repository, commits, acme, ada, secret, installation, tokens, ask, askJson, statusOf, gitFailure } =
-  scene
+const {
+  github,
+  work,
+  tools,
+  repository,
+  commits,
+  acme,
+  ada,
+  bob,
+  secret,
+  installation,
+  tokens,
+  ask,
+  askJson,
+  statusOf,
+  gitFailure,
+} = scene
 
 afterEach(scene.check)
 afterAll(scene.close)
