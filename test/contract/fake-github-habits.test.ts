@@ -124,6 +124,8 @@ describe('tags and limits', () => {
   })
 
   test('the sixty-first request of nobody in an hour is one too many', async () => {
+    github.limits.exhaust(`Basic ${tokens.client}`)
+    expect(await statusOf('/users/ada', { headers: { authorization: `Basic ${tokens.client}` } })).toBe(403)
     github.limits.set('anonymous', 2)
     expect([await statusOf('/users/ada'), await statusOf('/nothing'), await statusOf('/users/ada')]).toEqual([200, 404, 403])
   })
@@ -297,6 +299,14 @@ describe('the stand-in itself', () => {
       const answer = await fetch(`${server.origins.api}/repos/acme/Tools`)
       expect(await answer.json()).toMatchObject({ url: `${server.origins.api}/repos/acme/Tools` })
       expect(server.log.rest.map(({ path }) => path)).toEqual(['/api/v3/repos/acme/Tools'])
+      server.world.privateMode = true
+      expect(await statusOf(`${server.origins.api}/repos/acme/Tools`)).toBe(401)
+      expect(await gitFailure(['ls-remote', `${server.origins.web}/acme/Tools`])).toContain('could not read Username')
+      const token = server.personalToken(server.user('dora'))
+      expect(await statusOf(`${server.origins.api}/user`, { token })).toBe(200)
+      server.world.clear()
+      expect(await statusOf(`${server.origins.api}/user`, { token })).toBe(401)
+      expect(await statusOf(`${server.origins.api}/repos/acme/Tools`)).toBe(200)
     } finally {
       await server.close()
     }

@@ -44,7 +44,8 @@ export async function answerGit(
   const moved = current ? null : world.renamed(route.owner, route.name)
   const repository = current ?? moved
   const access = repository ? accessTo(world, credential, repository, 'contents') : 'missing'
-  if (!repository || access === 'missing')
+  const isHidden = world.privateMode && credential.kind === 'anonymous'
+  if (!repository || access === 'missing' || isHidden)
     return credential.kind === 'anonymous' ? unauthorized(NOT_FOUND) : textAnswer(404, NOT_FOUND)
   if (moved) {
     const query = request.query.toString()

@@ -7,7 +7,7 @@ import type { CredentialKind } from './kinds.ts'
 export interface Limits {
   /** Requests an hour of every credential of the kind. */
   set(kind: CredentialKind, limit: number): void
-  /** Nothing is left until the hour is over, for one token or (`null`) for those who have none. */
+  /** Nothing is left until the hour is over, for a token, a whole `Basic …`, or (`null`) for those who have neither. */
   exhaust(token: string | null, options?: { status?: 403 | 429; seconds?: number }): void
   /** Requests are sent away by the secondary limit. Without `retryAfterSeconds` the answer does not say for how long. */
   secondary(options?: { status?: 403 | 429; retryAfterSeconds?: number | null; times?: number }): void

@@ -54,13 +54,15 @@ const ajv = new Ajv2020({
   formats: { uri: (text: string) => URL.canParse(text), 'date-time': (text: string) => INSTANT.test(text) },
   logger: false,
 })
+ajv.addSchema({ $id: 'github', $defs: description.schemas })
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const compiled = new Map<string, ValidateFunction>()
 
 function faultOf(name: string, schema: JsonObject, body: unknown): string | null {
   let validate = compiled.get(name)
   if (!validate) {
-    validate = ajv.compile({ ...schema, $defs: description.schemas })
+    // All schemas that are named lie in one, so each of them is compiled once.
+    validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"github#/$defs/')))
     compiled.set(name, validate)
   }
   return validate(body) ? null : `${name}: ${ajv.errorsText(validate.errors, { dataVar: 'body' })}`

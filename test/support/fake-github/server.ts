@@ -88,7 +88,9 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
   const log = createLog()
   const faults = createFaults()
   const mistakes: string[] = []
-  const limits = createLimits(clock, token => (token === null ? { kind: 'anonymous' } : readCredential(world, asBearer(token))))
+  const limits = createLimits(clock, token =>
+    token === null ? { kind: 'anonymous' } : readCredential(world, requestWith(token)),
+  )
   const api = createApi(limits, fault => void mistakes.push(fault))
   const closing = new AbortController()
 
@@ -206,8 +208,8 @@ async function listen(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
 }
 
-function asBearer(token: string): FakeRequest {
-  const headers = { authorization: `Bearer ${token}` }
+function requestWith(token: string): FakeRequest {
+  const headers = { authorization: token.includes(' ') ? token : `Bearer ${token}` }
   return { host: 'api', method: 'GET', path: '/', query: new URLSearchParams(), headers, body: Buffer.alloc(0) }
 }
 

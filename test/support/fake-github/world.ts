@@ -23,6 +23,8 @@ export interface World {
   readonly archiveTokens: Map<string, number>
   /** Who sits at the browser that is sent to the sign-in page, and what that person decides. */
   browser: { user: Account; approves: boolean } | null
+  /** As on an Enterprise Server that shows nothing to who is not signed in. */
+  privateMode: boolean
   /** Which one a name means that is both a branch and a tag. UNVERIFIED of the real host: a driver must not depend on it. */
   ambiguousRefs: 'branch' | 'tag'
 
@@ -227,6 +229,7 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     codes: new Map(),
     archiveTokens: new Map(),
     browser: null,
+    privateMode: false,
     ambiguousRefs: 'branch',
 
     async account(login) {
@@ -349,6 +352,7 @@ export function createWorld(clock: FakeClock, root: string | null): World {
       const held = [world.accounts, world.repositories, world.apps, world.installations, world.oauthClients, world.tokens]
       for (const one of [...held, world.refreshTokens, world.codes, world.archiveTokens, former, removed, usedIds]) one.clear()
       world.browser = null
+      world.privateMode = false
       world.ambiguousRefs = 'branch'
     },
   }

@@ -71,6 +71,8 @@ const PREFLIGHT = {
 async function answerCall(call: Call, route: Route | null): Promise<RestAnswer> {
   const { credential, request } = call
   if (credential.kind === 'invalid') return refuse({ docs: '' }, 401, credential.message)
+  if (call.world.privateMode && credential.kind === 'anonymous')
+    return refuse({ docs: '' }, 401, 'Must authenticate to access this API.')
   const version = versionOf(request)
   // The wording is UNVERIFIED.
   if (!VERSIONS.includes(version)) return refuse(call, 400, `Unsupported API version: ${version}`)

@@ -157,10 +157,22 @@ async function answerTree(call: Call, repository: Repository): Promise<RestAnswe
   const recursive = (request.query.get('recursive') ?? '') !== ''
   const { rows, cut } = await readTree(world, repository, oid, recursive, repository.treeLimit)
   const base = `${origins.api}/repos/${fullName(repository)}/git`
-  return {
-    status: 200,
-    json: { sha: oid, url: `${base}/trees/${oid}`, tree: rows.map(row => treeEntry(base, row)), truncated: cut },
-  }
+  const entries = rows.map(row => treeEntry(base, row))
+  const tree = cutAtBytes(entries, TREE_BYTES)
+  const truncated = cut || tree.length < entries.length
+  return { status: 200, json: { sha: oid, url: `${base}/trees/${oid}`, tree, truncated } }
+}
+
+const TREE_BYTES = 7 * 1024 * 1024
+
+/** The first entries whose JSON together stays below the limit. */
+function cutAtBytes(entries: JsonObject[], limit: number): JsonObject[] {
+  let size = 0
+  const end = entries.findIndex(entry => {
+    size += JSON.stringify(entry).length + 1
+    return size > limit
+  })
+  return end < 0 ? entries : entries.slice(0, end)
 }
 
 /** A submodule has neither size nor address. */
