@@ -184,7 +184,9 @@ async function readListing(
 }
 
 function passageTerms(terms: readonly ReadTerm[], items: number): WeightedTerm[] {
-  return terms.flatMap(({ weight, matches }) => {
+  return terms.flatMap(({ kind, weight, matches }) => {
+    // Where a triple stands, so do its pairs.
+    if (kind === 'triple') return []
     return matches.map(({ term, closeness, items: found }) => {
       return { term, weight: Math.floor((weight * closeness * informationOf(found, items)) / FULL ** 2) }
     })

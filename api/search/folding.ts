@@ -38,7 +38,7 @@ export interface FoundPage {
  * Only what the pages so far show is put in order: of the rest, scores are counted. Uses up the scratch of the ranking.
  */
 export function foldPage(
-  { scores, scratch, floor, best }: Ranking,
+  { scores, scratch, best }: Ranking,
   head: Pick<SearchHead, 'kinds' | 'owners'>,
   { mounted, visible, offset, limit }: Page,
 ): FoundPage {
@@ -49,7 +49,7 @@ export function foldPage(
   const bests = scratch.fill(0)
   for (let item = from; item < to; item++) {
     const score = scores[item] ?? 0
-    if (score < floor) continue
+    if (score === 0) continue
     const unit = unitOf(item)
     if (unit >= 0 && score > (bests[unit] ?? 0)) bests[unit] = score
   }
@@ -60,7 +60,7 @@ export function foldPage(
   let room = wanted - above
   for (let member = from; member < to; member++) {
     const score = scores[member] ?? 0
-    if (score < last || score < floor) continue
+    if (score === 0 || score < last) continue
     const unit = unitOf(member)
     if (unit < 0 || bests[unit] !== score) continue
     if (score === last && room-- <= 0) continue
@@ -70,7 +70,7 @@ export function foldPage(
   ranked.sort((left, right) => right.score - left.score || left.member - right.member)
   const page = ranked.slice(offset, offset + limit)
   const units = page.map(({ unit }) => ({ item: unit, files: [], moreFiles: 0 }))
-  collectFiles(units, { scores, floor, bests }, unitOf, visible)
+  collectFiles(units, { scores, bests }, unitOf, visible)
   return { units, hasMore: ranked.length === wanted }
 }
 
@@ -114,7 +114,7 @@ function scoreOfPlace(bests: Uint32Array, [from, to]: Interval, place: number): 
 
 function collectFiles(
   units: FoundUnit[],
-  { scores, floor, bests }: { scores: Uint32Array; floor: number; bests: Uint32Array },
+  { scores, bests }: { scores: Uint32Array; bests: Uint32Array },
   unitOf: (item: number) => number,
   [from, to]: Interval,
 ): void {
@@ -122,7 +122,7 @@ function collectFiles(
   for (const [index, { item }] of units.entries()) bests[item] = index + 1
   for (let file = from; file < to; file++) {
     const score = scores[file] ?? 0
-    if (score < floor) continue
+    if (score === 0) continue
     const unit = unitOf(file)
     const found = unit >= 0 && unit !== file ? units[(bests[unit] ?? 0) - 1] : undefined
     if (found) addFile(found, file, scores)

@@ -23,12 +23,10 @@ export interface MatchedTerm extends QueryTerm {
  * so fold it before giving up the turn.
  */
 export interface Ranking {
-  /** Score by item number; 0 for an item that does not match. */
+  /** Score by item number; 0 for an item that does not match, or not enough. */
   scores: Uint32Array
   /** Room for one number an item. */
   scratch: Uint32Array
-  /** Items with less do not match. At least 1. */
-  floor: number
   /** The best score; 0 when nothing matches. */
   best: number
 }
@@ -41,8 +39,10 @@ const NAMES_BONUS = FULL
 /** What a title adds that has the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
 const SKILL_BONUS = 1.25 * FULL
-/** An item matches when it has this share of the best score. */
+// One common word of a long question is no match: an item needs either share, of the best score before what names and skills get,
+// or of what the item has that has most of the query. The second keeps the one long text that has every word somewhere.
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
+const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
 
 /**
  * Scores every item: any of the terms will do, rare ones and those that tell much of the item count most. What a title has of the query,
@@ -56,17 +56,21 @@ const SCORE_FLOOR = Math.floor(0.15 * FULL)
 export function rankItems(terms: readonly MatchedTerm[], head: Pick<SearchHead, 'kinds' | 'titleLengths'>): Ranking {
   const items = head.kinds.length
   const ranking = pool(items)
-  const { scores, scratch } = ranking
+  const { scores, scratch, covered } = ranking
   const weighed = weigh(terms, items)
-  const titleTotal = totalOf(weighed.filter(({ isScored }) => isScored))
+  const total = totalOf(weighed.filter(({ isScored }) => isScored))
   const nameTotal = totalOf(weighed.filter(({ isNamed }) => isNamed))
 
   for (const { matches, isScored, isNamed, isCounted } of weighed) {
     for (const { match, worth } of matches) {
-      const inTitle = isScored ? Math.round((SHARE * worth) / titleTotal) : 0
+      const inTitle = isScored ? Math.round((SHARE * worth) / total) : 0
+      const inItem = isScored ? Math.round((COVERED * worth) / total) : 0
       const inNames = isNamed ? Math.round((SHARE * worth) / nameTotal) : 0
       visitPostings(match.postings, match.items, items, (item, posting) => {
-        if (isScored) scores[item] = (scores[item] ?? 0) + worth * impactOf(posting)
+        if (isScored) {
+          scores[item] = (scores[item] ?? 0) + worth * impactOf(posting)
+          covered[item] = Math.min(COVERED, (covered[item] ?? 0) + inItem)
+        }
         const place = placeOf(posting)
         if (place === PLACE.body) return
         const isTitle = place === PLACE.title
@@ -134,15 +138,24 @@ function withNames(known: number, inNames: number, inTitle: number, count: numbe
   return ((names << NAMES_SHIFT) | (title << TITLE_SHIFT) | counted) >>> 0
 }
 
-/** Adds what names and skills get, and finds the best. */
+/** How much of the query an item has, in one byte: all of it is this. */
+const COVERED = 255
+
+/** Drops what matches too little, adds what names and skills get, and finds the best. */
 function settle(
-  { scores, scratch }: Pick<Ranking, 'scores' | 'scratch'>,
+  { scores, scratch, covered }: Pool,
   { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
 ): Ranking {
+  const scoreFloor = floorOf(scores, SCORE_FLOOR)
+  const coverageFloor = floorOf(covered, COVERAGE_FLOOR)
   let best = 0
   for (let item = 0; item < scores.length; item++) {
     let score = scores[item] ?? 0
     if (score === 0) continue
+    if (score < scoreFloor && (covered[item] ?? 0) < coverageFloor) {
+      scores[item] = 0
+      continue
+    }
     const known = scratch[item] ?? 0
     if (known !== 0) {
       score += Math.floor((score * NAMES_BONUS * nearlyAll(known >>> NAMES_SHIFT)) / (FULL * SHARE))
@@ -154,7 +167,13 @@ function settle(
     scores[item] = score
     if (score > best) best = score
   }
-  return { scores, scratch, floor: Math.max(1, Math.ceil((best * SCORE_FLOOR) / FULL)), best }
+  return { scores, scratch, best }
+}
+
+function floorOf(values: Uint32Array | Uint8Array, share: number): number {
+  let most = 0
+  for (let item = 0; item < values.length; item++) most = Math.max(most, values[item] ?? 0)
+  return Math.ceil((most * share) / FULL)
 }
 
 /** The eighth power of a share: half of a query is next to nothing, so that long questions do not turn on it. */
@@ -205,16 +224,22 @@ export function informationOf(found: number, items: number): number {
 
 const LEAST_INFORMATION = FULL / 16
 
-// Eight bytes for every item of the largest repository that was asked for; nothing else grows with a repository.
-let pooledScores = new Uint32Array(0)
-let pooledScratch = new Uint32Array(0)
+// Nine bytes for every item of the largest repository that was asked for; nothing else grows with a repository.
+interface Pool {
+  scores: Uint32Array
+  scratch: Uint32Array
+  covered: Uint8Array
+}
 
-function pool(items: number): { scores: Uint32Array; scratch: Uint32Array } {
-  if (pooledScores.length < items) {
-    pooledScores = new Uint32Array(items)
-    pooledScratch = new Uint32Array(items)
+let pooled: Pool = { scores: new Uint32Array(0), scratch: new Uint32Array(0), covered: new Uint8Array(0) }
+
+function pool(items: number): Pool {
+  if (pooled.scores.length < items) {
+    pooled = { scores: new Uint32Array(items), scratch: new Uint32Array(items), covered: new Uint8Array(items) }
   }
-  const scores = pooledScores.subarray(0, items).fill(0)
-  const scratch = pooledScratch.subarray(0, items).fill(0)
-  return { scores, scratch }
+  return {
+    scores: pooled.scores.subarray(0, items).fill(0),
+    scratch: pooled.scratch.subarray(0, items).fill(0),
+    covered: pooled.covered.subarray(0, items).fill(0),
+  }
 }

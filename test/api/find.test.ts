@@ -144,7 +144,7 @@ describe('folding', () => {
     const app = await open({
       'a/SKILL.md': { name: 'gardening', description: 'Plants.' },
       'a/tulips.md': { title: 'Tulips', body: 'Tulips.' },
-      'b.md': { title: 'Flowers', body: `Roses. ${'Much else. '.repeat(20)} Tulips.` },
+      'b.md': { title: 'Flowers', body: `Roses. ${'Much else. '.repeat(200)} Tulips.` },
     })
     expect(paths(await app.find('tulips'))).toEqual(['a/SKILL.md', 'b.md'])
   })

@@ -10,18 +10,16 @@ interface Item {
   score: number
 }
 
-const FLOOR = 3
-
 function fold(items: readonly Item[], page: { mounted: Interval; visible: Interval; offset: number; limit: number }) {
   const scores = Uint32Array.from(items, ({ score }) => score)
   const head = { kinds: Uint8Array.from(items, ({ kind }) => kind), owners: Int32Array.from(items, ({ owner }) => owner) }
-  return foldPage({ scores, scratch: new Uint32Array(items.length), floor: FLOOR, best: Math.max(0, ...scores) }, head, page)
+  return foldPage({ scores, scratch: new Uint32Array(items.length), best: Math.max(0, ...scores) }, head, page)
 }
 
 /** The whole list, as sorting everything gives it. */
 function sorted(items: readonly Item[], mounted: Interval, visible: Interval): FoundUnit[] {
   const isIn = ([from, to]: Interval, item: number) => item >= from && item < to
-  const numbers = [...items.keys()].filter(item => isIn(visible, item) && (items[item]?.score ?? 0) >= FLOOR)
+  const numbers = [...items.keys()].filter(item => isIn(visible, item) && (items[item]?.score ?? 0) > 0)
   numbers.sort((left, right) => (items[right]?.score ?? 0) - (items[left]?.score ?? 0) || left - right)
   const units = new Map<number, number[]>()
   for (const item of numbers) {
@@ -91,7 +89,7 @@ describe('folding', () => {
   const first = { offset: 0, limit: 10 }
 
   test('a skill takes the place of its best member, and names its five best files', () => {
-    const items = [document(50), skill(1, 0), ...[10, 20, 90, 40, 30, 60, 2].map(score => page(1, score))]
+    const items = [document(50), skill(1, 0), ...[10, 20, 90, 40, 30, 60, 0].map(score => page(1, score))]
     expect(fold(items, { mounted: [0, 9], visible: [0, 9], ...first })).toEqual({
       units: [
         { item: 1, files: [4, 7, 5, 6, 3], moreFiles: 1 },
@@ -111,8 +109,8 @@ describe('folding', () => {
     expect(fold(items, { mounted: [0, 3], visible: [1, 3], ...first }).units).toEqual([{ item: 0, files: [2, 1], moreFiles: 0 }])
   })
 
-  test('equal results stand in path order, and nothing below the floor', () => {
-    const items = [document(5), document(7), document(5), document(2)]
+  test('equal results stand in path order, and nothing that does not match', () => {
+    const items = [document(5), document(7), document(5), document(0)]
     expect(fold(items, { mounted: [0, 4], visible: [0, 4], ...first }).units.map(({ item }) => item)).toEqual([1, 0, 2])
   })
 

@@ -33,8 +33,8 @@ function scoresOf(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>
 }
 
 function order(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
-  const { scores, floor } = rankItems(terms, head)
-  const items = [...scores.keys()].filter(item => (scores[item] ?? 0) >= floor)
+  const { scores } = rankItems(terms, head)
+  const items = [...scores.keys()].filter(item => (scores[item] ?? 0) > 0)
   return items.sort((left, right) => (scores[right] ?? 0) - (scores[left] ?? 0) || left - right)
 }
 
@@ -147,14 +147,40 @@ describe('a score', () => {
     expect(rankItems([matched('x', [])], headOf(0)).best).toBe(0)
   })
 
-  test('of less than .15 of the best is below the floor', () => {
-    const least = packPosting(8, PLACE.body)
-    const row: Row = [
-      [0, strong],
-      [1, least],
-      [2, packPosting(9, PLACE.body)],
-    ]
-    expect(order([matched('x', row)], headOf(9))).toEqual([0, 2])
+  describe('is nothing', () => {
+    const faint = packPosting(5, PLACE.body)
+    const common: Row = Array.from({ length: 8 }, (_, item) => [item, strong])
+
+    test('for an item with little of the query, as against the best', () => {
+      const rare: Row = [
+        [0, strong],
+        [1, strong],
+      ]
+      expect(order([matched('rare', rare), matched('common', [...common, [8, faint]])], headOf(99))).not.toContain(8)
+    })
+
+    test('but not for an item that has the query, however little that tells of it', () => {
+      const row: Row = [
+        [0, titled],
+        [1, faint],
+      ]
+      expect(order([matched('x', row)], headOf(9, { skills: [0], titles: [1] }))).toEqual([0, 1])
+    })
+
+    test('by what is said in texts: names and skills raise nobody else’s floor', () => {
+      const [a, b] = [
+        matched(
+          'a',
+          [
+            [0, titled],
+            [1, weak],
+          ],
+          0,
+        ),
+        matched('b', [[0, titled]], 1),
+      ]
+      expect(order([a, b], headOf(9, { skills: [0] }))).toEqual(order([a, b], headOf(9)))
+    })
   })
 
   test('is refused where bytes are no postings of the items', () => {
@@ -185,9 +211,8 @@ describe('a score', () => {
             weight,
           )
         })
-        const { scores, best, floor } = rankItems(given, headOf(30, { skills: [3, 4] }))
+        const { scores, best } = rankItems(given, headOf(30, { skills: [3, 4] }))
         expect(best).toBe(Math.max(...scores))
-        expect(Number.isInteger(floor) && floor >= 1).toBe(true)
       }),
     )
     const full = Array.from({ length: 64 }, (_, index) => matched(`t${index}`, [[0, packPosting(84, PLACE.title)]], index))
