@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { FIND_LIMIT, SEARCHED_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
@@ -205,13 +206,13 @@ async function ask(): Promise<AskedOnce> {
   const cold = await coldTimes(blobs, source, queries)
   await findAll(blobs, source, queries)
 
-  const before = liveMegabytes()
+  const before = await liveMegabytes()
   const { find, header } = await openLocalFind(blobs, source)
-  const opened = liveMegabytes()
+  const opened = await liveMegabytes()
   await find(queries[0] ?? '', LIMIT)
-  const atOpen = liveMegabytes() - opened
+  const atOpen = (await liveMegabytes()) - opened
   for (const query of queries) await find(query, LIMIT)
-  const afterQueries = liveMegabytes() - opened
+  const afterQueries = (await liveMegabytes()) - opened
   const warm: number[] = []
   for (let pass = 0; pass < WARM_PASSES; pass++) {
     for (const query of queries) warm.push((await timed(() => find(query, LIMIT))).seconds * 1000)
@@ -285,8 +286,9 @@ async function coldTimes(blobs: BlobStore, source: Source, queries: readonly str
   return times
 }
 
-/** Heap and what is bound to it outside, after a collection. */
-function liveMegabytes(): number {
+/** Heap and what is bound to it outside, after what is under way has ended and a collection. */
+async function liveMegabytes(): Promise<number> {
+  await sleep(100)
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, external } = process.memoryUsage()
