@@ -192,6 +192,7 @@ describe('the stand-in itself', () => {
     child.stdout.on('data', chunk => (output += chunk))
     const ended = once(child, 'exit')
     await expect.poll(() => output, { timeout: 20_000 }).toContain('MOUNTGLASS_GITHUB_WEBHOOK_SECRET')
+    expect(output).toMatch(/^[1-9] repositories, such as .*acme\/Tools/m)
     const api = /MOUNTGLASS_GITHUB_API_URL='([^']+)'/.exec(output)?.[1]
     expect(await (await fetch(`${api}/repos/acme/tools`)).json()).toMatchObject({ full_name: 'acme/Tools', private: false })
     child.kill('SIGTERM')

@@ -44,7 +44,7 @@ async function serve(github: FakeGitHub): Promise<void> {
     setupUrl: 'http://127.0.0.1:4321/',
   })
   const token = github.personalToken(person, [])
-  await github.world.account(person.login)
+  await github.world.look()
   const names = [...github.world.repositories].map(({ owner, name }) => `${owner.login}/${name}`)
 
   const settings = Object.entries(github.settings({ token, app }))

@@ -28,6 +28,8 @@ export interface World {
   /** Which one a name means that is both a branch and a tag. UNVERIFIED of the real host: a driver must not depend on it. */
   ambiguousRefs: 'branch' | 'tag'
 
+  /** Takes in what has come to lie in the folder, and lets go of what is gone. Look-ups and listings do so by themselves. */
+  look(): Promise<void>
   account(login: string): Promise<Account | null>
   /** Any case; never one that was renamed. */
   repository(owner: string, name: string): Promise<Repository | null>
@@ -197,7 +199,6 @@ export function createWorld(clock: FakeClock, root: string | null): World {
   const findRepository = (owner: string, name: string) =>
     [...world.repositories].find(one => isSameName(one.owner.login, owner) && isSameName(one.name, name)) ?? null
 
-  /** Takes in what has come to lie in the folder, and lets go of what is gone. */
   const look = async (): Promise<void> => {
     for (const repository of world.repositories) {
       if (!(await isThere(join(repository.gitDir, 'HEAD')))) world.repositories.delete(repository)
@@ -232,6 +233,7 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     privateMode: false,
     ambiguousRefs: 'branch',
 
+    look,
     async account(login) {
       if (!findAccount(login)) await look()
       return findAccount(login)

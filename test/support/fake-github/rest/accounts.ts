@@ -110,7 +110,10 @@ async function withPersonOfApp(
 ): Promise<RestAnswer> {
   const { credential } = call
   if (credential.kind === 'anonymous' || credential.kind === 'client') return refuse(call, 401, 'Requires authentication')
-  if (credential.kind === 'user') return answer(credential.app, credential.user)
+  if (credential.kind === 'user') {
+    await call.world.look()
+    return answer(credential.app, credential.user)
+  }
   return refuse(call, 403, 'You must authenticate with an access token authorized to a GitHub App in order to list installations')
 }
 
