@@ -157,7 +157,8 @@ function createReader(key: string, head: SearchHead, file: CheckedFile): SearchR
         const blocks = await readBlocks(head.terms, places.flat(), block => block)
         return wishes.map((wish, index) => {
           const found = (places[index] ?? []).flatMap(number => {
-            return findTerms(blocks.get(number) ?? NO_BYTES, wish).map(term => placed(head, number, term))
+            const block = blocks.get(number)
+            return block === undefined ? [] : findTerms(block, wish).map(term => placed(head, number, term))
           })
           return found[0]?.term === wish.term ? found.slice(0, 1) : found.slice(0, CONTINUATIONS)
         })
@@ -168,7 +169,8 @@ function createReader(key: string, head: SearchHead, file: CheckedFile): SearchR
         const places = misspelled.map(word => wordBlocksNear(head.words, word))
         const blocks = await readBlocks(head.words, places.flat(), block => block)
         return misspelled.map((word, index) => {
-          return (places[index] ?? []).flatMap(number => findNearWords(blocks.get(number) ?? NO_BYTES, word, editsOf(word)))
+          const near = (places[index] ?? []).flatMap(number => blocks.get(number) ?? [])
+          return near.flatMap(block => findNearWords(block, word, editsOf(word)))
         })
       }),
 
@@ -206,10 +208,10 @@ function unpackBlock(packed: Uint8Array): Uint8Array {
 }
 
 /** A term of a block with the place of its postings in the section. */
-function placed(head: SearchHead, block: number, { term, items, postings, offset }: FoundTerm): DictionaryTerm {
-  if (typeof postings !== 'number') return { term, items, postings }
-  const start = (head.postings[block] ?? 0) + offset
-  return { term, items, postings: { start, end: start + postings } }
+function placed(head: SearchHead, block: number, { term, items, postings }: FoundTerm): DictionaryTerm {
+  if (postings instanceof Uint8Array) return { term, items, postings }
+  const listsStart = head.postings[block] ?? 0
+  return { term, items, postings: { start: listsStart + postings.start, end: listsStart + postings.end } }
 }
 
 /** The only block that may hold the key, and the one in which larger keys begin; -1 when the key is before all of them. */

@@ -1,91 +1,145 @@
 import { z } from 'zod'
-import { canonicalJson } from '../snapshot/canonical-json.ts'
 import { Location } from '../snapshot/format.ts'
 import { encodeText } from '../text.ts'
-import { createByteReader, createByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
+import { ByteReader, type Bytes, ByteWriter, commonBytes, textOfBytes, varintBytes } from './bytes.ts'
+import type { ListColumns } from './postings.ts'
 
-/** The three kinds of blocks of a search section, before compression. Each begins anew, so that one can be read without another. */
+/**
+ * The three kinds of blocks of a search section, before compression. Each begins anew, so that one can be read without another.
+ * Terms and words stand in columns, what is alike together: it packs better, and one column is looked through without the others.
+ */
 
-/** Bytes of terms or words that a block holds before it is cut. */
-export const BLOCK_BYTES = 8 * 1024
+/** Bytes of terms that a block holds before it is cut. */
+export const BLOCK_BYTES = 16 * 1024
 /** Items of a block; the last one may have fewer. */
 export const BLOCK_ITEMS = 32
-/** Postings of so many bytes stand beside their term. */
-export const INLINE_BYTES = 14
+/** The postings of so many items stand beside their term. */
+export const INLINE_ITEMS = 16
 
-/** One term of the dictionary. */
-export interface TermEntry<Text = string> {
-  term: Text
-  /** How many items have it. */
-  items: number
-  /** Its list of postings where that is short, else how many bytes it takes in the postings, where lists stand in the order of terms. */
-  postings: Uint8Array | number
+/** A term and its list of postings (`visitPostings`), of which the first gap is apart: so lists can be put behind another. */
+export interface TermList {
+  /** In UTF-8. */
+  readonly term: Bytes
+  readonly items: number
+  /** Its first item. */
+  readonly first: number
+  /** The gaps behind that. */
+  readonly gaps: Bytes
+  readonly postings: Bytes
 }
 
-/** Builds one block of terms in UTF-8; they come in byte order. */
+/** Builds one block of terms; they come in byte order. */
 export interface TermsBlockWriter {
-  readonly bytes: number
-  add(entry: TermEntry<Uint8Array>): void
+  bytes(): number
+  /** Whether the list stands in the block: if not, it belongs behind those of the terms before, outside. */
+  add(list: TermList): boolean
   /** The block; the writer is empty again. */
   finish(): Uint8Array
 }
 
-export function createTermsBlockWriter(): TermsBlockWriter {
-  const writer = createByteWriter(2 * BLOCK_BYTES)
-  let previous: Uint8Array = NO_BYTES
+/** @param inlineItems lists of more items stand outside */
+export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWriter {
+  const texts = createTextsWriter()
+  const [counts, extras, gaps, postings] = [new ByteWriter(), new ByteWriter(), new ByteWriter(), new ByteWriter()]
+  const columns = [...texts.columns, counts, extras, gaps, postings]
   return {
-    get bytes() {
-      return writer.length
+    bytes() {
+      return texts.bytes() + counts.length + extras.length + gaps.length + postings.length
     },
-    add({ term, items, postings }) {
-      writer.text(term, previous)
-      previous = term
-      writer.varint(items)
-      const bytes = typeof postings === 'number' ? postings : postings.length
-      writer.varint(bytes)
-      if (typeof postings !== 'number') writer.bytes(postings)
+    add(list) {
+      texts.add(list.term)
+      counts.varint(list.items)
+      if (list.items > inlineItems) {
+        // Few gaps take more than one byte.
+        extras.varint(varintBytes(list.first) + list.gaps.length - list.items)
+        return false
+      }
+      gaps.varint(list.first)
+      gaps.bytes(list.gaps.data, 0, list.gaps.length)
+      postings.bytes(list.postings.data, 0, list.postings.length)
+      return true
     },
     finish() {
-      const block = writer.finish()
-      writer.reset()
-      previous = NO_BYTES
-      return block
+      texts.begin()
+      return takeColumns(columns)
     },
   }
 }
 
-/** A term of a block, with the place of its postings before those of the block's own first list. */
-export interface FoundTerm<Text = string> extends TermEntry<Text> {
-  /** Where its list begins, in bytes behind the first list of the block. Of no meaning when the postings stand beside it. */
-  offset: number
+/** A block of terms at one term after another: first its text, then its list where that is wanted. */
+export interface TermsBlockReader {
+  readonly texts: TextsReader
+  readonly lists: ListsReader
 }
 
-/**
- * The terms of a block in byte order. The views of postings stay valid as long as the block.
- *
- * @throws RangeError or TypeError when the bytes are no block of terms
- */
-export function* readTermsBlock(block: Uint8Array): Generator<FoundTerm> {
-  for (const found of readStoredTerms(block)) yield { ...found, term: textOfBytes(found.term) }
+/** The lists of a block. The columns are those of the list at hand; of one that stands outside, their places behind the first such list. */
+export interface ListsReader extends ListColumns {
+  readonly isInline: boolean
+  /** Goes on to the list of the next term, of which there is one. @throws RangeError */
+  next(): void
+  /** Behind the last list. @throws RangeError when there is more */
+  end(): void
 }
 
-/**
- * The same with the terms as they are stored, in UTF-8.
- *
- * @throws RangeError when the bytes are no block of terms
- */
-export function* readStoredTerms(block: Uint8Array): Generator<FoundTerm<Uint8Array>> {
-  const reader = createByteReader(block)
-  let previous: Uint8Array = NO_BYTES
-  let offset = 0
-  while (!reader.atEnd) {
-    previous = reader.text(previous)
-    const items = reader.varint()
-    const length = reader.varint()
-    const isInline = length <= INLINE_BYTES
-    yield { term: previous, items, postings: isInline ? reader.bytes(length) : length, offset }
-    if (!isInline) offset += length
+/** @throws RangeError, as all of its steps do, when the bytes are no block of terms */
+export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): TermsBlockReader {
+  const [widths, texts, counts, extras, gaps, postings] = openColumns(block, 6) as [
+    ByteReader,
+    ByteReader,
+    ByteReader,
+    ByteReader,
+    ByteReader,
+    ByteReader,
+  ]
+  const lists = {
+    isInline: false,
+    gapsStart: 0,
+    gapsEnd: 0,
+    postingsStart: 0,
+    count: 0,
+    next() {
+      lists.count = counts.varint()
+      lists.isInline = lists.count <= inlineItems
+      if (lists.isInline) {
+        lists.gapsStart = gaps.position
+        gaps.skipVarints(lists.count)
+        lists.gapsEnd = gaps.position
+        lists.postingsStart = postings.position
+        postings.skip(lists.count)
+        return
+      }
+      lists.gapsStart = outside
+      lists.gapsEnd = lists.gapsStart + lists.count + extras.varint()
+      lists.postingsStart = lists.gapsEnd
+      outside = lists.postingsStart + lists.count
+    },
+    end() {
+      if (![counts, extras, gaps, postings].every(({ atEnd }) => atEnd)) throw new RangeError('more lists than terms')
+    },
   }
+  let outside = 0
+  return { texts: createTextsReader(widths, texts), lists }
+}
+
+/** One term of the dictionary. */
+export interface FoundTerm {
+  term: string
+  /** How many items have it. */
+  items: number
+  /** Its list of postings, or where that begins and ends in bytes behind the first list of the block that stands outside. */
+  postings: Uint8Array | { start: number; end: number }
+}
+
+/** The list at hand of a block of terms. */
+export function listAtHand(
+  block: Uint8Array,
+  { isInline, gapsStart, gapsEnd, postingsStart, count }: ListsReader,
+): FoundTerm['postings'] {
+  if (!isInline) return { start: gapsStart, end: postingsStart + count }
+  const list = new Uint8Array(gapsEnd - gapsStart + count)
+  list.set(block.subarray(gapsStart, gapsEnd))
+  list.set(block.subarray(postingsStart, postingsStart + count), gapsEnd - gapsStart)
+  return list
 }
 
 /** A word that a misspelled one may have meant. */
@@ -95,29 +149,125 @@ export interface SpellingEntry {
   items: number
 }
 
-/** One block of words of one length, in byte order. */
-export function writeSpellingBlock(words: readonly SpellingEntry[]): Uint8Array {
-  const writer = createByteWriter(BLOCK_BYTES)
-  let previous: Uint8Array = NO_BYTES
-  for (const { word, items } of words) {
-    const text = encodeText(word)
-    writer.text(text, previous)
-    previous = text
-    writer.varint(items)
-  }
-  return writer.finish()
+/** Builds one block of words of one length; they come in byte order. */
+export interface WordsBlockWriter {
+  words: number
+  add(word: Bytes, items: number): void
+  /** The block; the writer is empty again. */
+  finish(): Uint8Array
 }
 
-/** @throws RangeError or TypeError when the bytes are no block of words */
-export function readSpellingBlock(block: Uint8Array): SpellingEntry[] {
-  const reader = createByteReader(block)
-  const words: SpellingEntry[] = []
-  let previous: Uint8Array = NO_BYTES
-  while (!reader.atEnd) {
-    previous = reader.text(previous)
-    words.push({ word: textOfBytes(previous), items: reader.varint() })
+export function createWordsBlockWriter(): WordsBlockWriter {
+  const texts = createTextsWriter()
+  const counts = new ByteWriter()
+  const writer: WordsBlockWriter = {
+    words: 0,
+    add(word, items) {
+      texts.add(word)
+      counts.varint(items)
+      writer.words++
+    },
+    finish() {
+      texts.begin()
+      writer.words = 0
+      return takeColumns([...texts.columns, counts])
+    },
   }
-  return words
+  return writer
+}
+
+/** A block of words at one word after another. */
+export interface WordsBlockReader {
+  readonly texts: TextsReader
+  /** How many items have each word, one after another. */
+  readonly counts: ByteReader
+}
+
+/** @throws RangeError, as all of its steps do, when the bytes are no block of words */
+export function openWordsBlock(block: Uint8Array): WordsBlockReader {
+  const [widths, texts, counts] = openColumns(block, 3) as [ByteReader, ByteReader, ByteReader]
+  return { texts: createTextsReader(widths, texts), counts }
+}
+
+/** Texts in byte order, each as it differs from the one before: how many bytes they share and how many follow, in one byte; and those that follow. */
+function createTextsWriter() {
+  const [widths, rests] = [new ByteWriter(), new ByteWriter()]
+  const previous = new ByteWriter(256)
+  return {
+    columns: [widths, rests],
+    bytes() {
+      return widths.length + rests.length
+    },
+    add({ data, length }: Bytes): void {
+      const shared = commonBytes(data, length, previous.data, previous.length)
+      const more = length - shared
+      widths.byte(Math.min(shared, WIDE) * 16 + Math.min(more, WIDE))
+      if (shared >= WIDE) widths.varint(shared - WIDE)
+      if (more >= WIDE) widths.varint(more - WIDE)
+      rests.bytes(data, shared, length)
+      previous.cut(shared)
+      previous.bytes(data, shared, length)
+    },
+    /** The next text has none before it. */
+    begin(): void {
+      previous.cut(0)
+    },
+  }
+}
+
+/** Half a byte that says this is followed by a number that says how much more. */
+const WIDE = 15
+
+export interface TextsReader {
+  /** The text at hand, in UTF-8. */
+  readonly text: Bytes
+  /** Goes on to the next text; whether there is one. @throws RangeError */
+  next(): boolean
+}
+
+function createTextsReader(widths: ByteReader, rests: ByteReader): TextsReader {
+  const text = new ByteWriter(256)
+  return {
+    text,
+    next() {
+      if (widths.atEnd) {
+        if (!rests.atEnd) throw new RangeError('more bytes than texts')
+        return false
+      }
+      const both = widths.byte()
+      const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
+      const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
+      if (shared > text.length) throw new RangeError('a text shares more than there is')
+      text.cut(shared)
+      rests.copyTo(text, more)
+      return true
+    },
+  }
+}
+
+/** The columns one behind the other, with their lengths in front but for the last; empties them. */
+function takeColumns(columns: readonly ByteWriter[]): Uint8Array {
+  const block = new ByteWriter(columns.reduce((bytes, { length }) => bytes + length, 5 * columns.length))
+  for (const { length } of columns.slice(0, -1)) block.varint(length)
+  for (const column of columns) {
+    block.bytes(column.data, 0, column.length)
+    column.cut(0)
+  }
+  return block.finish()
+}
+
+/** @throws RangeError */
+function openColumns(block: Uint8Array, count: number): ByteReader[] {
+  const lengths = new ByteReader(block)
+  const ends = Array.from({ length: count - 1 }, () => lengths.varint())
+  let start = lengths.position
+  return [...ends, null].map(length => {
+    const end = length === null ? block.length : start + length
+    if (end > block.length) throw new RangeError('a column is longer than its block')
+    const column = new ByteReader(block, start, end)
+    start = end
+    return column
+  })
 }
 
 /** The first key of a block of words in the index: words are ordered by their length in UTF-16 units, then by bytes. */
@@ -139,7 +289,7 @@ const ItemsBlock = z.array(ItemRecord).min(1).max(BLOCK_ITEMS)
 
 /** One block of at most `BLOCK_ITEMS` items, in the order of their numbers. */
 export function writeItemsBlock(items: readonly ItemRecord[]): Uint8Array {
-  return encodeText(canonicalJson(items))
+  return encodeText(JSON.stringify(items.map(({ path, title, summary, text }) => ({ path, title, summary, text }))))
 }
 
 /** @throws SyntaxError or ZodError when the bytes are no block of items */

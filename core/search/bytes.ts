@@ -1,143 +1,178 @@
 /** Numbers and texts as bytes: varints of seven bits a byte, low ones first; texts in UTF-8. */
 
-/** Bytes that grow as they are written. */
-export interface ByteWriter {
+/** Bytes at the beginning of a buffer that may be longer, and that may be used again: a view of them would cost more than they do. */
+export interface Bytes {
+  readonly data: Uint8Array
   readonly length: number
+}
+
+// Of the writers and readers there are many and their bytes are counted in millions, hence classes: all of them have one shape.
+
+/** Bytes that grow as they are written. */
+export class ByteWriter implements Bytes {
+  data: Uint8Array<ArrayBuffer>
+  length = 0
+
+  constructor(capacity = 1024) {
+    this.data = new Uint8Array(capacity)
+  }
+
   /** One byte, 0 to 255. */
-  byte(value: number): void
+  byte(value: number): void {
+    this.#reserve(1)
+    this.data[this.length++] = value
+  }
+
   /** An integer of 0 to 2^32 - 1. */
-  varint(value: number): void
-  bytes(bytes: Uint8Array): void
+  varint(value: number): void {
+    this.#reserve(VARINT_BYTES)
+    let rest = value
+    while (rest >= 0x80) {
+      this.data[this.length++] = (rest & 0x7f) | 0x80
+      rest >>>= 7
+    }
+    this.data[this.length++] = rest
+  }
+
+  /** Those from `start` up to, not including, `end`. */
+  bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    this.#reserve(end - start)
+    if (end - start > LOOPED_BYTES) this.data.set(bytes.subarray(start, end), this.length)
+    else for (let at = start; at < end; at++) this.data[this.length + at - start] = bytes[at] as number
+    this.length += end - start
+  }
+
+  /** A text in UTF-8. */
+  utf8(text: string): void {
+    this.#reserve(3 * text.length)
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit >= 0x80) {
+        this.length += encoder.encodeInto(text.slice(at), this.data.subarray(this.length)).written
+        return
+      }
+      this.data[this.length++] = unit
+    }
+  }
+
   /** The text as it differs from the one before it: shared bytes, other bytes. */
-  text(text: Uint8Array, previous: Uint8Array): void
+  text(text: Uint8Array, previous: Uint8Array): void {
+    const shared = commonBytes(text, text.length, previous, previous.length)
+    this.varint(shared)
+    this.varint(text.length - shared)
+    this.bytes(text, shared)
+  }
+
   /** A copy of exactly what was written. */
-  finish(): Uint8Array<ArrayBuffer>
-  /** Forgets what was written, to be used again. */
-  reset(): void
-}
-
-export function createByteWriter(capacity = 1024): ByteWriter {
-  let buffer = new Uint8Array(capacity)
-  let length = 0
-
-  function reserve(more: number): void {
-    if (length + more <= buffer.length) return
-    const grown = new Uint8Array(Math.max(2 * buffer.length, length + more))
-    grown.set(buffer)
-    buffer = grown
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.data.slice(0, this.length)
   }
 
-  const writer: ByteWriter = {
-    get length() {
-      return length
-    },
-    byte(value) {
-      reserve(1)
-      buffer[length++] = value
-    },
-    varint(value) {
-      reserve(VARINT_BYTES)
-      let rest = value
-      while (rest >= 0x80) {
-        buffer[length++] = (rest & 0x7f) | 0x80
-        rest >>>= 7
+  /** Forgets what was written behind the first `length` bytes. */
+  cut(length: number): void {
+    this.length = length
+  }
+
+  #reserve(more: number): void {
+    if (this.length + more <= this.data.length) return
+    const grown = new Uint8Array(Math.max(2 * this.data.length, this.length + more))
+    grown.set(this.data)
+    this.data = grown
+  }
+}
+
+/** Reads what a `ByteWriter` wrote, from `position` up to, not including, `end`. Every read throws RangeError past that. */
+export class ByteReader {
+  readonly data: Uint8Array
+  position: number
+  readonly end: number
+
+  constructor(data: Uint8Array, start = 0, end = data.length) {
+    this.data = data
+    this.position = start
+    this.end = end
+  }
+
+  get atEnd(): boolean {
+    return this.position === this.end
+  }
+
+  byte(): number {
+    if (this.position >= this.end) throw new RangeError('read past the end')
+    return this.data[this.position++] as number
+  }
+
+  varint(): number {
+    const first = this.byte()
+    if (first < 0x80) return first
+    let value = first & 0x7f
+    for (let scale = 0x80; scale <= LARGEST_SCALE; scale *= 0x80) {
+      const byte = this.byte()
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) {
+        if (value > 0xffff_ffff) break
+        return value
       }
-      buffer[length++] = rest
-    },
-    bytes(bytes) {
-      reserve(bytes.length)
-      buffer.set(bytes, length)
-      length += bytes.length
-    },
-    text(text, previous) {
-      const shared = sharedBytes(text, previous)
-      writer.varint(shared)
-      writer.varint(text.length - shared)
-      reserve(text.length - shared)
-      // Texts are short and many: this is faster than making views to copy from.
-      for (let at = shared; at < text.length; at++) buffer[length++] = text[at] as number
-    },
-    finish: () => buffer.slice(0, length),
-    reset() {
-      length = 0
-    },
+    }
+    throw new RangeError('a number is too long')
   }
-  return writer
-}
 
-/** Reads what a `ByteWriter` wrote. Every read throws RangeError past the end. */
-export interface ByteReader {
-  readonly position: number
-  readonly atEnd: boolean
-  byte(): number
-  varint(): number
   /** A view of the next bytes. */
-  bytes(length: number): Uint8Array
+  bytes(length: number): Uint8Array {
+    this.skip(length)
+    return this.data.subarray(this.position - length, this.position)
+  }
+
+  /** Writes the next bytes behind others. */
+  copyTo(writer: ByteWriter, length: number): void {
+    this.skip(length)
+    writer.bytes(this.data, this.position - length, this.position)
+  }
+
+  skip(length: number): void {
+    if (length > this.end - this.position) throw new RangeError('read past the end')
+    this.position += length
+  }
+
+  /** Passes over so many integers. */
+  skipVarints(count: number): void {
+    for (let left = count; left > 0; ) if (this.byte() < 0x80) left--
+  }
+
   /** A text as it differs from the one before it. */
-  text(previous: Uint8Array): Uint8Array
+  text(previous: Uint8Array): Uint8Array {
+    const shared = this.varint()
+    const rest = this.bytes(this.varint())
+    if (shared > previous.length) throw new RangeError('a text shares more than there is')
+    const text = new Uint8Array(shared + rest.length)
+    text.set(previous.subarray(0, shared))
+    text.set(rest, shared)
+    return text
+  }
 }
 
-export function createByteReader(bytes: Uint8Array): ByteReader {
-  let position = 0
-
-  const reader: ByteReader = {
-    get position() {
-      return position
-    },
-    get atEnd() {
-      return position === bytes.length
-    },
-    byte() {
-      const value = bytes[position]
-      if (value === undefined) throw new RangeError('read past the end')
-      position++
-      return value
-    },
-    varint() {
-      const first = bytes[position]
-      if (first !== undefined && first < 0x80) {
-        position++
-        return first
-      }
-      let value = 0
-      for (let shift = 0; shift < 7 * VARINT_BYTES; shift += 7) {
-        const byte = reader.byte()
-        value += (byte & 0x7f) * 2 ** shift
-        if (byte < 0x80) {
-          if (value > 0xffff_ffff) break
-          return value
-        }
-      }
-      throw new RangeError('a number is too long')
-    },
-    bytes(length) {
-      if (position + length > bytes.length) throw new RangeError('read past the end')
-      const view = bytes.subarray(position, position + length)
-      position += length
-      return view
-    },
-    text(previous) {
-      const shared = reader.varint()
-      const rest = reader.bytes(reader.varint())
-      if (shared > previous.length) throw new RangeError('a text shares more than there is')
-      if (shared === 0) return rest
-      const text = new Uint8Array(shared + rest.length)
-      for (let at = 0; at < shared; at++) text[at] = previous[at] as number
-      for (let at = 0; at < rest.length; at++) text[shared + at] = rest[at] as number
-      return text
-    },
-  }
-  return reader
+/** How many bytes an integer takes. */
+export function varintBytes(value: number): number {
+  let bytes = 1
+  for (let rest = value; rest >= 0x80; rest >>>= 7) bytes++
+  return bytes
 }
 
 /** What 32 bits take at most. */
 const VARINT_BYTES = 5
+/** Of the last of them. */
+const LARGEST_SCALE = 2 ** 28
+/** So few are copied faster one by one than through a view. */
+const LOOPED_BYTES = 32
 
-function sharedBytes(left: Uint8Array, right: Uint8Array): number {
-  const most = Math.min(left.length, right.length)
-  let shared = 0
-  while (shared < most && left[shared] === right[shared]) shared++
-  return shared
+const encoder = new TextEncoder()
+
+/** How many bytes two texts begin with alike. */
+export function commonBytes(left: Uint8Array, leftLength: number, right: Uint8Array, rightLength: number): number {
+  const most = Math.min(leftLength, rightLength)
+  let common = 0
+  while (common < most && left[common] === right[common]) common++
+  return common
 }
 
 export const NO_BYTES = new Uint8Array(0)
@@ -147,4 +182,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** @throws TypeError when the bytes are not UTF-8 */
 export function textOfBytes(bytes: Uint8Array): string {
   return decoder.decode(bytes)
+}
+
+/** @throws TypeError when the bytes are not UTF-8 */
+export function textOf({ data, length }: Bytes): string {
+  return decoder.decode(data.subarray(0, length))
 }

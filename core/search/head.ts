@@ -1,5 +1,5 @@
 import { encodeText } from '../text.ts'
-import { type ByteReader, type ByteWriter, createByteReader, createByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
+import { ByteReader, ByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
 
 /**
  * The head of a search section: what every search needs, and where the rest lies. Positions are bytes from the beginning of the section.
@@ -49,7 +49,7 @@ export const FINGERPRINT_BYTES = 12
 export const TITLE_LENGTH_MAX = 255
 
 export function encodeHead(head: SearchHead): Uint8Array {
-  const writer = createByteWriter(64 * 1024)
+  const writer = new ByteWriter(64 * 1024)
   const { kinds, owners, titleLengths, terms, postings, items, words, checksums } = head
   writer.varint(kinds.length)
   for (const [item, kind] of kinds.entries()) {
@@ -69,7 +69,7 @@ export function encodeHead(head: SearchHead): Uint8Array {
 
 /** @throws RangeError or TypeError when the bytes are no head */
 export function decodeHead(bytes: Uint8Array): SearchHead {
-  const reader = createByteReader(bytes)
+  const reader = new ByteReader(bytes)
   const count = boundedCount(reader, bytes.length)
   const kinds = new Uint8Array(count)
   const owners = new Int32Array(count)

@@ -1,4 +1,4 @@
-import { createByteWriter } from '#core/search/bytes.ts'
+import { ByteWriter } from '#core/search/bytes.ts'
 import { ITEM_KIND, type ItemKind } from '#core/search/head.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
@@ -7,11 +7,12 @@ import { createTurns } from '../turns.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { SearchInput } from './input.ts'
 import { visitItemTerms } from './item-terms.ts'
-import { iterate, mergeTerms, readRun, type StoredRun, storeRun } from './merge.ts'
+import { mergeTerms } from './merge.ts'
 import type { PreviousSection } from './previous.ts'
 import { createPostingRun, RUN_POSTINGS } from './run.ts'
 import { openScratchFile, type Scratch } from './scratch.ts'
 import { createSectionWriter, type SectionPlace } from './section-writer.ts'
+import { readRun, type StoredRun, storeRun } from './stored-run.ts'
 
 /** Builds the search section of one commit. The same items give the same bytes, whatever is known of them from before. */
 export interface SearchBuilder {
@@ -42,6 +43,9 @@ export interface SearchBuilderOptions {
   /** Where those go that are not. */
   openScratch?: () => Promise<Scratch>
 }
+
+/** Asking the time for every term would take a tenth of it. */
+const TERMS_A_TURN = 256
 
 export function createSearchBuilder(place: SectionPlace, options: SearchBuilderOptions = {}): SearchBuilder {
   const { previous = null, signal, runPostings = RUN_POSTINGS, openScratch = openScratchFile } = options
@@ -77,15 +81,15 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
   }
 
   async function writeTerms(): Promise<void> {
-    const runs = await Promise.all(storedRuns.map(stored => readRun(scratch as Scratch, stored)))
-    const sources = [...runs, iterate(run.take()), ...(previous ? [iterate(previous.terms(numbers))] : [])]
-    const merged = mergeTerms(sources)
-    for (;;) {
+    const runs = storedRuns.map(stored => readRun(scratch as Scratch, stored))
+    const merged = mergeTerms([...runs, run.take(), ...(previous ? [previous.terms(numbers)] : [])])
+    for (let terms = 0; ; ) {
       // Most terms are at hand and go into a buffer: waiting for each would take longer than merging it.
       const reading = merged.next()
       if (reading) await reading
       if (merged.current === null) return
-      const writing = section.addTerm(merged.current) ?? turn()
+      terms++
+      const writing = section.addTerm(merged.current) ?? (terms % TERMS_A_TURN === 0 ? turn() : undefined)
       if (writing) await writing
     }
   }
@@ -114,9 +118,9 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
 
 /** What the head says of every item, some bytes each. */
 function createItemList() {
-  const kinds = createByteWriter()
-  const titleLengths = createByteWriter()
-  const fingerprints = createByteWriter()
+  const kinds = new ByteWriter()
+  const titleLengths = new ByteWriter()
+  const fingerprints = new ByteWriter()
   let previousPath: string | null = null
   // Skills are numbered twice: as they are first named, which is before or after their own turn, and as items.
   const skills = new Map<string, number>()

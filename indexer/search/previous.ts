@@ -2,14 +2,14 @@ import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SEARCH_VERSION } from '#core/search/analyze.ts'
-import { readStoredTerms } from '#core/search/blocks.ts'
-import { type ByteWriter, createByteWriter } from '#core/search/bytes.ts'
+import { INLINE_ITEMS } from '#core/search/blocks.ts'
 import { decodeHead, FINGERPRINT_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
-import { PLACE, placeOf, visitPostings, writePosting } from '#core/search/postings.ts'
 import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { inTurns } from '../turns.ts'
-import type { TermPostings } from './term-postings.ts'
+import { openStoredTerms } from './stored-terms.ts'
+import { createTermPostings } from './term-postings.ts'
+import { createSource, type TermSource } from './term-source.ts'
 
 /** What an earlier commit knows of items that did not change since. */
 export interface PreviousSection {
@@ -19,7 +19,7 @@ export interface PreviousSection {
   find(fingerprint: Uint8Array): number
   titleLength(item: number): number
   /** Its terms in byte order, with the postings of the items that have a number in `numbers`, which grow; -1: the item is gone. */
-  terms(numbers: Int32Array): Generator<TermPostings>
+  terms(numbers: Int32Array): TermSource
 }
 
 /** Longer sections are not taken over: they would have to be held whole. */
@@ -94,49 +94,20 @@ function* checkedSection({ body, head }: StoredSection): Generator<void, Previou
 }
 
 /** The terms of a section, with the postings of the items that `numbers` renumbers. */
-function* renumberedTerms(body: Uint8Array, { terms, postings }: SearchHead, numbers: Int32Array): Generator<TermPostings> {
-  const writer = createByteWriter()
-  for (let block = 0; block < terms.firstKeys.length; block++) {
-    const compressed = body.subarray(terms.starts[block], terms.starts[block + 1])
-    const listsStart = postings[block] ?? 0
-    for (const { term, items, postings, offset } of readStoredTerms(inflateRawSync(compressed, BLOCK_LIMIT))) {
-      const start = listsStart + offset
-      const list = typeof postings === 'number' ? body.subarray(start, start + postings) : postings
-      const renumbered = renumber(term, items, list, numbers, writer)
-      if (renumbered) yield renumbered
+function renumberedTerms(body: Uint8Array, { terms, postings }: SearchHead, numbers: Int32Array): TermSource {
+  const current = createTermPostings()
+  let nextTerm = () => false
+  let block = 0
+  return createSource(current, () => {
+    while (!nextTerm()) {
+      if (block === terms.firstKeys.length) return false
+      const unpacked = inflateRawSync(body.subarray(terms.starts[block], terms.starts[block + 1]), BLOCK_LIMIT)
+      const outside = { bytes: body, start: postings[block] ?? 0 }
+      nextTerm = openStoredTerms({ block: unpacked, inlineItems: INLINE_ITEMS, outside, numbers }, current)
+      block++
     }
-  }
-}
-
-function renumber(
-  term: Uint8Array,
-  items: number,
-  list: Uint8Array,
-  numbers: Int32Array,
-  writer: ByteWriter,
-): TermPostings | null {
-  let count = 0
-  let isNamed = false
-  let isSame = true
-  let first = -1
-  let last = -1
-  writer.reset()
-  visitPostings(list, items, numbers.length, (item, posting) => {
-    const number = numbers[item] as number
-    if (number !== item) isSame = false
-    if (number < 0) return
-    if (count === 0) {
-      first = number
-      writer.byte(posting)
-    } else writePosting(writer, last, number, posting)
-    last = number
-    count++
-    if (placeOf(posting) !== PLACE.body) isNamed = true
+    return true
   })
-  if (count === 0) return null
-  // Most lists are short and none of their items has changed.
-  const rest = isSame ? list.subarray(list.length - writer.length) : writer.finish()
-  return { term, items: count, isNamed, first, last, rest }
 }
 
 /** Items by fingerprint: open addressing by the first bytes, which are as good as random. */

@@ -1,7 +1,7 @@
-import { createByteWriter } from '#core/search/bytes.ts'
-import { PLACE, placeOf, writePosting } from '#core/search/postings.ts'
+import { ByteWriter } from '#core/search/bytes.ts'
 import { compareBytes } from '#core/text.ts'
-import type { TermPostings } from './term-postings.ts'
+import { addPosting, clearPostings, createTermPostings } from './term-postings.ts'
+import { createSource, type TermSource } from './term-source.ts'
 
 /** Postings of one item after another, held until there are too many and then taken by term. */
 export interface PostingRun {
@@ -10,8 +10,8 @@ export interface PostingRun {
   readonly isFull: boolean
   /** Items come in order of their numbers, each term of an item once. */
   add(item: number, term: string, posting: number): void
-  /** The terms in byte order; each with its postings by item. The run is empty when the last was taken. */
-  take(): Generator<TermPostings>
+  /** The terms in byte order; each with its postings by item. Then the run is empty. */
+  take(): TermSource
 }
 
 /** Postings of a run: 4 bytes each, and as many again while they are sorted. */
@@ -87,7 +87,7 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
       words[size++] = intern(term) * 2 ** POSTING_BITS + posting
       ends[items.length - 1] = size
     },
-    *take() {
+    take() {
       // The order of UTF-16 units is the order of bytes up to the surrogates, and much faster to sort by.
       const sorted = [...terms.keys()].sort(hasHighUnits ? compareBytes : undefined)
       const { words: byTerm, ends: termEnds } = sortByTerm(sorted)
@@ -97,26 +97,23 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
       size = 0
       items = []
       ends = []
-      const writer = createByteWriter()
+      const text = new ByteWriter(256)
+      const current = createTermPostings()
+      current.term = text
+      let rank = 0
       let at = 0
-      for (const [rank, term] of sorted.entries()) {
-        const end = termEnds[rank] as number
-        const count = end - at
-        const first = firstItem + ((byTerm[at] as number) >>> POSTING_BITS)
-        let last = first
-        let isNamed = false
-        for (; at < end; at++) {
+      return createSource(current, () => {
+        if (rank === sorted.length) return false
+        text.cut(0)
+        text.utf8(sorted[rank] as string)
+        clearPostings(current)
+        for (const end = termEnds[rank] as number; at < end; at++) {
           const word = byTerm[at] as number
-          const posting = word % 2 ** POSTING_BITS
-          const item = firstItem + (word >>> POSTING_BITS)
-          if (writer.length === 0) writer.byte(posting)
-          else writePosting(writer, last, item, posting)
-          last = item
-          if (placeOf(posting) !== PLACE.body) isNamed = true
+          addPosting(current, firstItem + (word >>> POSTING_BITS), word % 2 ** POSTING_BITS)
         }
-        yield { term: Buffer.from(term), items: count, isNamed, first, last, rest: writer.finish() }
-        writer.reset()
-      }
+        rank++
+        return true
+      })
     },
   }
 }

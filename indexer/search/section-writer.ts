@@ -4,18 +4,17 @@ import {
   BLOCK_BYTES,
   BLOCK_ITEMS,
   createTermsBlockWriter,
-  INLINE_BYTES,
+  createWordsBlockWriter,
   type ItemRecord,
-  type SpellingEntry,
   spellingKey,
+  type WordsBlockWriter,
   writeItemsBlock,
-  writeSpellingBlock,
 } from '#core/search/blocks.ts'
-import { createByteWriter, NO_BYTES, textOfBytes } from '#core/search/bytes.ts'
+import { type Bytes, ByteWriter, textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { isSpelledWord } from './spelled-word.ts'
-import { type TermPostings, writeList } from './term-postings.ts'
+import type { TermPostings } from './term-postings.ts'
 
 /** Where a section goes: bytes behind those that came before. Answers where they lie, in one piece or in several. */
 export interface SectionPlace {
@@ -36,7 +35,7 @@ const BLOCK_WORDS = 1_024
 
 export function createSectionWriter(place: SectionPlace): SectionWriter {
   const stream = createPageStream(place)
-  const list = createByteWriter()
+  const list = new ByteWriter()
 
   const itemBlocks = createBlockList()
   let items: ItemRecord[] = []
@@ -44,29 +43,39 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
   const termBlocks = createBlockList()
   const terms = createTermsBlockWriter()
   const postingStarts: number[] = []
-  let firstTerm: Uint8Array = NO_BYTES
+  let firstTerm = ''
 
-  const wordBlocks: { blocks: BlockList; words: SpellingEntry[] }[] = []
+  const wordBlocks: { blocks: BlockList; firstWord: string; words: WordsBlockWriter }[] = []
 
   function closeItems(): void {
     itemBlocks.add(items[0]?.path ?? '', writeItemsBlock(items))
     items = []
   }
 
-  function closeWords(blocks: BlockList, words: SpellingEntry[]): void {
-    blocks.add(spellingKey(words[0]?.word ?? ''), writeSpellingBlock(words))
-    words.length = 0
+  function writeList({ first, gaps, postings }: TermPostings): Promise<void> | undefined {
+    list.cut(0)
+    list.varint(first)
+    list.bytes(gaps.data, 0, gaps.length)
+    list.bytes(postings.data, 0, postings.length)
+    return stream.write(list.data.subarray(0, list.length))
   }
 
-  function addWord(word: string, items: number): void {
+  function addWord(term: Bytes, items: number): void {
+    const word = textOf(term)
     if (!isSpelledWord(word)) return
-    wordBlocks[word.length] ??= { blocks: createBlockList(), words: [] }
-    const { blocks, words } = wordBlocks[word.length] as (typeof wordBlocks)[number]
-    if (words.push({ word, items }) === BLOCK_WORDS) closeWords(blocks, words)
+    wordBlocks[word.length] ??= { blocks: createBlockList(), firstWord: '', words: createWordsBlockWriter() }
+    const group = wordBlocks[word.length] as (typeof wordBlocks)[number]
+    if (group.words.words === 0) group.firstWord = word
+    group.words.add(term, items)
+    if (group.words.words === BLOCK_WORDS) closeWords(group)
+  }
+
+  function closeWords({ blocks, firstWord, words }: (typeof wordBlocks)[number]): void {
+    blocks.add(spellingKey(firstWord), words.finish())
   }
 
   function closeTerms(): void {
-    termBlocks.add(textOfBytes(firstTerm), terms.finish())
+    termBlocks.add(firstTerm, terms.finish())
   }
 
   return {
@@ -76,24 +85,20 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
 
     addTerm(postings) {
       const { term, items, isNamed } = postings
-      if (isNamed) addWord(textOfBytes(term), items)
-      if (terms.bytes === 0) {
-        firstTerm = term
+      if (isNamed) addWord(term, items)
+      if (terms.bytes() === 0) {
+        firstTerm = textOf(term)
         postingStarts.push(stream.length)
       }
-      list.reset()
-      writeList(list, postings)
-      const bytes = list.finish()
-      const isInline = bytes.length <= INLINE_BYTES
-      terms.add({ term, items, postings: isInline ? bytes : bytes.length })
-      if (terms.bytes >= BLOCK_BYTES) closeTerms()
-      return isInline ? undefined : stream.write(bytes)
+      const isInline = terms.add(postings)
+      if (terms.bytes() >= BLOCK_BYTES) closeTerms()
+      return isInline ? undefined : writeList(postings)
     },
 
     async finish({ kinds, owners, titleLengths }, fingerprints) {
-      if (terms.bytes > 0) closeTerms()
+      if (terms.bytes() > 0) closeTerms()
       if (items.length > 0) closeItems()
-      for (const { blocks, words } of Object.values(wordBlocks)) if (words.length > 0) closeWords(blocks, words)
+      for (const group of Object.values(wordBlocks)) if (group.words.words > 0) closeWords(group)
 
       const postings = Uint32Array.of(...postingStarts, stream.length)
       const termIndex = await writeBlocks(stream, [termBlocks])
@@ -148,7 +153,7 @@ async function writeBlocks(stream: PageStream, lists: readonly BlockList[]): Pro
 }
 
 /** One more level makes a section smaller by less than a hundredth. */
-const DEFLATE = { level: 6 }
+const DEFLATE = { level: 4, memLevel: 5 }
 
 function compress(bytes: Uint8Array): Uint8Array {
   // zlib hands out a view of a larger buffer: the copy lets that one go.

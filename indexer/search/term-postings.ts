@@ -1,67 +1,94 @@
-import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from '#core/search/bytes.ts'
-import { writePosting } from '#core/search/postings.ts'
+import type { TermList } from '#core/search/blocks.ts'
+import { ByteReader, type Bytes, ByteWriter } from '#core/search/bytes.ts'
+import { PLACE, placeOf } from '#core/search/postings.ts'
 
 /** What a term tells about some items. */
-export interface TermPostings {
-  /** In UTF-8. */
-  term: Uint8Array
-  /** How many items these are. */
-  items: number
+export interface TermPostings extends TermList {
   /** Whether it stands outside the body of one of them. */
+  readonly isNamed: boolean
+  readonly last: number
+}
+
+/** One that is filled again and again: terms are many, and most are short. */
+export interface TermPostingsWriter extends TermPostings {
+  term: Bytes
+  readonly gaps: ByteWriter
+  readonly postings: ByteWriter
+  items: number
   isNamed: boolean
   first: number
   last: number
-  /** The list of postings (`core/search/postings.ts`) without its first number, which is `first`: so lists can be put behind another. */
-  rest: Uint8Array
 }
 
-/** The list of postings, as a section has it. */
-export function writeList(writer: ByteWriter, { first, rest }: TermPostings): void {
-  writer.varint(first)
-  writer.bytes(rest)
+export function createTermPostings(): TermPostingsWriter {
+  const [gaps, postings] = [new ByteWriter(), new ByteWriter()]
+  return { term: NO_TERM, gaps, postings, items: 0, isNamed: false, first: -1, last: -1 }
 }
 
-/** Joins the postings of one term. Those of each part lie behind those of the part before, but for the last, whose may lie anywhere. */
-export function joinPostings(parts: readonly TermPostings[]): TermPostings {
-  const [first] = parts as [TermPostings]
-  const last = parts.at(-1) as TermPostings
-  const before = parts.at(-2)
-  if (!before) return first
-  if (last.first > before.last) return chained(parts)
-  return interleaved(parts.length === 2 ? before : chained(parts.slice(0, -1)), last)
+const NO_TERM: Bytes = new ByteWriter(0)
+
+/** Forgets the postings, not the term. */
+export function clearPostings(target: TermPostingsWriter): void {
+  target.items = 0
+  target.isNamed = false
+  target.first = -1
+  target.last = -1
+  target.gaps.cut(0)
+  target.postings.cut(0)
 }
 
-function chained(parts: readonly TermPostings[]): TermPostings {
-  const [first, ...others] = parts as [TermPostings, ...TermPostings[]]
-  const writer = createByteWriter(parts.reduce((bytes, { rest }) => bytes + rest.length + 5, 0))
-  writer.bytes(first.rest)
-  let { items, isNamed, last } = first
-  for (const part of others) {
-    writer.varint(part.first - last - 1)
-    writer.bytes(part.rest)
-    items += part.items
-    isNamed ||= part.isNamed
-    last = part.last
+/** Adds a posting behind the others. */
+export function addPosting(target: TermPostingsWriter, item: number, posting: number): void {
+  if (target.items === 0) target.first = item
+  else target.gaps.varint(item - target.last - 1)
+  target.postings.byte(posting)
+  if (placeOf(posting) !== PLACE.body) target.isNamed = true
+  target.last = item
+  target.items++
+}
+
+/**
+ * Joins the postings of one term. Those of each part lie behind those of the part before, but for the last, whose may lie anywhere.
+ * What it gives is valid as long as the parts, and until the next ones are joined.
+ */
+export function createJoiner(): (parts: readonly TermPostings[]) => TermPostings {
+  const behind = createTermPostings()
+  const joined = createTermPostings()
+  return parts => {
+    const last = parts.at(-1) as TermPostings
+    const before = parts.at(-2)
+    if (!before) return last
+    if (last.first > before.last) return chain(parts, joined)
+    return interleave(parts.length === 2 ? before : chain(parts.slice(0, -1), behind), last, joined)
   }
-  return { term: first.term, items, isNamed, first: first.first, last, rest: writer.finish() }
 }
 
-function interleaved(left: TermPostings, right: TermPostings): TermPostings {
-  const writer = createByteWriter(left.rest.length + right.rest.length + 10)
-  const first = Math.min(left.first, right.first)
+function chain(parts: readonly TermPostings[], target: TermPostingsWriter): TermPostings {
+  clearPostings(target)
+  target.term = (parts[0] as TermPostings).term
+  for (const { items, isNamed, first, last, gaps, postings } of parts) {
+    if (target.items === 0) target.first = first
+    else target.gaps.varint(first - target.last - 1)
+    target.gaps.bytes(gaps.data, 0, gaps.length)
+    target.postings.bytes(postings.data, 0, postings.length)
+    target.items += items
+    target.isNamed ||= isNamed
+    target.last = last
+  }
+  return target
+}
+
+function interleave(left: TermPostings, right: TermPostings, target: TermPostingsWriter): TermPostings {
+  clearPostings(target)
+  target.term = left.term
   const one = createCursor(left)
   const other = createCursor(right)
-  let last = first
   for (;;) {
     const cursor = one.item < other.item ? one : other
-    if (cursor.item === Number.POSITIVE_INFINITY) break
-    if (writer.length === 0) writer.byte(cursor.posting)
-    else writePosting(writer, last, cursor.item, cursor.posting)
-    last = cursor.item
+    if (cursor.item === Number.POSITIVE_INFINITY) return target
+    addPosting(target, cursor.item, cursor.posting)
     cursor.next()
   }
-  const isNamed = left.isNamed || right.isNamed
-  return { term: left.term, items: left.items + right.items, isNamed, first, last, rest: writer.finish() }
 }
 
 interface Cursor {
@@ -71,18 +98,16 @@ interface Cursor {
   next(): void
 }
 
-function createCursor({ first, rest }: TermPostings): Cursor {
-  const reader: ByteReader = createByteReader(rest)
+function createCursor({ items, first, gaps, postings }: TermPostings): Cursor {
+  const reader = new ByteReader(gaps.data, 0, gaps.length)
+  let index = 0
   const cursor: Cursor = {
     item: first,
-    posting: reader.byte(),
+    posting: postings.data[0] as number,
     next() {
-      if (reader.atEnd) {
-        cursor.item = Number.POSITIVE_INFINITY
-        return
-      }
-      cursor.item += reader.varint() + 1
-      cursor.posting = reader.byte()
+      index++
+      cursor.item = index === items ? Number.POSITIVE_INFINITY : cursor.item + reader.varint() + 1
+      cursor.posting = postings.data[index] as number
     },
   }
   return cursor

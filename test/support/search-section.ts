@@ -1,7 +1,16 @@
 import { inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type ItemRecord, readItemsBlock, readSpellingBlock, readTermsBlock, type SpellingEntry } from '#core/search/blocks.ts'
+import {
+  type FoundTerm,
+  type ItemRecord,
+  listAtHand,
+  openTermsBlock,
+  openWordsBlock,
+  readItemsBlock,
+  type SpellingEntry,
+} from '#core/search/blocks.ts'
+import { textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
@@ -57,9 +66,9 @@ export async function readSection(
 
   const terms: ReadSection['terms'] = new Map()
   for (const [block, inflated] of blocksOf(head.terms).entries()) {
-    for (const { term, items, postings, offset } of readTermsBlock(inflated)) {
-      const start = (head.postings[block] as number) + offset
-      const list = typeof postings === 'number' ? bytes.subarray(start, start + postings) : postings
+    for (const { term, items, postings } of readTermsBlock(inflated)) {
+      const outside = bytes.subarray(head.postings[block])
+      const list = postings instanceof Uint8Array ? postings : outside.subarray(postings.start, postings.end)
       const found: { item: number; posting: number }[] = []
       visitPostings(list, items, head.kinds.length, (item, posting) => found.push({ item, posting }))
       terms.set(term, found)
@@ -77,6 +86,27 @@ export async function readSection(
         owner: head.owners[item] as number,
         titleLength: head.titleLengths[item] as number,
       })),
-    words: blocksOf(head.words).flatMap(readSpellingBlock),
+    words: blocksOf(head.words).flatMap(readWordsBlock),
   }
+}
+
+/** All terms of a block, in order. */
+export function readTermsBlock(block: Uint8Array): FoundTerm[] {
+  const { texts, lists } = openTermsBlock(block)
+  const terms: FoundTerm[] = []
+  while (texts.next()) {
+    lists.next()
+    terms.push({ term: textOf(texts.text), items: lists.count, postings: listAtHand(block, lists) })
+  }
+  lists.end()
+  return terms
+}
+
+/** All words of a block, in order. */
+export function readWordsBlock(block: Uint8Array): SpellingEntry[] {
+  const { texts, counts } = openWordsBlock(block)
+  const words: SpellingEntry[] = []
+  while (texts.next()) words.push({ word: textOf(texts.text), items: counts.varint() })
+  if (!counts.atEnd) throw new RangeError('more counts than words')
+  return words
 }

@@ -4,17 +4,17 @@ import { ZodError } from 'zod'
 import {
   BLOCK_ITEMS,
   createTermsBlockWriter,
-  INLINE_BYTES,
+  createWordsBlockWriter,
+  INLINE_ITEMS,
   readItemsBlock,
-  readSpellingBlock,
-  readTermsBlock,
   writeItemsBlock,
-  writeSpellingBlock,
 } from '#core/search/blocks.ts'
-import { createByteReader, createByteWriter, NO_BYTES } from '#core/search/bytes.ts'
+import { ByteReader, ByteWriter, NO_BYTES } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, encodeHead, ITEM_KIND, type SearchHead } from '#core/search/head.ts'
-import { visitPostings, writePosting } from '#core/search/postings.ts'
+import { visitPostings } from '#core/search/postings.ts'
 import { compareBytes, encodeText } from '#core/text.ts'
+import { bytesOf, encodePostings, termPostings } from '#test/support/posting-list.ts'
+import { readTermsBlock, readWordsBlock } from '#test/support/search-section.ts'
 
 const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const words = fc.uniqueArray(word, { maxLength: 40 }).map(list => list.sort(compareBytes))
@@ -45,14 +45,14 @@ describe('numbers and texts', () => {
   test('are read as they were written', () => {
     fc.assert(
       fc.property(fc.array(uint32), words, (numbers, texts) => {
-        const writer = createByteWriter(1)
+        const writer = new ByteWriter(1)
         for (const number of numbers) writer.varint(number)
         let previous: Uint8Array = NO_BYTES
         for (const text of texts) {
           writer.text(encodeText(text), previous)
           previous = encodeText(text)
         }
-        const reader = createByteReader(writer.finish())
+        const reader = new ByteReader(writer.finish())
         expect(numbers.map(() => reader.varint())).toEqual(numbers)
         previous = NO_BYTES
         for (const text of texts) {
@@ -65,10 +65,10 @@ describe('numbers and texts', () => {
   })
 
   test('that end too early, or are too long, are refused', () => {
-    expect(() => createByteReader(Uint8Array.of(0x80)).varint()).toThrow(RangeError)
-    expect(() => createByteReader(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x7f)).varint()).toThrow(RangeError)
-    expect(() => createByteReader(Uint8Array.of(1, 0)).text(NO_BYTES)).toThrow(RangeError)
-    expect(() => createByteReader(Uint8Array.of(0, 9, 1)).text(NO_BYTES)).toThrow(RangeError)
+    expect(() => new ByteReader(Uint8Array.of(0x80)).varint()).toThrow(RangeError)
+    expect(() => new ByteReader(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x7f)).varint()).toThrow(RangeError)
+    expect(() => new ByteReader(Uint8Array.of(1, 0)).text(NO_BYTES)).toThrow(RangeError)
+    expect(() => new ByteReader(Uint8Array.of(0, 9, 1)).text(NO_BYTES)).toThrow(RangeError)
   })
 })
 
@@ -80,21 +80,11 @@ describe('postings', () => {
     })
     .map(list => list.sort(([left], [right]) => left - right))
 
-  function encode(list: readonly (readonly [number, number])[]): Uint8Array {
-    const writer = createByteWriter()
-    let previous = -1
-    for (const [item, posting] of list) {
-      writePosting(writer, previous, item, posting)
-      previous = item
-    }
-    return writer.finish()
-  }
-
   test('are read as they were written', () => {
     fc.assert(
       fc.property(postings, list => {
         const read: [number, number][] = []
-        visitPostings(encode(list), list.length, 1_000_000, (item, posting) => read.push([item, posting]))
+        visitPostings(encodePostings(list), list.length, 1_000_000, (item, posting) => read.push([item, posting]))
         expect(read).toEqual(list)
       }),
     )
@@ -105,7 +95,7 @@ describe('postings', () => {
       fc.property(
         postings.filter(list => list.length > 0),
         list => {
-          const bytes = encode(list)
+          const bytes = encodePostings(list)
           const [last] = list.at(-1) as [number, number]
           expect(() => visitPostings(bytes.subarray(0, -1), list.length, 1_000_000, () => {})).toThrow(RangeError)
           expect(() => visitPostings(bytes, list.length + 1, 1_000_000, () => {})).toThrow(RangeError)
@@ -118,30 +108,58 @@ describe('postings', () => {
 })
 
 describe('blocks', () => {
-  test('of terms are read as they were written, with the place of every list', () => {
+  const long = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 })
+  const terms = fc.uniqueArray(fc.oneof(word, long), { maxLength: 40 }).map(list => list.sort(compareBytes))
+  const gap = fc.oneof(fc.nat(3), fc.integer({ min: 100, max: 300 }), fc.integer({ min: 16_000, max: 3_000_000 }))
+  const lists = fc.array(
+    fc.array(fc.tuple(gap, fc.integer({ min: 3, max: 254 })), { minLength: 1, maxLength: 2 * INLINE_ITEMS }),
+    {
+      minLength: 40,
+      maxLength: 40,
+    },
+  )
+
+  test('of terms are read as they were written, with the place of every list that stands outside', () => {
     fc.assert(
-      fc.property(words, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 40, maxLength: 40 }), (terms, lengths) => {
+      fc.property(terms, lists, (texts, gaps) => {
         const writer = createTermsBlockWriter()
         let behind = 0
-        const expected = terms.map((term, index) => {
-          const length = lengths[index] as number
-          const list = new Uint8Array(length).fill(index)
-          const entry = { term, items: index + 1, postings: length <= INLINE_BYTES ? list : length, offset: behind }
-          writer.add({ term: encodeText(term), items: entry.items, postings: entry.postings })
-          if (length > INLINE_BYTES) behind += length
-          return entry
+        const expected = texts.map((term, index) => {
+          let item = -1
+          const postings = (gaps[index] ?? []).map(([before, posting]) => {
+            item += before + 1
+            return [item, posting] as const
+          })
+          const list = encodePostings(postings)
+          const isInline = postings.length <= INLINE_ITEMS
+          expect(writer.add(termPostings(term, postings))).toBe(isInline)
+          const place = { start: behind, end: behind + list.length }
+          if (!isInline) behind = place.end
+          return { term, items: postings.length, postings: isInline ? list : place }
         })
-        expect([...readTermsBlock(writer.finish())]).toEqual(expected)
-        expect(writer.bytes).toBe(0)
+        expect(readTermsBlock(writer.finish())).toEqual(expected)
+        expect(writer.bytes()).toBe(0)
       }),
     )
+  })
+
+  test('of terms begin anew', () => {
+    const writer = createTermsBlockWriter()
+    const blocks = [1, 2].map(() => {
+      writer.add(termPostings('zebra', [[7, 5]]))
+      return writer.finish()
+    })
+    expect(blocks[1]).toEqual(blocks[0])
   })
 
   test('of words are read as they were written', () => {
     fc.assert(
       fc.property(words, list => {
+        const writer = createWordsBlockWriter()
         const entries = list.map((each, index) => ({ word: each, items: index + 1 }))
-        expect(readSpellingBlock(writeSpellingBlock(entries))).toEqual(entries)
+        for (const { word, items } of entries) writer.add(bytesOf(word), items)
+        expect(writer.words).toBe(list.length)
+        expect(readWordsBlock(writer.finish())).toEqual(entries)
       }),
     )
   })
@@ -156,8 +174,8 @@ describe('blocks', () => {
   })
 
   test('that nobody wrote are refused, if they are not read as something else', () => {
-    expectRefusalsOnly(bytes => [...readTermsBlock(bytes)])
-    expectRefusalsOnly(readSpellingBlock)
+    expectRefusalsOnly(readTermsBlock)
+    expectRefusalsOnly(readWordsBlock)
     expectRefusalsOnly(readItemsBlock)
   })
 })

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findNearWords, findTerms } from '#api/search/block-scan.ts'
 import { closeWords } from '#api/search/spelling.ts'
-import { createTermsBlockWriter, readTermsBlock, writeSpellingBlock } from '#core/search/blocks.ts'
-import { compareBytes, encodeText } from '#core/text.ts'
+import { createTermsBlockWriter, createWordsBlockWriter, INLINE_ITEMS, type SpellingEntry } from '#core/search/blocks.ts'
+import { compareBytes } from '#core/text.ts'
+import { bytesOf, termPostings } from '#test/support/posting-list.ts'
+import { readTermsBlock } from '#test/support/search-section.ts'
 
 const letter = fc.constantFrom('a', 'b', 'z', '0', '_', 'é', 'я', '水', '𠮷')
 const text = fc.string({ unit: letter, minLength: 1, maxLength: 6 })
@@ -13,19 +15,17 @@ test('a term is found as the whole block has it, and those that begin with it wh
   fc.assert(
     fc.property(
       sorted,
-      fc.array(fc.nat(40), { minLength: 60, maxLength: 60 }),
+      fc.array(fc.integer({ min: 1, max: 2 * INLINE_ITEMS }), { minLength: 60, maxLength: 60 }),
       text,
       fc.boolean(),
-      (terms, lengths, term, orLonger) => {
+      (terms, counts, term, orLonger) => {
         const writer = createTermsBlockWriter()
         for (const [index, stored] of terms.entries()) {
-          const length = lengths[index] ?? 0
-          // Longer lists than 14 bytes stand elsewhere.
-          const postings = length <= 14 ? new Uint8Array(length).fill(index) : length
-          writer.add({ term: encodeText(stored), items: index + 1, postings })
+          const items = Array.from({ length: counts[index] ?? 1 }, (_, item) => [item * 100 + index, 3 + item] as const)
+          writer.add(termPostings(stored, items))
         }
         const block = writer.finish()
-        const right = [...readTermsBlock(block)].filter(entry => (orLonger ? entry.term.startsWith(term) : entry.term === term))
+        const right = readTermsBlock(block).filter(entry => (orLonger ? entry.term.startsWith(term) : entry.term === term))
         expect(findTerms(block, { term, orLonger })).toEqual(right)
       },
     ),
@@ -57,7 +57,7 @@ test('of a block of words all stay that a misspelled one may mean', () => {
       ]
       const entries = words.sort(compareBytes).map((stored, index) => ({ word: stored, items: index + 1 }))
       for (const misspelled of misspellings) {
-        const near = findNearWords(writeSpellingBlock(entries), misspelled, misspelled.length >= 8 ? 2 : 1)
+        const near = findNearWords(wordsBlock(entries), misspelled, misspelled.length >= 8 ? 2 : 1)
         expect(closeWords(misspelled, near)).toEqual(closeWords(misspelled, entries))
       }
     }),
@@ -67,15 +67,34 @@ test('of a block of words all stay that a misspelled one may mean', () => {
 
 test('words without a letter in common are passed over', () => {
   const entries = ['aaaaa', 'xyxyx'].map(word => ({ word, items: 1 }))
-  expect(findNearWords(writeSpellingBlock(entries), 'xyxy', 1)).toEqual([{ word: 'xyxyx', items: 1 }])
+  expect(findNearWords(wordsBlock(entries), 'xyxy', 1)).toEqual([{ word: 'xyxyx', items: 1 }])
 })
 
 test.for<[string, number[]]>([
-  ['cut in a term', [0, 5, 97]],
-  ['cut in postings', [0, 1, 97, 1, 3, 1]],
-  ['sharing more than there is', [3, 1, 97, 1, 0]],
-  ['with a text of four gigabytes', [0, 0xff, 0xff, 0xff, 0xff, 0x0f, 97]],
-])('a block %s is refused', ([, bytes]) => {
-  expect(() => findTerms(Uint8Array.from(bytes), { term: 'z', orLonger: true })).toThrow(RangeError)
-  expect(() => findNearWords(Uint8Array.from(bytes.slice(0, 3)), 'zebra', 1)).toThrow(RangeError)
+  ['that ends in front of its columns', [1]],
+  ['with a column of four gigabytes', [0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0, 0]],
+  ['with a text that shares more than there is', [1, 1, 0, 0, 0, 0x31, 97]],
+  ['with a text that is not there', [1, 1, 0, 0, 0, 0x02, 122]],
+  ['with a text of four gigabytes', [6, 1, 0, 0, 0, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f, 122]],
+  ['without a list', [1, 1, 0, 0, 0, 0x01, 122]],
+  ['without gaps', [1, 1, 1, 0, 0, 0x01, 122, 1, 3]],
+  ['without postings', [1, 1, 1, 0, 1, 0x01, 122, 1, 0]],
+  ['without the length of a list', [1, 1, 1, 0, 0, 0x01, 122, 100]],
+])('a block of terms %s is refused', ([, bytes]) => {
+  expect(() => findTerms(Uint8Array.from(bytes), { term: 'z', orLonger: false })).toThrow(RangeError)
 })
+
+test.for<[string, number[]]>([
+  ['that ends in front of its columns', [1]],
+  ['with a text that shares more than there is', [1, 1, 0x31, 97, 1]],
+  ['with a text that is not there', [1, 1, 0x02, 122]],
+  ['without a count', [1, 1, 0x01, 122]],
+])('a block of words %s is refused', ([, bytes]) => {
+  expect(() => findNearWords(Uint8Array.from(bytes), 'zebra', 1)).toThrow(RangeError)
+})
+
+function wordsBlock(entries: readonly SpellingEntry[]): Uint8Array {
+  const writer = createWordsBlockWriter()
+  for (const { word, items } of entries) writer.add(bytesOf(word), items)
+  return writer.finish()
+}

@@ -2,20 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { informationOf, type MatchedTerm, rankItems } from '#api/search/ranking.ts'
 import { FULL } from '#api/search/weights.ts'
-import { createByteWriter } from '#core/search/bytes.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
-import { PLACE, packPosting, writePosting } from '#core/search/postings.ts'
+import { PLACE, packPosting } from '#core/search/postings.ts'
+import { encodePostings } from '#test/support/posting-list.ts'
 
 type Row = readonly (readonly [item: number, posting: number])[]
 
 function listOf(row: Row, closeness = FULL) {
-  const writer = createByteWriter()
-  let previous = -1
-  for (const [item, posting] of row) {
-    writePosting(writer, previous, item, posting)
-    previous = item
-  }
-  return { items: row.length, postings: writer.finish(), closeness }
+  return { items: row.length, postings: encodePostings(row), closeness }
 }
 
 function matched(term: string, row: Row, group = 0, kind: MatchedTerm['kind'] = 'word', weight = FULL): MatchedTerm {

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createByteWriter } from '#core/search/bytes.ts'
+import { textOf } from '#core/search/bytes.ts'
 import { PLACE, packPosting, visitPostings } from '#core/search/postings.ts'
 import { compareBytes } from '#core/text.ts'
-import { iterate, mergeTerms, readRun, storeRun, type TermSource } from '#indexer/search/merge.ts'
+import { mergeTerms } from '#indexer/search/merge.ts'
 import { createPostingRun } from '#indexer/search/run.ts'
 import type { Scratch } from '#indexer/search/scratch.ts'
-import { type TermPostings, writeList } from '#indexer/search/term-postings.ts'
+import { readRun, storeRun } from '#indexer/search/stored-run.ts'
+import type { TermSource } from '#indexer/search/term-source.ts'
+import { encodedList } from '#test/support/posting-list.ts'
 
 type Posted = readonly [term: string, item: number, posting: number]
 
@@ -22,7 +24,7 @@ const posted: fc.Arbitrary<Posted[]> = fc
   )
   .map(list => list.sort((left, right) => left[1] - right[1]))
 
-function runOf(list: readonly Posted[]): Iterable<TermPostings> {
+function runOf(list: readonly Posted[]): TermSource {
   const run = createPostingRun()
   for (const [term, item, posting] of list) run.add(item, term, posting)
   return run.take()
@@ -45,11 +47,9 @@ async function readAll(merged: TermSource): Promise<unknown[]> {
     await merged.next()
     if (merged.current === null) return terms
     const { term, items, isNamed } = merged.current
-    const writer = createByteWriter()
-    writeList(writer, merged.current)
     const postings: [number, number][] = []
-    visitPostings(writer.finish(), items, ITEMS, (item, posting) => postings.push([item, posting]))
-    terms.push({ term: Buffer.from(term).toString(), isNamed, postings })
+    visitPostings(encodedList(merged.current), items, ITEMS, (item, posting) => postings.push([item, posting]))
+    terms.push({ term: textOf(term), isNamed, postings })
   }
 }
 
@@ -66,7 +66,7 @@ test('runs of items one behind the other give every term once, with all of its p
     fc.asyncProperty(posted, fc.array(fc.integer({ min: 0, max: ITEMS }), { maxLength: 5 }), async (list, cuts) => {
       const bounds = [0, ...cuts.sort((left, right) => left - right), ITEMS]
       const runs = bounds.slice(1).map((end, index) => list.filter(([, item]) => item >= (bounds[index] as number) && item < end))
-      const sources = await Promise.all(runs.map((run, index) => (index % 2 === 0 ? storedRunOf(run) : iterate(runOf(run)))))
+      const sources = await Promise.all(runs.map((run, index) => (index % 2 === 0 ? storedRunOf(run) : runOf(run))))
       expect(await readAll(mergeTerms(sources))).toEqual(expected(list))
     }),
   )
@@ -78,9 +78,9 @@ test('the last source may have items between those of the others', async () => {
       const ofLast = new Set(list.map(([, item]) => item).filter(item => isLast(item)))
       const others = list.filter(([, item]) => !ofLast.has(item))
       const sources = [
-        iterate(runOf(others.filter(([, item]) => item < cut))),
+        runOf(others.filter(([, item]) => item < cut)),
         await storedRunOf(others.filter(([, item]) => item >= cut)),
-        iterate(runOf(list.filter(([, item]) => ofLast.has(item)))),
+        runOf(list.filter(([, item]) => ofLast.has(item))),
       ]
       expect(await readAll(mergeTerms(sources))).toEqual(expected(list))
     }),
@@ -93,6 +93,12 @@ test('a run is full by its postings, and empty when it was taken', () => {
   expect([run.isFull, run.isEmpty]).toEqual([false, false])
   run.add(1, 'a', packPosting(1, PLACE.body))
   expect(run.isFull).toBe(true)
-  expect([...run.take()]).toHaveLength(1)
-  expect([run.isFull, run.isEmpty, [...run.take()]]).toEqual([false, true, []])
+  expect(termsOf(run.take())).toEqual(['a'])
+  expect([run.isFull, run.isEmpty, termsOf(run.take())]).toEqual([false, true, []])
 })
+
+function termsOf(source: TermSource): string[] {
+  const terms: string[] = []
+  for (source.next(); source.current !== null; source.next()) terms.push(textOf(source.current.term))
+  return terms
+}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { textOf } from '#core/search/bytes.ts'
 import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
@@ -60,8 +61,12 @@ test('items are known by everything of them that is searched', async () => {
 test('the terms of items that are gone are gone, and items have their new numbers', async () => {
   const { blobs } = await store()
   const previous = await openPreviousSection(blobs, SEARCHED_REPOSITORY, COMMIT)
-  const terms = [...(previous?.terms(Int32Array.of(-1, 4, 9)) ?? [])]
-  const byTerm = new Map(terms.map(({ term, items, first, last }) => [Buffer.from(term).toString(), { items, first, last }]))
+  const terms = previous?.terms(Int32Array.of(-1, 4, 9))
+  const byTerm = new Map<string, { items: number; first: number; last: number }>()
+  for (terms?.next(); terms?.current; terms.next()) {
+    const { term, items, first, last } = terms.current
+    byTerm.set(textOf(term), { items, first, last })
+  }
   expect(byTerm.get('zebra')).toEqual({ items: 2, first: 4, last: 9 })
   expect(byTerm.get('b.md')).toEqual({ items: 1, first: 4, last: 4 })
   expect(byTerm.has('a.md')).toBe(false)

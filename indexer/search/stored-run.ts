@@ -1,0 +1,59 @@
+import { createTermsBlockWriter } from '#core/search/blocks.ts'
+import { NO_BYTES } from '#core/search/bytes.ts'
+import type { Scratch } from './scratch.ts'
+import { openStoredTerms } from './stored-terms.ts'
+import { createTermPostings } from './term-postings.ts'
+import type { TermSource } from './term-source.ts'
+
+/** Where a stored run lies: blocks of terms with all of their lists, each read at once. */
+export type StoredRun = readonly { position: number; length: number }[]
+
+const FRAME_BYTES = 64 * 1024
+const INLINE_ITEMS = Number.POSITIVE_INFINITY
+const OUTSIDE = { bytes: NO_BYTES, start: 0 }
+
+/** Stores the terms of a run; `turn` is asked between them. */
+export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => Promise<void> | undefined): Promise<StoredRun> {
+  const frames: { position: number; length: number }[] = []
+  const writer = createTermsBlockWriter(INLINE_ITEMS)
+  const storeFrame = async () => {
+    const frame = writer.finish()
+    frames.push({ position: await scratch.append(frame), length: frame.length })
+  }
+  for (;;) {
+    const waiting = terms.next() ?? turn()
+    if (waiting) await waiting
+    if (terms.current === null) break
+    writer.add(terms.current)
+    if (writer.bytes() >= FRAME_BYTES) await storeFrame()
+  }
+  if (writer.bytes() > 0) await storeFrame()
+  return frames
+}
+
+/** The terms of a stored run, of which one frame is held at a time. */
+export function readRun(scratch: Scratch, run: StoredRun): TermSource {
+  let frame = 0
+  const target = createTermPostings()
+  let fill = () => false
+
+  async function nextFrame({ position, length }: StoredRun[number]): Promise<void> {
+    const block = await scratch.read(position, length)
+    fill = openStoredTerms({ block, inlineItems: INLINE_ITEMS, outside: OUTSIDE, numbers: null }, target)
+    fillSource()
+  }
+
+  function fillSource(): void {
+    source.current = fill() ? target : null
+  }
+
+  const source: TermSource = {
+    current: null,
+    next() {
+      fillSource()
+      const next = source.current === null ? run[frame++] : undefined
+      return next && nextFrame(next)
+    },
+  }
+  return source
+}
