@@ -15,7 +15,7 @@ import { bestPassage } from '../search/passage.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
 import { informationOf, type MatchedTerm, rankItems } from '../search/ranking.ts'
 import type { DictionaryTerm, SearchReader } from '../search/section-reader.ts'
-import { closeWords } from '../search/spelling.ts'
+import { closeWords, isRespelled } from '../search/spelling.ts'
 import type { WeightedTerm } from '../search/term-places.ts'
 import { FULL } from '../search/weights.ts'
 import { readCursor, sealCursor } from './cursor.ts'
@@ -24,8 +24,6 @@ import { orUnavailable } from './unavailable.ts'
 
 /** Words of a query that are respelled when they stand nowhere. */
 const RESPELLED_WORDS = 4
-/** UTF-16 units. For shorter ones nothing is read, since `closeWords` has nothing for them. */
-const RESPELLED_UNITS = 4
 /** What of a text is looked at for a passage. */
 const PASSAGE_TEXT_BYTES = 64 * 1024
 
@@ -131,7 +129,7 @@ async function respell(section: SearchReader, asked: readonly AskedTerm[]): Prom
 
 function isMisspelled({ term, kind, weight, found }: AskedTerm): boolean {
   const isOwnWord = weight === FULL && (kind === 'word' || kind === 'part')
-  return found.length === 0 && isOwnWord && term.length >= RESPELLED_UNITS && !isStopWord(term)
+  return found.length === 0 && isOwnWord && isRespelled(term) && !isStopWord(term)
 }
 
 interface ReadTerm extends MatchedTerm {

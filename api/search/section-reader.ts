@@ -11,6 +11,7 @@ import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
 import type { Interval } from './folding.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
 import { locateRange, sizeOfSegments } from './segments.ts'
+import { COMPLETION_UNITS, editsOf } from './spelling.ts'
 
 /** Where a section lies, and how its bytes are read. */
 export interface StoredSection {
@@ -223,13 +224,6 @@ function firstBlockFrom({ firstKeys }: BlockIndex, key: string): number {
   return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) < 0) + 1
 }
 
-/** How many edits may lie between a word and one that it may mean. */
-function editsOf({ length }: string): number {
-  return length >= TWO_EDITS_UNITS ? 2 : 1
-}
-
-const TWO_EDITS_UNITS = 8
-const COMPLETION_UNITS = 6
 /** Blocks of words of one length that are looked at for continuations. */
 const COMPLETION_BLOCKS = 2
 

@@ -12,19 +12,27 @@ export interface CloseWord {
 const CLOSENESS = Math.floor(0.55 * FULL)
 const CLOSE_WORDS = 4
 // UTF-16 units
-/** Shorter words are not respelled. */
-const LEAST_UNITS = 4
-const MOST_UNITS = 40
+const RESPELLED_UNITS = { min: 4, max: 40 }
 const TWO_EDITS_UNITS = 8
 /** Units that a continuation may add. */
-const COMPLETION_UNITS = 6
+export const COMPLETION_UNITS = 6
+
+/** Whether there are words that it may mean at all. */
+export function isRespelled({ length }: string): boolean {
+  return length >= RESPELLED_UNITS.min && length <= RESPELLED_UNITS.max
+}
+
+/** How many edits may lie between a word and one that it may mean. */
+export function editsOf({ length }: string): number {
+  return length >= TWO_EDITS_UNITS ? 2 : 1
+}
 
 /**
  * The words that a term which stands nowhere may mean: its continuations, and those one edit away (two for a long word).
  * Nearest first, then frequent ones, then by units; at most `CLOSE_WORDS`.
  */
 export function closeWords(term: string, words: Iterable<SpellingEntry>): CloseWord[] {
-  if (term.length < LEAST_UNITS || term.length > MOST_UNITS) return []
+  if (!isRespelled(term)) return []
   const close: (SpellingEntry & { edits: number })[] = []
   for (const { word, items } of words) {
     const edits = editsTo(term, word)
@@ -38,7 +46,7 @@ export function closeWords(term: string, words: Iterable<SpellingEntry>): CloseW
 function editsTo(term: string, word: string): number {
   const longer = word.length - term.length
   if (longer > 0 && longer <= COMPLETION_UNITS && word.startsWith(term)) return 1
-  const most = term.length >= TWO_EDITS_UNITS ? 2 : 1
+  const most = editsOf(term)
   if (longer > most || longer < -most) return 0
   const edits = editDistance(term, word, most)
   return edits > most ? 0 : edits
