@@ -22,14 +22,10 @@ export function createCache(maxBytes: number): Cache {
   const running = new Map<string, Promise<unknown>>()
 
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
-    try {
-      const loaded = await read()
-      if (loaded === null) return null
-      kept.set(key, { value: loaded.value }, { size: loaded.size + ENTRY_BYTES })
-      return loaded.value
-    } finally {
-      running.delete(key)
-    }
+    const loaded = await read()
+    if (loaded === null) return null
+    kept.set(key, { value: loaded.value }, { size: loaded.size + ENTRY_BYTES })
+    return loaded.value
   }
 
   function get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
@@ -39,7 +35,8 @@ export function createCache(maxBytes: number): Cache {
     if (found) return Promise.resolve(found.value as Value)
     const already = running.get(key)
     if (already) return already as Promise<Value | null>
-    const reading = load(key, read)
+    // Never before it is noted below, even where the read throws at once: a failure would stay.
+    const reading = load(key, read).finally(() => running.delete(key))
     running.set(key, reading)
     return reading
   }

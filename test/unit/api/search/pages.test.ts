@@ -116,3 +116,12 @@ test('a range over several segments lies in several packs', () => {
   expect(locateRange(segments, { start: 10, end: 15 })).toEqual([[4, 0, 5]])
   expect(locateRange(segments, { start: 15, end: 15 })).toEqual([])
 })
+
+test('a read that fails at once is forgotten like one that fails later', async () => {
+  const cache = createCache(1_000)
+  const failing = cache.get('key', () => {
+    throw new Error('at once')
+  })
+  await expect(failing).rejects.toThrow('at once')
+  expect(await cache.get('key', async () => ({ value: 'read', size: 1 }))).toBe('read')
+})
