@@ -4,8 +4,9 @@
  * - `heading`: not the title.
  * - `row`: of a table.
  * - `code`: a line of it.
+ * - `plain`: a paragraph of a text that has no marks.
  */
-export type BlockKind = 'prose' | 'item' | 'heading' | 'row' | 'code'
+export type BlockKind = 'prose' | 'item' | 'heading' | 'row' | 'code' | 'plain'
 
 /** A part of a text that a passage can begin with. UTF-16 units, `end` exclusive, marks of the block left out. */
 export interface Block {
@@ -52,7 +53,7 @@ export function markdownBlocks(text: string, { isRst = false } = {}): Block[] {
     readLine(lineStart, lineEnd)
     lineStart = lineEnd + 1
   }
-  return blocks.flatMap(block => (block.end - block.start > BLOCK_UNITS ? parted(text, block) : [block]))
+  return bounded(text, blocks)
 
   function readLine(lineStart: number, lineEnd: number): void {
     let start = skipSpaces(text, lineStart, lineEnd)
@@ -220,6 +221,27 @@ const RST_DIRECTIVE = /^\.\. [\w:-]+::/
 
 function isApart(kind: BlockKind): number {
   return kind === 'code' ? 1 : kind === 'row' ? 2 : 0
+}
+
+/** The blocks of a text that is no Markdown: its paragraphs, of which every sign is text. */
+export function plainBlocks(text: string): Block[] {
+  const blocks: Block[] = []
+  let start = 0
+  let isOpen = false
+  for (const line of text.split('\n')) {
+    const end = start + line.length
+    const last = blocks.at(-1)
+    const isBlank = line.trim() === ''
+    if (!isBlank && isOpen && last) last.end = end
+    else if (!isBlank) blocks.push({ kind: 'plain', start, end, run: 0, continues: false })
+    isOpen = !isBlank
+    start = end + 1
+  }
+  return bounded(text, blocks)
+}
+
+function bounded(text: string, blocks: readonly Block[]): Block[] {
+  return blocks.flatMap(block => (block.end - block.start > BLOCK_UNITS ? parted(text, block) : [block]))
 }
 
 function parted(text: string, block: Block): Block[] {

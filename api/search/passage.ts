@@ -1,7 +1,7 @@
 import { SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { isStopWord } from '#core/search/analyze.ts'
 import { countCharacters, sliceCharacters } from '#core/text.ts'
-import { type Block, type BlockKind, markdownBlocks, withoutHiddenParts } from './markdown-blocks.ts'
+import { type Block, type BlockKind, markdownBlocks, plainBlocks, withoutHiddenParts } from './markdown-blocks.ts'
 import { plainText, visibleLine } from './plain-text.ts'
 import {
   FINDER_UNITS,
@@ -27,14 +27,14 @@ const LEAD_UNITS = 60
 const JOINT = ' · '
 
 /** How much a place is worth where the terms stand. */
-const WORTH: Readonly<Record<BlockKind, number>> = { prose: 1, item: 0.95, heading: 0.8, row: 0.75, code: 0.65 }
+const WORTH: Readonly<Record<BlockKind, number>> = { prose: 1, plain: 1, item: 0.95, heading: 0.8, row: 0.75, code: 0.65 }
 /** An entry of a table of contents. */
 const LINK_WORTH = 0.5
 /** Terms that stand side by side count this much more. */
 const PHRASE_SHARE = 0.25
 
 /**
- * The passage of a Markdown or reStructuredText file that matches the terms best, as one line of plain text: at most `SUMMARY_CHARACTERS`
+ * The passage of a Markdown, reStructuredText or plain text file that matches the terms best, as one line of plain text: at most `SUMMARY_CHARACTERS`
  * characters, an ellipsis where it begins or ends inside a sentence. `null` when no term stands in the visible text beside its title,
  * which readers are shown anyway.
  *
@@ -43,6 +43,7 @@ const PHRASE_SHARE = 0.25
 export function bestPassage(path: string, text: string, terms: readonly WeightedTerm[]): string | null {
   const finders = findersOf(terms)
   const isRst = /\.rst$/i.test(path)
+  const isPlain = /\.txt$/i.test(path)
   const visible = withoutHiddenParts(text.slice(0, FINDER_UNITS), { isMdx: /\.mdx$/i.test(path) })
   const source = composed(
     isRst ? visible.replace(RST_ROLE, '').replace(RST_TARGET, (_, label: string) => label.trimEnd()) : visible,
@@ -51,7 +52,7 @@ export function bestPassage(path: string, text: string, terms: readonly Weighted
   for (const finder of finders) {
     const places = findPlaces(finder, source)
     if (places.starts.length === 0) continue
-    blocks ??= markdownBlocks(source, { isRst })
+    blocks ??= isPlain ? plainBlocks(source) : markdownBlocks(source, { isRst })
     const passage = bestOf(finder, source, blocks, places)
     if (passage !== null) return passage
   }
@@ -280,13 +281,24 @@ function passageAt(
 }
 
 function regionEnd(blocks: readonly Block[], first: number): number {
-  const { run, start, end } = blocks[first] as Block
+  const { start, end } = blocks[first] as Block
+  let { run } = blocks[first] as Block
   let next = first + 1
   for (; next < blocks.length; next++) {
     const block = blocks[next] as Block
-    if (block.run !== run || block.start > end + 2 * SOURCE_UNITS || block.start > start + 4 * SOURCE_UNITS) break
+    if (block.start > end + 2 * SOURCE_UNITS || block.start > start + 4 * SOURCE_UNITS) break
+    if (block.run === run) continue
+    // A few words before code or a table are about them, and tell little alone.
+    const before = blocks[next - 1] as Block
+    const isAbout = isLines(block) && !isLines(before) && before.end - start < SHORT_UNITS
+    if (!isAbout) break
+    run = block.run
   }
   return next
+}
+
+function isLines({ kind }: Block): boolean {
+  return kind === 'code' || kind === 'row'
 }
 
 function readRegion(source: string, blocks: readonly Block[], first: number): Region {
@@ -297,7 +309,7 @@ function readRegion(source: string, blocks: readonly Block[], first: number): Re
     const block = blocks[number] as Block
     const plain = blockText(source, block)
     if (plain === '') continue
-    if (text !== '') text += jointBetween(text, block)
+    if (text !== '') text += jointBetween(blocks[number - 1] as Block, text, block)
     if (text === '' || !block.continues) borders.push(text.length)
     for (const match of plain.matchAll(SENTENCE_END)) borders.push(text.length + match.index + match[0].length)
     text += plain
@@ -310,14 +322,14 @@ function readRegion(source: string, blocks: readonly Block[], first: number): Re
 /** Up to where the next sentence begins. */
 const SENTENCE_END = /(?:(?<![\s.(]\p{L})[.!?…]["'”’)]*\s+(?=[^\s\p{Ll}])|[。！？]["'”’」』）)]*\s*(?=.))/gu
 
-function jointBetween(before: string, block: Block): string {
-  if (block.continues || block.kind === 'code') return ' '
-  return /[.!?…:;,。！？：；、]["'”’」』]?$/u.test(before) ? ' ' : JOINT
+function jointBetween(before: Block, plain: string, block: Block): string {
+  if (block.continues || (block.kind === 'code' && before.kind === 'code')) return ' '
+  return /[.!?…:;,。！？：；、]["'”’」』]?$/u.test(plain) ? ' ' : JOINT
 }
 
 function blockText(source: string, { start, end, kind }: Block): string {
   const written = source.slice(start, end)
-  if (kind === 'code') return visibleLine(written)
+  if (kind === 'code' || kind === 'plain') return visibleLine(written)
   if (kind === 'row') {
     const cells = written.split(/(?<!\\)\|/).map(plainText)
     return cells.filter(cell => cell !== '').join(JOINT)
@@ -400,9 +412,9 @@ function withContext(source: string, blocks: readonly Block[], first: number, pa
     const before = blocks[number - 1] as Block
     if (block.kind === 'heading' || (before.kind === 'code' && block.kind !== 'code')) break
     // Another paragraph would only push the terms away.
-    if (block.kind === 'prose' && before.kind !== 'heading') break
+    if ((block.kind === 'prose' || block.kind === 'plain') && before.kind !== 'heading') break
     const plain = blockText(source, before)
-    const longer = plain === '' ? result : plain + jointBetween(plain, block) + result
+    const longer = plain === '' ? result : plain + jointBetween(before, plain, block) + result
     if (before.continues || countCharacters(longer) > SUMMARY_CHARACTERS) break
     result = longer
   }

@@ -122,6 +122,23 @@ describe('the best passage', () => {
     expect(passageOf('comment', text, 'index.rst')).toBeNull()
   })
 
+  test('of a text without marks has every sign of it', () => {
+    const text = '# read first\nCall __init__ with *args,\n  **kwargs and a <T>.\n\nMore: [x](y) &amp; z\n'
+    expect(passageOf('args', text, 'notes.txt')).toBe(
+      '# read first Call __init__ with *args, **kwargs and a <T>. More: [x](y) &amp; z',
+    )
+    expect(passageOf('read', text, 'notes.txt')).toContain('# read first')
+  })
+
+  test.each<[markdown: string, passage: string]>([
+    ['## Deep\n\n```sh\nnpm ci\nnpm test\n```\n', 'Deep · npm ci npm test'],
+    ['Deep copies:\n\n```js\nstructuredClone(it)\n```\n', 'Deep copies: structuredClone(it)'],
+    ['## Deep\n\n| a | b |\n|---|---|\n| 1 | 2 |\n', 'Deep · a · b · 1 · 2'],
+    [`Deep ${'words '.repeat(20)}end.\n\n\`\`\`\ncode\n\`\`\`\n`, `Deep ${'words '.repeat(20)}end.`],
+  ])('of %j goes on where a few words lead to code or a table: %j', (markdown, passage) => {
+    expect(passageOf('deep', `# Title\n\n${markdown}`)).toBe(passage)
+  })
+
   test('is not the title, which readers see anyway', () => {
     expect(passageOf('deployment', '# Deployment\n\nHow to ship.')).toBeNull()
     expect(passageOf('deployment', '# Deployment\n\nHow to ship.\n\n## Deployment steps\n\nPush.')).toBe(
