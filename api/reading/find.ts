@@ -19,6 +19,7 @@ import { closeWords, isRespelled } from '../search/spelling.ts'
 import type { WeightedTerm } from '../search/term-places.ts'
 import { FULL } from '../search/weights.ts'
 import { readCursor, sealCursor } from './cursor.ts'
+import { createSlices, type Slices } from './slices.ts'
 import type { Snapshot } from './snapshot-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 
@@ -93,8 +94,9 @@ async function search(
   const records = await section.items(page.units.flatMap(({ item, files }) => [item, ...files]))
   const { kinds } = section.head
   const shown = passageTerms(terms, kinds.length)
+  const slices = createSlices()
   const items = await Promise.all(
-    page.units.map(unit => readUnit(snapshot, unit, records, shown, kinds[unit.item] === ITEM_KIND.skill)),
+    page.units.map(unit => readUnit(snapshot, unit, records, { terms: shown, slices }, kinds[unit.item] === ITEM_KIND.skill)),
   )
   return { items, hasMore: page.hasMore }
 }
@@ -144,15 +146,21 @@ async function readPostings(section: SearchReader, asked: readonly AskedTerm[]):
   }))
 }
 
+/** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */
+interface WantedPassage {
+  terms: readonly WeightedTerm[]
+  slices: Slices
+}
+
 /** Reads what is shown of a result. All of it is one round: the row of the skill, and the texts that passages are taken from. */
 async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,
   records: ReadonlyMap<number, ItemRecord>,
-  terms: readonly WeightedTerm[],
+  wanted: WantedPassage,
   isSkill: boolean,
 ): Promise<FoundItem> {
-  const read = (number: number) => readListing(snapshot, requireRecord(records, number), terms)
+  const read = (number: number) => readListing(snapshot, requireRecord(records, number), wanted)
   if (!isSkill) return { kind: 'document', ...(await read(item)) }
   const { path } = requireRecord(records, item)
   const [skill, listings] = await Promise.all([snapshot.get('skills', path), Promise.all(files.map(read))])
@@ -172,13 +180,13 @@ function requireRecord(records: ReadonlyMap<number, ItemRecord>, number: number)
 async function readListing(
   snapshot: Snapshot,
   { path, title, summary, text }: ItemRecord,
-  terms: readonly WeightedTerm[],
+  { terms, slices }: WantedPassage,
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }
   const bytes = (await snapshot.record(text)).subarray(0, PASSAGE_TEXT_BYTES)
   // A character that the cut splits is left out.
   const beginning = new TextDecoder().decode(bytes, { stream: true })
-  return { path, title, summary: bestPassage(path, beginning, terms) ?? summary }
+  return { path, title, summary: (await slices(() => bestPassage(path, beginning, terms))) ?? summary }
 }
 
 function passageTerms(terms: readonly ReadTerm[], items: number): WeightedTerm[] {

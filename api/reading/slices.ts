@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** Does pieces of work one after another, in the order in which they are asked for, and gives way to other requests whenever they have taken long. */
+export type Slices = <Value>(work: () => Value) => Promise<Value>
+
+const SLICE_MILLISECONDS = 10
+
+export function createSlices(): Slices {
+  let before: Promise<unknown> = Promise.resolve()
+  let endsAt = performance.now() + SLICE_MILLISECONDS
+
+  async function next<Value>(work: () => Value): Promise<Value> {
+    if (performance.now() >= endsAt) {
+      await setImmediate()
+      endsAt = performance.now() + SLICE_MILLISECONDS
+    }
+    return work()
+  }
+
+  return work => {
+    const piece = before.then(() => next(work))
+    before = piece.catch(() => {})
+    return piece
+  }
+}
