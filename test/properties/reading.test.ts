@@ -219,7 +219,9 @@ function stringsOf(json: unknown): string[] {
   if (Array.isArray(json)) return json.flatMap(stringsOf)
   if (typeof json !== 'object' || json === null) return []
   if ('code' in json && QUOTING.test(String(json.code))) return []
-  return Object.entries(json).flatMap(([key, value]) => (['content', 'body', 'summary', 'nextCursor'].includes(key) ? [] : stringsOf(value)))
+  return Object.entries(json).flatMap(([key, value]) =>
+    ['content', 'body', 'summary', 'nextCursor'].includes(key) ? [] : stringsOf(value),
+  )
 }
 
 /** They repeat what the author wrote, or say what a skill has to be called. */
