@@ -73,6 +73,7 @@ async function resolveAddress(
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
   const commit = await host.resolve(repository.value, address.ref)
+  if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
   return { repository: repository.value, commit: commit.value }

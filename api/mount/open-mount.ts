@@ -59,7 +59,9 @@ export async function openMount(
   if (repository.visibility !== 'public') throw new ServiceError('mount.repo_not_found')
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
-  const commit = requireValue(await host.resolve(repository, address.ref), 'mount.ref_not_found')
+  const resolved = await host.resolve(repository, address.ref)
+  if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
+  const commit = requireValue(resolved, 'mount.ref_not_found')
 
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
   const mount: ResolvedMount = { address, host, repository, commit, pinned }

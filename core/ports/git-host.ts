@@ -15,12 +15,17 @@ export interface GitHost {
   /**
    * The commit that a ref names now; `null` is the default branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
-   * `missing`: no such ref, or the repository is empty.
+   * `missing`: no such ref, or the repository is empty. `gone`: the host does not show the repository any more.
    */
-  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>>
+  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
 
-  /** Opens the repository at a commit for reading. The caller closes it. @throws ReadError */
-  open(repository: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader>
+  /**
+   * Opens the repository at a commit for reading. The caller closes it.
+   *
+   * @param selection what the reading will ask for; a host at whose hand everything lies does not need to know
+   * @throws ReadError
+   */
+  open(repository: HostRepository, commit: CommitSha, limits: ReadLimits, selection?: BlobSelection): Promise<RepositoryReader>
 
   readonly urls: HostUrls
 
@@ -52,6 +57,22 @@ export interface ReadLimits {
   seconds: number
 }
 
+/**
+ * What a reading will ask of the blobs. A host over a network is told before it brings any, and brings them all at once.
+ * Without a selection the sizes of all blobs are told, and bytes are brought by every `read`.
+ */
+export interface BlobSelection {
+  /**
+   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`,
+   * also since the caller has the blob already.
+   */
+  usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
+  /** The bytes of larger blobs are not brought. */
+  maxBytes: number
+}
+
+export type BlobUse = 'bytes' | 'size' | 'nothing'
+
 /** One repository at one commit. */
 export interface RepositoryReader {
   /** Every entry below the root except folders, in git's tree order. At most `limits.treeEntries`; `cut` tells whether there were more. */
@@ -75,7 +96,7 @@ export interface TreeEntry {
   mode: '100644' | '100755' | '120000' | '160000'
   /** Blob id, or the commit of a submodule. */
   oid: string
-  /** Bytes of the blob; `null` for a submodule and when the blob is missing. */
+  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it. */
   sizeBytes: number | null
 }
 

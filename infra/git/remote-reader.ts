@@ -1,0 +1,44 @@
+import type { BlobSelection, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { fetchTrees, type Remote } from './fetch.ts'
+import { openReader } from './reader.ts'
+import { createBlobSupply, type SupplyOptions } from './remote-blobs.ts'
+import { openScratch } from './view.ts'
+
+export interface RemoteReaderOptions {
+  remote: Remote
+  commit: CommitSha
+  limits: ReadLimits
+  selection: BlobSelection | undefined
+  tellSizes: SupplyOptions['tellSizes']
+  /** Ends all reading. */
+  signal: AbortSignal
+  /** Called once, by `close` or when opening fails. */
+  onClosed: () => void
+}
+
+/**
+ * Opens a commit of a repository on another machine: the trees first, then the wanted blobs in one batch, into a repository of our
+ * own that goes with the reader. Nothing is ever checked out.
+ *
+ * @throws ReadError
+ */
+export async function openRemoteReader(options: RemoteReaderOptions): Promise<RepositoryReader> {
+  const { remote, commit, limits, selection, tellSizes, onClosed } = options
+  const scratch = await openScratch()
+  const { gitDir } = scratch
+  return openReader({
+    gitDir,
+    commit,
+    limits,
+    signal: options.signal,
+    async connect(signal) {
+      await fetchTrees({ gitDir, remote, signal }, commit)
+      return createBlobSupply({ gitDir, remote, signal, commit, selection, tellSizes })
+    },
+    async release() {
+      await scratch.remove()
+      onClosed()
+    },
+  })
+}
