@@ -22,10 +22,10 @@ interface HostNames {
 }
 
 /** The host segments of the address grammar. A deployment serves some or all of them. */
-export const HOST_NAMES: Readonly<Record<string, HostNames>> = {
+export const HOST_NAMES = {
   gh: { owner: /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$/, repository: /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i },
   local: { owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/, repository: /^(?!\.)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/ },
-}
+} as const satisfies Readonly<Record<string, HostNames>>
 
 /**
  * Parses a raw, still percent-encoded address, with or without its leading slash.
@@ -49,7 +49,7 @@ export function parseAddress(raw: string, hosts: readonly string[]): Address {
   const ref = at < 0 ? null : decodeSegment(rawRepository.slice(at + 1))
   const path = rawPath.map(decodeSegment)
 
-  const names = hosts.includes(host) ? HOST_NAMES[host] : undefined
+  const names = hosts.includes(host) ? (HOST_NAMES as Readonly<Record<string, HostNames>>)[host] : undefined
   if (!names) throw new ServiceError(host === '' ? 'address.incomplete' : 'address.unknown_host')
   if (owner === '' || repository === '') throw new ServiceError('address.incomplete')
   if (!names.owner.test(owner)) throw new ServiceError('address.invalid_owner')

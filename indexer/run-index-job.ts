@@ -11,6 +11,7 @@ import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-ind
 import type { Progress } from './progress.ts'
 import { createSearchBuilder } from './search/builder.ts'
 import { openPreviousSection } from './search/previous.ts'
+import { INDEXED_BLOBS } from './select-blobs.ts'
 import { createSnapshotWriter, type PackWriter, type WrittenSnapshot } from './snapshot-writer.ts'
 
 export interface IndexerDeps {
@@ -77,7 +78,7 @@ export async function writeSnapshot(
   const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
     const stop = AbortSignal.any([signal, outOfTime.signal])
-    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds })
+    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds }, INDEXED_BLOBS)
     try {
       const written = await indexWith(createSnapshotWriter(blobs, job.repository, job.commit), reader, { blobs, docs }, job, {
         signal: stop,

@@ -12,6 +12,7 @@ import type { InfraSettings, StoreSetting } from './config.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import { openDiskDocStore } from './disk/doc-store.ts'
 import { readOrCreateSecret } from './disk/secret-file.ts'
+import { openGitHubHost } from './github/host.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { openLocalHost } from './local/host.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
@@ -55,8 +56,15 @@ export async function openInfra(settings: InfraSettings): Promise<Infra> {
     await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', root)
     const local = await openLocalHost({ root, baseUrl: settings.baseUrl })
     closing.push(() => local.close())
+    const hosts: GitHost[] = [local]
+    if (settings.github) {
+      const onWarning = (message: string) => process.emitWarning(message)
+      const github = await openGitHubHost({ ...settings.github, clock: systemClock, onWarning })
+      closing.push(() => github.close())
+      hosts.push(github)
+    }
     const { blobs, docs, secret } = store
-    return { blobs, docs, queue, hosts: [local], local, clock: systemClock, random: systemRandom, secret, close }
+    return { blobs, docs, queue, hosts, local, clock: systemClock, random: systemRandom, secret, close }
   } catch (error) {
     await close()
     throw error

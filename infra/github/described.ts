@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { HOST_NAMES } from '#core/address.ts'
+import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { truncateCharacters } from '#core/text.ts'
+
+const Names = HOST_NAMES.gh
+
+const RepositoryBody = z.object({
+  id: z.int().positive(),
+  name: z.string().regex(Names.repository),
+  owner: z.object({ login: z.string().regex(Names.owner), avatar_url: z.string() }),
+  default_branch: z.string().min(1),
+  description: z.string().nullable(),
+  private: z.boolean(),
+  /** Absent on older Enterprise Servers. */
+  visibility: z.string().optional(),
+  disabled: z.boolean().optional(),
+})
+
+/** A repository as the API describes it: `hidden` unless the host shows it to everyone; `null`: this is no description of one. */
+export function readRepository(body: unknown): HostRepository | 'hidden' | null {
+  const parsed = RepositoryBody.safeParse(body)
+  if (!parsed.success) return null
+  const { id, name, owner, default_branch, description, visibility, disabled } = parsed.data
+  const isPublic = !parsed.data.private && (visibility ?? 'public') === 'public'
+  if (!isPublic || disabled) return 'hidden'
+  return {
+    id: `gh-${id}`,
+    host: 'gh',
+    owner: owner.login,
+    name,
+    defaultBranch: default_branch,
+    description: description?.trim() ? truncateCharacters(description.trim(), DESCRIPTION_CHARACTERS) : null,
+    avatar: /^https?:$/.test(URL.parse(owner.avatar_url)?.protocol ?? '') ? owner.avatar_url : null,
+    visibility: 'public',
+  }
+}
+
+const TreeBody = z.object({
+  truncated: z.boolean(),
+  tree: z.array(z.object({ type: z.string(), sha: z.string(), size: z.int().min(0).optional() })),
+})
+
+/** The sizes of blobs, by id; `null`: this is no tree. */
+export function readSizes(body: unknown): { sizes: Map<string, number>; whole: boolean } | null {
+  const parsed = TreeBody.safeParse(body)
+  if (!parsed.success) return null
+  const blobs = parsed.data.tree.flatMap(({ type, sha, size }) =>
+    type === 'blob' && size !== undefined ? [[sha, size] as const] : [],
+  )
+  return { sizes: new Map(blobs), whole: !parsed.data.truncated }
+}
+
+const ComparisonBody = z.object({ status: z.string(), merge_base_commit: z.object({ sha: z.string() }) })
+
+/** Whether the comparison says that the base leads to this very commit. */
+export function isBehind(body: unknown, commit: string): boolean {
+  const parsed = ComparisonBody.safeParse(body)
+  if (!parsed.success) return false
+  const { status, merge_base_commit } = parsed.data
+  return (status === 'behind' || status === 'identical') && merge_base_commit.sha === commit
+}
