@@ -33,6 +33,8 @@ export interface SupplyOptions extends FetchOptions {
 const BLIND_BLOBS = 64
 /** With more, naming each one takes longer than fetching all small ones of the commit. */
 const NAMED_BLOBS = 20_000
+/** More than any blob has. */
+const ANY_BYTES = 2 ** 40
 /** Folders that are asked for by themselves where the host tells of a part of the tree only. */
 const FOLDERS = 10
 
@@ -53,12 +55,14 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
     return told?.whole ?? null
   }
 
-  async function learnAllSizes(asked: readonly TreeLine[], mustKnow: boolean): Promise<void> {
+  /** @returns whether the host answers such questions at all */
+  async function learnSizesOf(asked: readonly TreeLine[]): Promise<boolean> {
     const whole = await learnSizes(root)
-    if (whole === null && mustKnow) throw new Error('the host does not tell the sizes of the files')
-    if (whole !== false) return
-    const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
-    for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
+    if (whole === false) {
+      const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
+      for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
+    }
+    return whole !== null
   }
 
   async function bringNow(oids: readonly string[], maxBytes: number): Promise<void> {
@@ -88,9 +92,10 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
       const uses = selection?.usesOf(lines)
       const wanted = new Set(lines.filter((_, index) => uses?.[index] === 'bytes').map(({ oid }) => oid))
       const asked = lines.filter(({ oid }, index) => blobs.has(oid) && uses?.[index] !== 'nothing')
-      const mustKnow = asked.some(({ oid }) => !wanted.has(oid))
-      if (mustKnow || wanted.size > BLIND_BLOBS) await learnAllSizes(asked, mustKnow)
-      await bring([...wanted], selection?.maxBytes ?? 0)
+      const sized = asked.filter(({ oid }) => !wanted.has(oid))
+      const isTold = sized.length === 0 && wanted.size <= BLIND_BLOBS ? true : await learnSizesOf(asked)
+      // Where the host does not tell, the blobs themselves do.
+      await bring([...wanted, ...(isTold ? [] : sized.map(({ oid }) => oid))], selection?.maxBytes ?? ANY_BYTES)
     },
     bring,
     isBrought: oid => brought.has(oid),

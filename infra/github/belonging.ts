@@ -1,6 +1,6 @@
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { isInHistory, isTip, type Remote } from '#infra/git/fetch.ts'
+import { isCommit, isInHistory, listTips, type Remote } from '#infra/git/fetch.ts'
 import { createGate } from '#infra/git/gate.ts'
 import { openScratch } from '#infra/git/view.ts'
 import type { Kept } from './answer-cache.ts'
@@ -56,7 +56,11 @@ async function askGit(
   const scratch = await openScratch()
   try {
     const options = { gitDir: scratch.gitDir, remote, signal }
-    const belongs = (await isTip(options, commit)) || (withHistory && (await isInHistory(options, commit)))
+    const tips = await listTips(options)
+    const tip = tips.find(({ oid }) => oid === commit)
+    // A branch leads to a commit, a tag to anything.
+    const isPublished = tip && (tip.ref.startsWith('refs/heads/') || (await isCommit(options, commit)))
+    const belongs = isPublished || (withHistory && (await isInHistory(options, commit, tips)))
     return belongs ? { status: 'ok', value: commit } : { status: 'missing' }
   } catch {
     return UNAVAILABLE
