@@ -27,6 +27,8 @@ export interface GitHubApiOptions {
   apiUrl: string
   token: string | null
   clock: Clock
+  /** Ends everything under way. */
+  closing: AbortSignal
   /** Told once, when the token is not accepted. */
   onWarning: (message: string) => void
 }
@@ -40,7 +42,7 @@ const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
 const REDIRECTS = new Set([301, 302, 307, 308])
 
-export function createGitHubApi({ apiUrl, token, clock, onWarning }: GitHubApiOptions): GitHubApi {
+export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
   const octokit = new Octokit({
     baseUrl: apiUrl,
     userAgent: 'mountglass',
@@ -54,15 +56,12 @@ export function createGitHubApi({ apiUrl, token, clock, onWarning }: GitHubApiOp
 
   async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
     const { etag, accept = 'application/vnd.github+json', maxBytes = ANSWER_BYTES } = options
-    const timeout = AbortSignal.timeout(options.milliseconds ?? ANSWER_MS)
+    const signals = [closing, AbortSignal.timeout(options.milliseconds ?? ANSWER_MS), ...(options.signal ? [options.signal] : [])]
     try {
       const { status, headers, data } = await octokit.request(`GET ${url}`, {
         ...parameters,
         headers: { accept, 'x-github-api-version': API_VERSION, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
-        request: {
-          fetch: boundedFetch(maxBytes),
-          signal: options.signal ? AbortSignal.any([timeout, options.signal]) : timeout,
-        },
+        request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals) },
       })
       return { status, headers, data }
     } catch (error) {
@@ -77,7 +76,7 @@ export function createGitHubApi({ apiUrl, token, clock, onWarning }: GitHubApiOp
     const said = await ask(url, parameters, options)
     if (said !== null && !RETRIED.has(said.status)) return said
     const mayRetry = said?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
-    if (!mayRetry || options.signal?.aborted) return said
+    if (!mayRetry || closing.aborted || options.signal?.aborted) return said
     await sleep(RETRY_AFTER_MS)
     return ask(url, parameters, options)
   }

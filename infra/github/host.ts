@@ -86,7 +86,7 @@ class GitHubHost implements GitHost {
   constructor(options: GitHubHostOptions) {
     const { url, clock } = options
     this.#options = options
-    this.#api = createGitHubApi(options)
+    this.#api = createGitHubApi({ ...options, closing: this.#closing.signal })
     const remoteOf = (repository: HostRepository) => this.#remoteOf(repository)
     this.#belonging = createBelonging({ api: this.#api, remoteOf, closing: this.#closing.signal })
     this.#repositories = new AnswerCache(HELD_REPOSITORIES, PATIENCE_MS, clock)
@@ -122,6 +122,22 @@ class GitHubHost implements GitHost {
     selection?: BlobSelection,
   ): Promise<RepositoryReader> {
     if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', 'this is no commit')
+    try {
+      return await this.#open(repository, commit, limits, selection)
+    } catch (error) {
+      // It may have been renamed since it was looked up, and git is not let follow the host to where it likes.
+      const moved = await this.#movedTo(repository)
+      if (moved === null) throw error
+      return this.#open(moved, commit, limits, selection)
+    }
+  }
+
+  async #open(
+    repository: HostRepository,
+    commit: CommitSha,
+    limits: ReadLimits,
+    selection: BlobSelection | undefined,
+  ): Promise<RepositoryReader> {
     let reader: RepositoryReader | null = null
     reader = await openRemoteReader({
       remote: this.#remoteOf(repository),
@@ -213,6 +229,14 @@ class GitHubHost implements GitHost {
     const shown = await this.#ask(owner, name, SHOWN_SECONDS)
     if (shown.status === 'ok' || shown.status === 'missing') return this.#isGone(repository) ? GONE : answer
     return shown
+  }
+
+  /** Under its new name; `null` when it has none that everyone sees. */
+  async #movedTo({ id, owner, name }: HostRepository): Promise<HostRepository | null> {
+    const answer = await this.#api.get('/repositories/{id}', { id: id.slice('gh-'.length) })
+    const found = answer.status === 'ok' ? readRepository(answer.data) : null
+    if (found === null || found === 'hidden' || found.id !== id) return null
+    return keyOf(found.owner, found.name) === keyOf(owner, name) ? null : found
   }
 
   #isGone({ id, owner, name }: HostRepository): boolean {

@@ -506,6 +506,16 @@ describe('reading', () => {
     expect(textOf('version.txt')).toBe('$Format:%H$\n')
   })
 
+  test('finds a repository that was renamed after it was looked up', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ a: 'a' })
+    const before = await describeAt(host, repository)
+    github.world.rename(await shownAs(repository), { name: `renamed-${repository.name}` })
+    const reader = await host.open(before, commit, LIMITS)
+    expect(await collect(reader.entries())).toMatchObject([{ path: 'a', sizeBytes: 1 }])
+    await reader.close()
+  })
+
   test('gives links as links and submodules as what they are, and enters neither', async () => {
     const repository = await create()
     const commit = await repository.commit({
