@@ -13,10 +13,12 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { runIndexJob } from '#indexer/run-index-job.ts'
+import { openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 
 export const BASE_URL = 'https://mountglass.test'
@@ -28,6 +30,8 @@ export interface TestAppOptions {
   keys?: SealingKeys
   logger?: AppOptions['logger']
   site?: SitePlugin
+  /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. */
+  github?: { withToken: boolean }
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
 }
@@ -47,7 +51,10 @@ export interface TestApp {
   deps: Deps
   blobs: BlobStore
   queue: JobQueue
+  /** The host `local`. */
   host: GitHost
+  /** The host behind `gh`. @throws Error unless it was asked for */
+  readonly github: FakeGitHub
   repositories: TestRepositories
   /** Repositories by `<owner>/<name>`, as they were given to `testApp`. */
   repository(name: string): TestRepository
@@ -91,9 +98,18 @@ export async function testApp(
   const docs = options.docs ?? createMemoryDocStore()
   const queue = createDocQueue(docs, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+  const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
+  const hosts: GitHost[] = [host]
+  if (github) {
+    const token = options.github?.withToken ? github.personalToken(github.user('reader'), []) : null
+    const onWarning = (message: string) => {
+      throw new Error(message)
+    }
+    hosts.push(await openGitHubHost({ url: github.origins.web, apiUrl: github.origins.api, token, clock, onWarning }))
+  }
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const plain: Deps = {
-    hosts: [host],
+    hosts,
     snapshots: createSnapshotReader(blobs),
     queue,
     clock,
@@ -125,7 +141,7 @@ export async function testApp(
     for (let jobs = 0; ; jobs++) {
       const lease = await queue.take('test')
       if (lease === null) return jobs
-      await runIndexJob({ blobs, docs, queue, hosts: [host], log: THROWING }, lease, new AbortController().signal)
+      await runIndexJob({ blobs, docs, queue, hosts, log: THROWING }, lease, new AbortController().signal)
     }
   }
 
@@ -135,6 +151,9 @@ export async function testApp(
     blobs,
     queue,
     host,
+    get github() {
+      return required(github ?? undefined, 'github')
+    },
     repositories,
     repository: name => required(created.get(name), name),
     commitOf: name => required(commits.get(name), name),
@@ -152,10 +171,12 @@ export async function testApp(
     },
     advanceClock(seconds) {
       offsetMilliseconds += seconds * 1000
+      github?.clock.advance(seconds)
     },
     async close() {
       await app.close()
-      await host.close()
+      await Promise.all(hosts.map(one => one.close()))
+      await github?.close()
       await repositories.remove()
     },
   }
