@@ -1,6 +1,7 @@
 import type { BlobSelection } from '#core/ports/git-host.ts'
 import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
 import { runGit } from './process.ts'
+import type { Scratch } from './scratch-pool.ts'
 import type { TreeLine } from './tree-lines.ts'
 
 /** Brings what a reader has not at hand. */
@@ -13,6 +14,8 @@ export interface BlobSupply {
   isBrought(oid: string): boolean
   /** As the host told it without sending the blob. */
   sizeOf(oid: string): number | null
+  /** Resolves when nothing is being brought. */
+  settled(): Promise<void>
 }
 
 /** What the host tells of the blobs below a tree. */
@@ -23,6 +26,8 @@ export interface ToldSizes {
 }
 
 export interface SupplyOptions extends FetchOptions {
+  /** What lies at `gitDir`. */
+  scratch: Scratch
   commit: string
   selection: BlobSelection | undefined
   /** Asks the host for the sizes of all blobs below a tree; `null` when it does not answer. */
@@ -39,8 +44,8 @@ const ANY_BYTES = 2 ** 40
 const FOLDERS = 10
 
 export function createBlobSupply(options: SupplyOptions): BlobSupply {
-  const { gitDir, signal, commit, selection } = options
-  const sizes = new Map<string, number>()
+  const { scratch, gitDir, signal, commit, selection } = options
+  const { sizes } = scratch
   const blobs = new Set<string>()
   const brought = new Set<string>()
   let root = ''
@@ -55,14 +60,10 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
     return told?.whole ?? null
   }
 
-  /** @returns whether the host answers such questions at all */
-  async function learnSizesOf(asked: readonly TreeLine[]): Promise<boolean> {
-    const whole = await learnSizes(root)
-    if (whole === false) {
-      const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
-      for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
-    }
-    return whole !== null
+  async function learnSizesOf(asked: readonly TreeLine[]): Promise<void> {
+    if ((await learnSizes(root)) !== false) return
+    const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
+    for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
   }
 
   async function bringNow(oids: readonly string[], maxBytes: number): Promise<void> {
@@ -90,17 +91,37 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
       root = tree
       for (const { type, oid } of lines) if (type === 'blob') blobs.add(oid)
       const uses = selection?.usesOf(lines)
-      const wanted = new Set(lines.filter((_, index) => uses?.[index] === 'bytes').map(({ oid }) => oid))
-      const asked = lines.filter(({ oid }, index) => blobs.has(oid) && uses?.[index] !== 'nothing')
-      const sized = asked.filter(({ oid }) => !wanted.has(oid))
-      const isTold = sized.length === 0 && wanted.size <= BLIND_BLOBS ? true : await learnSizesOf(asked)
+      const isAsked = (oid: string, index: number) => blobs.has(oid) && uses?.[index] !== 'nothing'
+      const asked = lines.filter(({ oid }, index) => isAsked(oid, index))
+      if (!scratch.isNew) for (const oid of await blobsAt(gitDir, asked, signal)) brought.add(oid)
+
+      const wanted = new Set(
+        lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !brought.has(oid)).map(({ oid }) => oid),
+      )
+      const unknown = asked.filter(({ oid }) => !brought.has(oid) && !sizes.has(oid))
+      const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
+      if (!areFewTexts) await learnSizesOf(unknown)
       // Where the host does not tell, the blobs themselves do.
-      await bring([...wanted, ...(isTold ? [] : sized.map(({ oid }) => oid))], selection?.maxBytes ?? ANY_BYTES)
+      const untold = unknown.flatMap(({ oid }) => (sizes.has(oid) ? [] : [oid]))
+      await bring([...wanted, ...untold], selection?.maxBytes ?? ANY_BYTES)
     },
     bring,
     isBrought: oid => brought.has(oid),
     sizeOf: oid => sizes.get(oid) ?? null,
+    settled: () => bringing.catch(() => {}),
   }
+}
+
+const FOUND_BYTES = 64 * 1024 * 1024
+
+/** Those of the blobs that an earlier fetch has brought. */
+async function blobsAt(gitDir: string, lines: readonly TreeLine[], signal: AbortSignal): Promise<string[]> {
+  const input = lines.map(({ oid }) => `${oid}\n`).join('')
+  const found = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: FOUND_BYTES })
+  return found
+    .toString()
+    .split('\n')
+    .flatMap(line => /^([0-9a-f]{40}) blob /.exec(line)?.[1] ?? [])
 }
 
 /** At most so many folders that hold all paths, as deep as that allows; none when already the root holds too many. */

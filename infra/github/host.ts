@@ -18,6 +18,7 @@ import type { Remote } from '#infra/git/fetch.ts'
 import { requireGit } from '#infra/git/process.ts'
 import type { ToldSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
+import { createScratchPool } from '#infra/git/scratch-pool.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { AnswerCache, type KeepingTimes, type Kept } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
@@ -80,6 +81,7 @@ class GitHubHost implements GitHost {
   readonly #pins: AnswerCache<CommitSha>
   /** When the host last showed a repository to everyone, by id, in milliseconds since 1970. */
   readonly #shownAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
+  readonly #pool = createScratchPool()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
@@ -145,6 +147,8 @@ class GitHubHost implements GitHost {
       limits,
       selection,
       tellSizes: (tree, signal) => this.#tellSizes(repository, tree, signal),
+      pool: this.#pool,
+      key: repository.id,
       signal: this.#closing.signal,
       onClosed: () => {
         if (reader) this.#readers.delete(reader)
@@ -157,6 +161,7 @@ class GitHubHost implements GitHost {
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all([...this.#readers].map(reader => reader.close()))
+    await this.#pool.close()
   }
 
   #ask(owner: string, name: string, freshSeconds: number): Promise<Kept<KnownRepository> | Trouble> {

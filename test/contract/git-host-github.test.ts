@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobSelection, GitHost, TreeEntry } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
@@ -14,8 +17,13 @@ let host: GitHost
 let created = 0
 const opened: GitHost[] = []
 
+let temporary: string
+const usualTemporary = process.env.TMPDIR
+
 beforeAll(async () => {
   repositories = await createRepositories()
+  temporary = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
+  process.env.TMPDIR = temporary
   github = await startFakeGitHub({ root: repositories.root })
 })
 
@@ -32,8 +40,15 @@ afterEach(async () => {
 
 afterAll(async () => {
   await github.close()
-  await repositories.remove()
+  if (usualTemporary === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usualTemporary
+  await Promise.all([repositories.remove(), rm(temporary, { recursive: true })])
 })
+
+/** Scratch repositories that lie on the disk now. */
+async function keptFolders(): Promise<string[]> {
+  return (await readdir(temporary)).map(name => join(temporary, name))
+}
 
 async function open(options: Parameters<typeof openGitHubHostAt>[1] = {}, at = github): Promise<GitHost> {
   const one = await openGitHubHostAt(at, options)
@@ -474,23 +489,59 @@ describe('reading', () => {
     expect(github.log.rest).toEqual([])
   })
 
-  test('of the next commit fetches what changed, when the rest is at hand', async () => {
+  const manyFiles = () => ({
+    'SKILL.md': 'skill',
+    'logo.png': new Uint8Array(2_000),
+    ...Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`docs/${index}.md`, `text ${index}`])),
+  })
+  const someChanges = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`docs/${index}.md`, `changed ${index}`]))
+
+  test('of the next commit fetches what changed, and asks the API for nothing', async () => {
     const repository = await create()
-    const files = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`docs/${index}.md`, `text ${index}`]))
-    const first = await read(repository, await repository.commit(files))
+    const first = await repository.commit(manyFiles())
+    await read(repository, first)
+    const next = await repository.commit(someChanges)
+    github.log.clear()
+    const { entries, textOf } = await read(repository, next)
+    expect(entries).toHaveLength(1_002)
+    expect(sizesOf(entries)).toMatchObject({ 'docs/4.md': 9, 'docs/999.md': 8, 'logo.png': 2_000 })
+    expect([textOf('docs/4.md'), textOf('docs/999.md')]).toEqual(['changed 4', 'text 999'])
+    expect(github.log.rest).toEqual([])
+    expect(github.log.git.map(({ git }) => git?.wants)).toEqual([0, 1, 0, 5])
+    expect(github.log.bytesOut()).toBeLessThan(60_000)
+    // Another reading of what is at hand, such as after a crash, asks for the commit alone, and finds it.
+    github.log.clear()
+    expect((await read(repository, first)).textOf('docs/4.md')).toBe('text 4')
+    expect(github.log.git.map(({ git }) => git?.wants).filter(wants => wants !== undefined && wants > 1)).toEqual([])
+  })
+
+  test('goes on from nothing where what was kept is gone or damaged', async () => {
+    const repository = await create()
+    await read(repository, await repository.commit(manyFiles()))
+    const next = await repository.commit(someChanges)
+    const kept = await keptFolders()
+    expect(kept.length).toBeGreaterThan(0)
+    for (const folder of kept) await writeFile(join(folder, 'shallow.lock'), '')
+    expect((await read(repository, next)).textOf('docs/4.md')).toBe('changed 4')
+    for (const folder of await keptFolders()) await rm(folder, { recursive: true })
+    expect((await read(repository, await repository.commit({ 'docs/4.md': 'again' }))).textOf('docs/4.md')).toBe('again')
+    await host.close()
+    expect(await keptFolders()).toEqual([])
+  })
+
+  test('brings no blob that the caller has', async () => {
+    const repository = await create()
+    const first = await read(repository, await repository.commit(manyFiles()))
     const known = new Set(first.entries.map(({ oid }) => oid))
-    const next = await repository.commit(
-      Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`docs/${index}.md`, `changed ${index}`])),
-    )
+    const next = await repository.commit(someChanges)
     github.log.clear()
     const selection: BlobSelection = {
       maxBytes: INDEXED_BLOBS.maxBytes,
       usesOf: entries => entries.map(({ oid }) => (known.has(oid) ? 'nothing' : 'bytes')),
     }
-    const { entries, textOf } = await read(repository, next, selection)
-    expect(entries).toHaveLength(1_000)
+    const { entries, textOf } = await read(repository, next, selection, await open())
+    expect(entries).toHaveLength(1_002)
     expect(textOf('docs/4.md')).toBe('changed 4')
-    expect(github.log.rest).toEqual([])
     expect(github.log.git.map(({ git }) => git?.wants)).toEqual([0, 1, 0, 5])
   })
 
