@@ -1,5 +1,5 @@
-import type { GitPermissions } from './environment.ts'
-import { GitError, runGit } from './process.ts'
+import type { GitResources } from './environment.ts'
+import { GitError, type GitOptions, runGit } from './process.ts'
 
 /** A repository of another machine, as git reaches it. */
 export interface Remote {
@@ -14,6 +14,8 @@ export interface FetchOptions {
   gitDir: string
   remote: Remote
   signal: AbortSignal
+  /** What git may take of this machine. Default: two minutes of a processor, half a GiB of disk. */
+  resources?: GitResources
 }
 
 /** The repository asks for more than any reading may take of this machine. */
@@ -25,8 +27,8 @@ export class FetchTooLarge extends Error {
 }
 
 /** Fetches a commit and its trees, and no blob. @throws GitError, FetchTooLarge */
-export async function fetchTrees({ gitDir, remote, signal }: FetchOptions, commit: string): Promise<void> {
-  await fetch(['--depth=1', '--filter=blob:none', 'origin', commit], { gitDir, remote, signal })
+export async function fetchTrees(options: FetchOptions, commit: string): Promise<void> {
+  await fetch(['--depth=1', '--filter=blob:none', 'origin', commit], options)
 }
 
 /**
@@ -34,13 +36,13 @@ export async function fetchTrees({ gitDir, remote, signal }: FetchOptions, commi
  *
  * @throws GitError, FetchTooLarge
  */
-export async function fetchBlobs({ gitDir, remote, signal }: FetchOptions, oids: readonly string[]): Promise<void> {
+export async function fetchBlobs(options: FetchOptions, oids: readonly string[]): Promise<void> {
   const wanted = new Set(oids)
   for (let absent = 0; wanted.size > 0; absent++) {
     try {
       // Nothing is had in common: without this, git would offer the commit for every blob.
       const config = { 'fetch.negotiationAlgorithm': 'noop' }
-      await fetch(['--filter=blob:none', 'origin', '--stdin'], { gitDir, remote, signal }, config, `${[...wanted].join('\n')}\n`)
+      await fetch(['--filter=blob:none', 'origin', '--stdin'], options, config, `${[...wanted].join('\n')}\n`)
       return
     } catch (error) {
       const oid = /not our ref ([0-9a-f]{40})/.exec((error as Error).message)?.[1]
@@ -52,8 +54,8 @@ export async function fetchBlobs({ gitDir, remote, signal }: FetchOptions, oids:
 const ABSENT_BLOBS = 8
 
 /** Fetches every blob of the commit that is at most so large. @throws GitError, FetchTooLarge */
-export async function fetchSmallBlobs({ gitDir, remote, signal }: FetchOptions, commit: string, maxBytes: number): Promise<void> {
-  await fetch(['--refetch', '--depth=1', `--filter=blob:limit=${maxBytes + 1}`, 'origin', commit], { gitDir, remote, signal })
+export async function fetchSmallBlobs(options: FetchOptions, commit: string, maxBytes: number): Promise<void> {
+  await fetch(['--refetch', '--depth=1', `--filter=blob:limit=${maxBytes + 1}`, 'origin', commit], options)
 }
 
 /** A branch or tag of the host, with what it points at: of an annotated tag, what lies behind it. */
@@ -63,9 +65,9 @@ export interface Tip {
 }
 
 /** Branches and tags, as the host tells them without a fetch. @throws GitError */
-export async function listTips({ gitDir, remote, signal }: FetchOptions): Promise<Tip[]> {
+export async function listTips(options: FetchOptions): Promise<Tip[]> {
   const args = ['ls-remote', '--heads', '--tags', '--end-of-options', 'origin']
-  const output = await runGit(args, { gitDir, signal, maxOutputBytes: TIPS_BYTES, ...permissions(remote) })
+  const output = await runGit(args, { ...started(options), maxOutputBytes: TIPS_BYTES })
   const tips = new Map<string, string>()
   for (const line of output.toString().split('\n')) {
     const [, oid, ref] = /^([0-9a-f]{40})\t(refs\/.+?)(?:\^\{\})?$/.exec(line) ?? []
@@ -77,21 +79,18 @@ export async function listTips({ gitDir, remote, signal }: FetchOptions): Promis
 const TIPS_BYTES = 64 * 1024 * 1024
 
 /** Whether the host gives out a commit under this id. @throws GitError, FetchTooLarge */
-export async function isCommit({ gitDir, remote, signal }: FetchOptions, oid: string): Promise<boolean> {
-  await fetch(['--depth=1', '--filter=tree:0', 'origin', oid], { gitDir, remote, signal }).catch(ifNotAll)
-  return (await commitsAmong([oid], gitDir, signal)).length > 0
+export async function isCommit(options: FetchOptions, oid: string): Promise<boolean> {
+  await fetch(['--depth=1', '--filter=tree:0', 'origin', oid], options).catch(ifNotAll)
+  return (await commitsAmong([oid], options)).length > 0
 }
 
 /** Fetches the commits behind the tips, without trees, and tells whether one leads to this one. @throws GitError, FetchTooLarge */
-export async function isInHistory(
-  { gitDir, remote, signal }: FetchOptions,
-  commit: string,
-  tips: readonly Tip[],
-): Promise<boolean> {
+export async function isInHistory(options: FetchOptions, commit: string, tips: readonly Tip[]): Promise<boolean> {
+  const { gitDir, signal } = options
   const refspecs = ['+refs/heads/*:refs/fetched/heads/*', '+refs/tags/*:refs/fetched/tags/*']
-  await fetch(['--filter=tree:0', 'origin', ...refspecs], { gitDir, remote, signal }).catch(ifNotAll)
+  await fetch(['--filter=tree:0', 'origin', ...refspecs], options).catch(ifNotAll)
   const oids = [...new Set(tips.map(({ oid }) => oid))]
-  const commits = await commitsAmong([commit, ...oids], gitDir, signal)
+  const commits = await commitsAmong([commit, ...oids], options)
   if (commits[0] !== commit) return false
   // Under names of our own: those of the host decide nothing here.
   const input = commits.map((oid, index) => (index === 0 ? '' : `create refs/heads/${index} ${oid}\n`)).join('')
@@ -101,7 +100,7 @@ export async function isInHistory(
 }
 
 /** Those of the objects that are commits and at hand. */
-async function commitsAmong(oids: readonly string[], gitDir: string, signal: AbortSignal): Promise<string[]> {
+async function commitsAmong(oids: readonly string[], { gitDir, signal }: FetchOptions): Promise<string[]> {
   const input = oids.map(oid => `${oid}\n`).join('')
   const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: TIPS_BYTES })
   return output
@@ -117,13 +116,12 @@ function ifNotAll(error: unknown): void {
 
 async function fetch(
   args: readonly string[],
-  { gitDir, remote, signal }: FetchOptions,
+  options: FetchOptions,
   config: Readonly<Record<string, string>> = {},
   input = '',
 ): Promise<void> {
-  const allowed = permissions(remote, config)
   try {
-    await runGit(['fetch', ...QUIETLY, ...args], { gitDir, signal, input, ...allowed })
+    await runGit(['fetch', ...QUIETLY, ...args], { ...started(options, config), input })
   } catch (error) {
     if (error instanceof GitError && OVER_LIMIT.test(error.message)) throw new FetchTooLarge(error)
     throw error
@@ -132,19 +130,28 @@ async function fetch(
 
 const QUIETLY = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
 
-/** What git says of a process that met one of its limits: SIGXCPU, SIGXFSZ, EFBIG. */
-const OVER_LIMIT = /died of signal 2[45]|File too large|File size limit|CPU time limit/i
+/**
+ * What git says of a process that met one of its limits: SIGKILL, SIGXCPU, SIGXFSZ, EFBIG. The one that writes the pack is only missed:
+ * whatever else ends it gives a reason of its own first.
+ */
+const OVER_LIMIT = /died of signal (?:9|24|25)|File too large|status 128: fatal: fetch-pack: invalid index-pack output$/
 const RESOURCES = { cpuSeconds: 120, fileBytes: 512 * 1024 * 1024 }
 
-function permissions({ url, authorization }: Remote, config: Readonly<Record<string, string>> = {}): GitPermissions {
-  const { protocol, origin } = new URL(url)
+function started(
+  { gitDir, remote, signal, resources = RESOURCES }: FetchOptions,
+  config: Readonly<Record<string, string>> = {},
+): GitOptions {
+  const { protocol, origin } = new URL(remote.url)
+  const { authorization } = remote
   return {
+    gitDir,
+    signal,
+    resources,
     protocols: [protocol.slice(0, -1)],
-    resources: RESOURCES,
     config: {
       ...SETTINGS,
       ...config,
-      'remote.origin.url': url,
+      'remote.origin.url': remote.url,
       ...(authorization === null ? {} : { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` }),
     },
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/core'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, readRefusal, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
 /** GitHub's API as one credential sees it. Nothing here waits in a queue or sleeps until a limit is over. */
@@ -40,6 +40,8 @@ const ANSWER_BYTES = 8 * 1024 * 1024
 const RETRY_AFTER_MS = 100
 const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
+/** A host takes those who come again and again with a bad token for attackers. */
+const REFUSED_TOKEN_SECONDS = 60
 const REDIRECTS = new Set([301, 302, 307, 308])
 
 export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
@@ -51,8 +53,8 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   })
   let scopes: string | null = null
   let isTokenRefused = false
-  /** Milliseconds since 1970 until which a limit sends us away; asking on would make it longer. */
-  let limitedUntil = 0
+  /** Until when, in milliseconds since 1970, nobody asks: going on would make it last longer. */
+  let pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
 
   async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
     const { etag, accept = 'application/vnd.github+json', maxBytes = ANSWER_BYTES } = options
@@ -92,8 +94,11 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   function note({ status, headers }: Said, answer: ApiAnswer): void {
     const given = headers['x-oauth-scopes']
     if (given !== undefined) scopes = String(given)
-    if (answer.status === 'rate_limited') limitedUntil = clock.now().getTime() + (answer.retryAfterSeconds ?? 0) * 1000
-    if (status === 401 && !isTokenRefused) {
+    const now = clock.now().getTime()
+    if (answer.status === 'rate_limited') pause = { until: now + (answer.retryAfterSeconds ?? 0) * 1000, status: answer.status }
+    if (status !== 401) return
+    pause = { until: now + REFUSED_TOKEN_SECONDS * 1000, status: 'unavailable' }
+    if (!isTokenRefused) {
       isTokenRefused = true
       onWarning('GitHub does not accept MOUNTGLASS_GITHUB_TOKEN: no repository of it can be opened until the setting is right')
     }
@@ -105,8 +110,8 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
     },
 
     async get(url, parameters, options = {}) {
-      const waitMs = limitedUntil - clock.now().getTime()
-      if (waitMs > 0) return { status: 'rate_limited', retryAfterSeconds: Math.ceil(waitMs / 1000) }
+      const waitMs = pause.until - clock.now().getTime()
+      if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
       const first = await askTwice(url, parameters, options)
       const said = first && REDIRECTS.has(first.status) ? await follow(first, options) : first
       if (said === null) return UNAVAILABLE

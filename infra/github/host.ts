@@ -216,7 +216,8 @@ class GitHubHost implements GitHost {
           continue
         case 'missing': {
           const again = await this.#ask(owner, name, 0)
-          return again.status === 'ok' ? MISSING : again
+          if (again.status !== 'ok') return again
+          continue
         }
         default:
           return answer

@@ -432,8 +432,11 @@ describe('a host that', () => {
     const warnings: string[] = []
     const secret = 'ghp_notatokenthatanybodyeverissued000000'
     const at = await open({ token: secret, onWarning: message => void warnings.push(message) })
-    for (let times = 0; times < 2; times++)
-      expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
+    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
+    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: 60 })
+    expect(github.log.rest).toHaveLength(1)
+    github.clock.advance(61)
+    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain('MOUNTGLASS_GITHUB_TOKEN')
     expect(warnings[0]).not.toContain(secret)
