@@ -65,7 +65,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // What `memory:` holds is seen by this process alone.
     indexer = infraSettings.store.kind === 'memory' ? await indexHere(app, infra) : indexBeside(app, env)
   }
-  const address = infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
+  const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
 }
 
@@ -83,7 +83,7 @@ async function assembleDeps(settings: Settings, infra: Infra, onOffered: () => v
     allow: settings.allow,
     deny: settings.deny,
     onOffered,
-    readRawFile: (repository, commit, path) => local.readRawFile(repository, commit, path),
+    readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
     async probeStore() {
       await Promise.all([blobs.list('probe/', { limit: 1 }), docs.read('probe')])
     },

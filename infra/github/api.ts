@@ -8,6 +8,8 @@ import { boundedFetch } from './bounded-fetch.ts'
 export interface GitHubApi {
   /** @param url with its placeholders, below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
+  /** Where the API sends whoever asks for this; `null` when it does not. */
+  locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<string | null>
   /** Whether the credential may see what not everyone sees. Unknown counts as yes; it is told by the first answer. */
   readonly maySeePrivate: boolean
 }
@@ -107,6 +109,13 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   return {
     get maySeePrivate() {
       return token !== null && (scopes === null || scopes.split(/,\s*/).includes('repo'))
+    },
+
+    async locate(url, parameters, options = {}) {
+      if (pause.until > clock.now().getTime()) return null
+      const said = await askTwice(url, parameters, options)
+      if (said === null || !REDIRECTS.has(said.status)) return null
+      return URL.parse(String(said.headers.location ?? ''))?.href ?? null
     },
 
     async get(url, parameters, options = {}) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HOST_NAMES } from '#core/address.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
+import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
 
 const Names = HOST_NAMES.gh
@@ -39,17 +39,43 @@ export function readRepository(body: unknown): HostRepository | 'hidden' | null 
 
 const TreeBody = z.object({
   truncated: z.boolean(),
-  tree: z.array(z.object({ type: z.string(), sha: z.string(), size: z.int().min(0).optional() })),
+  tree: z.array(
+    z.object({
+      path: z.string(),
+      mode: z.string(),
+      type: z.enum(['blob', 'tree', 'commit']),
+      sha: z.string().regex(/^[0-9a-f]{40}$/),
+      size: z.int().min(0).optional(),
+    }),
+  ),
 })
+
+/** A tree as the API gives it, with the modes that files have in a listing of git. */
+export interface TreeBody {
+  truncated: boolean
+  tree: { path: string; mode: TreeEntry['mode']; type: 'blob' | 'tree' | 'commit'; sha: string; size?: number | undefined }[]
+}
+
+/** `null`: this is no tree. */
+export function readTree(body: unknown): TreeBody | null {
+  const parsed = TreeBody.safeParse(body)
+  return parsed.success ? (parsed.data as TreeBody) : null
+}
 
 /** The sizes of blobs, by id; `null`: this is no tree. */
 export function readSizes(body: unknown): { sizes: Map<string, number>; whole: boolean } | null {
-  const parsed = TreeBody.safeParse(body)
-  if (!parsed.success) return null
-  const blobs = parsed.data.tree.flatMap(({ type, sha, size }) =>
-    type === 'blob' && size !== undefined ? [[sha, size] as const] : [],
-  )
-  return { sizes: new Map(blobs), whole: !parsed.data.truncated }
+  const tree = readTree(body)
+  if (tree === null) return null
+  const blobs = tree.tree.flatMap(({ type, sha, size }) => (type === 'blob' && size !== undefined ? [[sha, size] as const] : []))
+  return { sizes: new Map(blobs), whole: !tree.truncated }
+}
+
+const BlobBody = z.object({ content: z.string(), encoding: z.literal('base64') })
+
+/** `null`: this is no blob. */
+export function readBlob(body: unknown): Uint8Array | null {
+  const parsed = BlobBody.safeParse(body)
+  return parsed.success ? Buffer.from(parsed.data.content, 'base64') : null
 }
 
 const ComparisonBody = z.object({ status: z.string(), merge_base_commit: z.object({ sha: z.string() }) })

@@ -15,7 +15,6 @@ import type { Clock } from '#core/ports/system.ts'
 import { encodePath } from '#core/repo-path.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import type { Remote } from '#infra/git/fetch.ts'
-import { requireGit } from '#infra/git/process.ts'
 import type { ToldSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import { createScratchPool } from '#infra/git/scratch-pool.ts'
@@ -23,6 +22,7 @@ import { removeLeftoverViews } from '#infra/git/view.ts'
 import { AnswerCache, type KeepingTimes, type Kept } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
+import { openArchiveReader } from './archive-reader.ts'
 import { type Belonging, createBelonging } from './belonging.ts'
 import { readRepository, readSizes } from './described.ts'
 
@@ -34,6 +34,8 @@ export interface GitHubHostOptions {
   /** For what everyone may see; without one the host answers 60 questions an hour. */
   token: string | null
   clock: Clock
+  /** Whether there is a git program. Without it files come from archives, and a pinned commit only counts on the default branch. */
+  hasGit: boolean
   /** Told of what an operator has to change. */
   onWarning: (message: string) => void
 }
@@ -60,9 +62,8 @@ const SIZES_BYTES = 32 * 1024 * 1024
 const MISSING = { status: 'missing' } as const
 const GONE = { status: 'gone' } as const
 
-/** @throws Error when git is missing or too old */
 export async function openGitHubHost(options: GitHubHostOptions): Promise<GitHost> {
-  await Promise.all([requireGit(), removeLeftoverViews(options.clock.now())])
+  await removeLeftoverViews(options.clock.now())
   return new GitHubHost(options)
 }
 
@@ -141,19 +142,24 @@ class GitHubHost implements GitHost {
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
     let reader: RepositoryReader | null = null
-    reader = await openRemoteReader({
-      remote: this.#remoteOf(repository),
+    const opening = {
       commit,
       limits,
       selection,
-      tellSizes: (tree, signal) => this.#tellSizes(repository, tree, signal),
-      pool: this.#pool,
-      key: repository.id,
       signal: this.#closing.signal,
       onClosed: () => {
         if (reader) this.#readers.delete(reader)
       },
-    })
+    }
+    reader = this.#options.hasGit
+      ? await openRemoteReader({
+          ...opening,
+          remote: this.#remoteOf(repository),
+          tellSizes: (tree, signal) => this.#tellSizes(repository, tree, signal),
+          pool: this.#pool,
+          key: repository.id,
+        })
+      : await openArchiveReader({ ...opening, repository, api: this.#api, hostnames: this.#archiveHostnames() })
     this.#readers.add(reader)
     return reader
   }
@@ -257,6 +263,12 @@ class GitHubHost implements GitHost {
       { signal, milliseconds: SIZES_MS, maxBytes: SIZES_BYTES },
     )
     return answer.status === 'ok' ? readSizes(answer.data) : null
+  }
+
+  /** The host's own, and the one beside it that github.com keeps for archives. */
+  #archiveHostnames(): ReadonlySet<string> {
+    const { hostname } = new URL(this.#options.url)
+    return new Set([hostname, `codeload.${hostname}`, new URL(this.#options.apiUrl).hostname])
   }
 
   /** The names were checked; nothing else of the address comes from outside. */

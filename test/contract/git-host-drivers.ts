@@ -1,5 +1,5 @@
 import type { GitHost } from '#core/ports/git-host.ts'
-import { openGitHubHost } from '#infra/github/host.ts'
+import { type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 
@@ -48,13 +48,14 @@ const PASSED_SECONDS = 301
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(
   github: FakeGitHub,
-  { token = null, onWarning = () => {} }: { token?: string | null; onWarning?: (message: string) => void } = {},
+  { token = null, hasGit = true, onWarning = () => {} }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning'>> = {},
 ): Promise<GitHost> {
   const { origins, clock } = github
   return openGitHubHost({
     url: origins.web,
     apiUrl: origins.api,
     token,
+    hasGit,
     clock: { now: () => new Date(clock.now()) },
     onWarning,
   })

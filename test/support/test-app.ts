@@ -105,7 +105,9 @@ export async function testApp(
     const onWarning = (message: string) => {
       throw new Error(message)
     }
-    hosts.push(await openGitHubHost({ url: github.origins.web, apiUrl: github.origins.api, token, clock, onWarning }))
+    hosts.push(
+      await openGitHubHost({ url: github.origins.web, apiUrl: github.origins.api, token, hasGit: true, clock, onWarning }),
+    )
   }
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const plain: Deps = {
