@@ -13,7 +13,7 @@ export interface GitHost {
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
-   * The commit that a ref names now; `null` is the default branch.
+   * The commit that a ref names now, or named within the last minute where the host is far away; `null` is the default branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
    * `missing`: no such ref, or the repository is empty. `gone`: the host does not show the repository any more.
    */

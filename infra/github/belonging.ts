@@ -21,6 +21,9 @@ export type Belonging = (repository: HostRepository, commit: CommitSha) => Promi
 const PROOF_SECONDS = 60
 /** Histories fetched at once; each may take hundreds of megabytes on disk. */
 const HISTORIES = 2
+/** Proofs that may wait for their turn; whoever comes then is told to come again. */
+const WAITING = 16
+const RETRY_SECONDS = 10
 
 /**
  * The host gives out, under the name of a repository, the commits of all its forks as well. So a commit given by its hash is
@@ -29,6 +32,7 @@ const HISTORIES = 2
  */
 export function createBelonging({ api, remoteOf, closing }: BelongingOptions): Belonging {
   const throughGate = createGate(HISTORIES)
+  let pending = 0
 
   return async (repository, commit) => {
     const { owner, name, defaultBranch } = repository
@@ -42,7 +46,13 @@ export function createBelonging({ api, remoteOf, closing }: BelongingOptions): B
     if (compared.status === 'no_commit') return { status: 'missing' }
     // Unrelated histories are missing too, so a missing comparison does not tell whether there is such a commit.
     const mayExist = compared.status !== 'missing' || /common ancestor/i.test(compared.message)
-    return throughGate(() => askGit(remoteOf(repository), commit, mayExist, closing))
+    if (pending >= HISTORIES + WAITING) return { status: 'unavailable', retryAfterSeconds: RETRY_SECONDS }
+    pending++
+    try {
+      return await throughGate(() => askGit(remoteOf(repository), commit, mayExist, closing))
+    } finally {
+      pending--
+    }
   }
 }
 

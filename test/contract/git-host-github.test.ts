@@ -312,6 +312,18 @@ describe('a pinned commit', () => {
     expect(await listAt(host, original, impostor)).toMatchObject({ entries: [{ path: 'SKILL.md' }] })
   })
 
+  test('that nobody knows keeps no more than a few waiting, however many ask for such', async () => {
+    const repository = await create()
+    await repository.commit({ a: 'a' })
+    github.limits.set('anonymous', 1_000)
+    const described = await describeAt(host, repository)
+    const hashes = Array.from({ length: 60 }, (_, index) => index.toString(16).padStart(40, 'a'))
+    const answers = await Promise.all(hashes.map(hash => host.resolve(described, hash)))
+    const told = answers.filter(({ status }) => status === 'unavailable')
+    expect(told.length).toBeGreaterThan(20)
+    expect(answers.filter(({ status }) => status === 'missing').length + told.length).toBe(60)
+  })
+
   test('is shown to belong by git where the limit of the API is exhausted', async () => {
     const repository = await create()
     const first = await repository.commit({ a: '1' })
