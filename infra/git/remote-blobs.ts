@@ -124,16 +124,15 @@ async function blobsAt(gitDir: string, lines: readonly TreeLine[], signal: Abort
     .flatMap(line => /^([0-9a-f]{40}) blob /.exec(line)?.[1] ?? [])
 }
 
-/** At most so many folders that hold all paths, as deep as that allows; none when already the root holds too many. */
+/** At most so many folders, as deep as they hold all paths; some of the top ones where there are too many. The root is none. */
 function foldersOf(paths: readonly string[], count: number): string[] {
-  const folders = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
-  let found: Set<string> = folders
+  let found = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
   while (found.size > count) {
     const depth = Math.max(...[...found].map(folder => folder.split('/').length)) - 1
-    if (depth === 0) return [...found].slice(0, count)
+    if (depth === 0) break
     found = new Set([...found].map(folder => folder.split('/').slice(0, depth).join('/')))
   }
-  return [...found].filter(folder => folder !== '' && !folder.includes('\n'))
+  return [...found].filter(folder => folder !== '' && !folder.includes('\n')).slice(0, count)
 }
 
 async function treesOf(root: string, folders: readonly string[], gitDir: string, signal: AbortSignal): Promise<string[]> {

@@ -26,6 +26,7 @@ export interface ScratchPool {
 const KEPT = 32
 const KEPT_BYTES = 512 * 1024 * 1024
 const BYTES = 128 * 1024 * 1024
+const SIZES = 200_000
 /** Every fetch adds a pack, and a commit at which the history is cut off. */
 const USES = 20
 const MARK = 'refs/mountglass/last'
@@ -61,7 +62,7 @@ export function createScratchPool(): ScratchPool {
 
   /** Whether there is anything to gain from keeping it. */
   async function settle(held: Held, commit: string): Promise<boolean> {
-    if (isClosed || ++held.uses > USES) return false
+    if (isClosed || ++held.uses > USES || held.sizes.size > SIZES) return false
     try {
       await runGit(['update-ref', MARK, commit], { gitDir: held.gitDir })
       held.bytes = await packedBytes(held.gitDir)

@@ -129,7 +129,8 @@ class GitHubHost implements GitHost {
       return await this.#open(repository, commit, limits, selection)
     } catch (error) {
       // It may have been renamed since it was looked up, and git is not let follow the host to where it likes.
-      const moved = await this.#movedTo(repository)
+      const mayHaveMoved = error instanceof ReadError && error.code === 'index.fetch_failed'
+      const moved = mayHaveMoved ? await this.#movedTo(repository) : null
       if (moved === null) throw error
       return this.#open(moved, commit, limits, selection)
     }
@@ -159,7 +160,7 @@ class GitHubHost implements GitHost {
           pool: this.#pool,
           key: repository.id,
         })
-      : await openArchiveReader({ ...opening, repository, api: this.#api, hostnames: this.#archiveHostnames() })
+      : await openArchiveReader({ ...opening, repository, api: this.#api, isArchiveUrl: url => this.#isArchiveUrl(url) })
     this.#readers.add(reader)
     return reader
   }
@@ -265,10 +266,10 @@ class GitHubHost implements GitHost {
     return answer.status === 'ok' ? readSizes(answer.data) : null
   }
 
-  /** The host's own, and the one beside it that github.com keeps for archives. */
-  #archiveHostnames(): ReadonlySet<string> {
-    const { hostname } = new URL(this.#options.url)
-    return new Set([hostname, `codeload.${hostname}`, new URL(this.#options.apiUrl).hostname])
+  /** The host itself, or the one beside it that github.com keeps for archives. */
+  #isArchiveUrl({ protocol, hostname }: URL): boolean {
+    const own = new URL(this.#options.url)
+    return protocol === own.protocol && (hostname === own.hostname || hostname === `codeload.${own.hostname}`)
   }
 
   /** The names were checked; nothing else of the address comes from outside. */
