@@ -29,12 +29,66 @@ export interface GitHost {
 
   readonly urls: HostUrls
 
+  /** Absent where there are no accounts to list from. */
+  readonly accounts?: AccountDirectory
+
   close(): Promise<void>
 }
 
 export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
   id: string
+  /** The account's own id, made like `id`; absent where the host has no accounts. */
+  ownerId?: string
+}
+
+/** What a host shows of its accounts to everyone, whoever asks. */
+export interface AccountDirectory {
+  /** Any case; the answer has the host's spelling. */
+  account(login: string): Promise<HostAnswer<HostAccount>>
+
+  /**
+   * A page of the account's public repositories, most recently pushed first.
+   *
+   * @param page from 1 on; a page behind the last one is empty
+   */
+  repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
+
+  /** The repository as the host shows it to everyone, at most a minute ago. */
+  shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+}
+
+export interface HostAccount {
+  /** Survives a change of the login; see `HostRepository.ownerId`. */
+  id: string
+  host: string
+  login: string
+  name: string | null
+  bio: string | null
+  kind: 'organization' | 'user'
+  avatar: string | null
+  /** The account's page at the host. */
+  url: string
+  /** As the host counts. */
+  publicRepositories: number
+}
+
+export interface ListedPage {
+  items: ListedRepository[]
+  hasNext: boolean
+}
+
+export interface ListedRepository {
+  /** See `HostRepository.id`. */
+  id: string
+  owner: string
+  name: string
+  description: string | null
+  fork: boolean
+  archived: boolean
+  stars: number
+  /** ISO 8601, UTC; `null` when nobody has pushed yet. */
+  pushedAt: string | null
 }
 
 export type HostAnswer<Value> =

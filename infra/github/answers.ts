@@ -1,6 +1,6 @@
 /** What an answer of GitHub's API means to us, whoever asked for what. */
 export type ApiAnswer =
-  | { status: 'ok'; data: unknown; etag: string | null }
+  | { status: 'ok'; data: unknown; etag: string | null; link: string | null }
   /** As it was when the tag that was sent along was given. */
   | { status: 'unchanged' }
   /** Absent, or not to be seen by this credential, or withheld from everyone: nobody can tell which. */

@@ -139,6 +139,6 @@ interface Said {
 
 function readSaid({ status, headers, data }: Said, now: Date): ApiAnswer {
   if (status !== 200) return readRefusal(status, headers, data, now)
-  const { etag } = headers
-  return { status: 'ok', data, etag: etag === undefined ? null : String(etag) }
+  const { etag, link } = headers
+  return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
 }

@@ -9,7 +9,7 @@ const Names = HOST_NAMES.gh
 const RepositoryBody = z.object({
   id: z.int().positive(),
   name: z.string().regex(Names.repository),
-  owner: z.object({ login: z.string().regex(Names.owner), avatar_url: z.string() }),
+  owner: z.object({ id: z.int().positive(), login: z.string().regex(Names.owner), avatar_url: z.string() }),
   default_branch: z.string().min(1),
   description: z.string().nullable(),
   private: z.boolean(),
@@ -22,19 +22,34 @@ const RepositoryBody = z.object({
 export function readRepository(body: unknown): HostRepository | 'hidden' | null {
   const parsed = RepositoryBody.safeParse(body)
   if (!parsed.success) return null
-  const { id, name, owner, default_branch, description, visibility, disabled } = parsed.data
-  const isPublic = !parsed.data.private && (visibility ?? 'public') === 'public'
-  if (!isPublic || disabled) return 'hidden'
+  const { id, name, owner, default_branch, description } = parsed.data
+  if (!isShown(parsed.data)) return 'hidden'
   return {
     id: `gh-${id}`,
+    ownerId: `gh-${owner.id}`,
     host: 'gh',
     owner: owner.login,
     name,
     defaultBranch: default_branch,
-    description: description?.trim() ? truncateCharacters(description.trim(), DESCRIPTION_CHARACTERS) : null,
-    avatar: /^https?:$/.test(URL.parse(owner.avatar_url)?.protocol ?? '') ? owner.avatar_url : null,
+    description: textOf(description),
+    avatar: pictureOf(owner.avatar_url),
     visibility: 'public',
   }
+}
+
+/** Whether everyone may see it. Older Enterprise Servers say less. */
+export function isShown(body: { private: boolean; visibility?: string | undefined; disabled?: boolean | undefined }): boolean {
+  return !body.private && (body.visibility ?? 'public') === 'public' && !body.disabled
+}
+
+/** A text that somebody wrote; `null` when it is blank. */
+export function textOf(text: string | null | undefined): string | null {
+  return text?.trim() ? truncateCharacters(text.trim(), DESCRIPTION_CHARACTERS) : null
+}
+
+/** Nothing but a web address goes to browsers as a picture. */
+export function pictureOf(url: string): string | null {
+  return /^https?:$/.test(URL.parse(url)?.protocol ?? '') ? url : null
 }
 
 const TreeBody = z.object({

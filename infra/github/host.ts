@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { HOST_NAMES, isCommitSha, isRefName } from '#core/address.ts'
 import {
+  type AccountDirectory,
   type BlobSelection,
   type GitHost,
   type HostAnswer,
@@ -19,6 +20,7 @@ import type { ToldSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import { createScratchPool } from '#infra/git/scratch-pool.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
+import { createAccounts } from './accounts.ts'
 import { AnswerCache, type KeepingTimes, type Kept } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
@@ -71,6 +73,7 @@ class GitHubHost implements GitHost {
   readonly segment = 'gh'
   readonly isRemote = true
   readonly urls: HostUrls
+  readonly accounts: AccountDirectory
   readonly #options: GitHubHostOptions
   readonly #api: GitHubApi
   readonly #belonging: Belonging
@@ -82,6 +85,8 @@ class GitHubHost implements GitHost {
   readonly #pins: AnswerCache<CommitSha>
   /** When the host last showed a repository to everyone, by id, in milliseconds since 1970. */
   readonly #shownAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
+  /** What the host was seen to withhold from everyone, by name in lower case: its listings go on naming it. */
+  readonly #blocked = new LRUCache<string, true>({ max: HELD_REPOSITORIES })
   readonly #pool = createScratchPool()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -96,13 +101,24 @@ class GitHubHost implements GitHost {
     this.#refs = new AnswerCache(HELD_COMMITS, PATIENCE_MS, clock)
     this.#pins = new AnswerCache(HELD_COMMITS, PATIENCE_MS, clock)
     this.urls = { raw: ({ owner, name }, commit, path) => `${url}/${owner}/${name}/raw/${commit}/${encodePath(path)}` }
+    this.accounts = createAccounts({
+      api: this.#api,
+      url,
+      clock,
+      patienceMs: PATIENCE_MS,
+      shown: (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
+      isBlocked: (owner, name) => this.#blocked.has(keyOf(owner, name)),
+    })
     setMaxListeners(0, this.#closing.signal)
   }
 
-  async repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
-    if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
     // With a credential that sees more than everyone, no other answer shows that a repository is still public.
-    const freshSeconds = this.#api.maySeePrivate ? SHOWN_SECONDS : REPOSITORY_SECONDS
+    return this.#repository(owner, name, this.#api.maySeePrivate ? SHOWN_SECONDS : REPOSITORY_SECONDS)
+  }
+
+  async #repository(owner: string, name: string, freshSeconds: number): Promise<HostAnswer<HostRepository>> {
+    if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
     const answer = await this.#ask(owner, name, freshSeconds)
     return answer.status === 'ok' ? { status: 'ok', value: { ...answer.value.repository } } : answer
   }
@@ -185,6 +201,7 @@ class GitHubHost implements GitHost {
         if (repository === null) return UNAVAILABLE
         if (repository === 'hidden') return MISSING
         this.#shownAt.set(repository.id, askedAt)
+        this.#blocked.delete(keyOf(owner, name))
         return { status: 'ok', value: { repository, etag: answer.etag } }
       }
       case 'unchanged':
@@ -192,6 +209,7 @@ class GitHubHost implements GitHost {
         this.#shownAt.set(known.repository.id, askedAt)
         return { status: 'ok', value: known }
       case 'missing':
+        if (/access blocked/i.test(answer.message)) this.#blocked.set(keyOf(owner, name), true)
         return MISSING
       case 'no_commit':
         return UNAVAILABLE

@@ -145,11 +145,12 @@ describe('a repository', () => {
   test('is spelled as the host spells it and has the id that the host gave it', async () => {
     const repository = await create()
     await repository.commit({ a: 'a' })
-    const { id } = await shownAs(repository, { description: '  Tools for paper\n' })
+    const { id, owner } = await shownAs(repository, { description: '  Tools for paper\n' })
     const answer = await host.repository('ACME', repository.name.toUpperCase())
     expect(answer).toEqual(
       ok({
         id: `gh-${id}`,
+        ownerId: `gh-${owner.id}`,
         host: 'gh',
         owner: 'acme',
         name: repository.name,
