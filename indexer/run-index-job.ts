@@ -7,6 +7,7 @@ import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
+import { keepListed } from './keep-listed.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-indexed.ts'
 import type { Progress } from './progress.ts'
 import { createSearchBuilder } from './search/builder.ts'
@@ -41,6 +42,8 @@ export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: Abort
   const startedAt = performance.now()
   try {
     const written = await writeSnapshot(deps, job, stop)
+    // The snapshot is what was asked for; whoever visits it lists it as well.
+    await keepListed(deps, job).catch(error => log.error({ ...subject, err: error }, 'not listed'))
     await queue.finish(await held.release())
     const milliseconds = Math.round(performance.now() - startedAt)
     log.info({ ...subject, milliseconds, objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 }, 'indexed')
