@@ -3,10 +3,13 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { type AppOptions, buildApp, type SitePlugin } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { deriveKeys, type SealingKeys } from '#api/keys.ts'
+import { NO_CONTENT, type OperatorContent } from '#api/operator/content.ts'
+import { rememberListings } from '#api/owners/keep-listed.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -32,6 +35,8 @@ export interface TestAppOptions {
   site?: SitePlugin
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. */
   github?: { withToken: boolean }
+  /** Default: there is none. */
+  operator?: OperatorContent
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
 }
@@ -114,6 +119,8 @@ export async function testApp(
     hosts,
     snapshots: createSnapshotReader(blobs),
     queue,
+    listings: rememberListings(createOwnerListings(docs)),
+    operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
@@ -206,7 +213,7 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
   const isJson = headers['content-type']?.startsWith('application/json') === true
   const json = isJson && body !== '' ? JSON.parse(body) : undefined
   if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
-  const endpoint = /^\/api\/v1\/([a-z]+)\//.exec(url)?.[1]
+  const endpoint = /^\/api\/v1\/([a-z]+)(?=[/?]|$)/.exec(url)?.[1]
   if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
     const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))

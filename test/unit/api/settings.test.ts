@@ -11,6 +11,7 @@ test('without any variable the service listens on the loopback, keeps its store 
     indexer: 'inline',
     allow: null,
     deny: [],
+    operator: null,
     logLevel: 'info',
   })
   expect(parseInfraSettings({})).toEqual({
