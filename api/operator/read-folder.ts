@@ -45,7 +45,9 @@ export async function readOperatorFolder(folder: string | null, baseUrl: string)
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const line = error.line === null ? '' : `:${error.line}`
-    throw new SettingsError(SETTING, `${join(folder, FEATURED_FILE)}${line}: ${error.message}`, { cause: error })
+    // What the file says may be a part of the message, and the message is one line.
+    const message = error.message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    throw new SettingsError(SETTING, `${join(folder, FEATURED_FILE)}${line}: ${message}`, { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import { CORE_SCHEMA, EVENT_ID, type Event, getScalarValue, load, parseEvents, YAMLException } from 'js-yaml'
 import type { z } from 'zod'
 
-/** What is wrong with a file, and where. The message is one line. */
+/** What is wrong with a file, and where. */
 export class FileFault extends Error {
   /** From 1 on; `null` for the file as a whole. */
   readonly line: number | null

@@ -297,6 +297,7 @@ describe('a fault of the folder stops the start with one line that names the fil
     ['- address: /local/acme/a\n  image: ""\n', /featured\.yaml:2: image: {2}is no file of this folder$/],
     ['- address: /local/acme/a\n  image: page.png\n', /featured\.yaml:2: image: page\.png is no PNG, JPEG, GIF or WebP picture$/],
     ['- address: /local/acme/a\n  image: large.png\n', /featured\.yaml:2: image: large\.png is larger than \d+ bytes$/],
+    ['- address: /local/acme/a\n  image: "a\\nb.png"\n', /featured\.yaml:2: image: a b\.png is no file of this folder$/],
     ['- address: [\n', /featured\.yaml:\d: [a-z ]+$/],
     ['- address: /local/acme/a\n  address: /local/acme/b\n', /featured\.yaml:2: duplicated mapping key$/],
     ['- &a {address: /local/acme/a}\n- *a\n', /featured\.yaml:2: aliases/],

@@ -450,6 +450,7 @@ describe('errors', () => {
   test('a host that is silent is 503 within six seconds', async () => {
     await openAll('/gh/acme/kit')
     app.advanceClock(700)
+    app.github.faults.add({ delaySeconds: 2.6, times: 1, match: { host: 'api', path: '/users/acme' } })
     app.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api', path: /^\/repos\/|^\/users\/acme\/repos/ } })
     const startedAt = performance.now()
     expect(await ask()).toMatchObject({ status: 503, json: { error: { code: 'mount.unavailable' } } })
