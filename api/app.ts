@@ -2,16 +2,20 @@ import { randomUUID } from 'node:crypto'
 import fastifyCors from '@fastify/cors'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions, LogController } from 'fastify'
 import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi'
+import { parseAddress, parseOwner } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { Deps } from './deps.ts'
-import { registerEndpoints } from './http/endpoint.ts'
+import { registerEndpoints, type SubjectParsers } from './http/endpoint.ts'
 import { answerError, errorBody } from './http/error-handler.ts'
 import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/headers.ts'
 import { refuseUnknownRoute } from './http/not-found.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
+import { readFeatured } from './operator/featured.ts'
 import { contentHandlers } from './routes/content.ts'
 import { registerHealth } from './routes/health.ts'
+import { registerMedia } from './routes/media.ts'
+import { ownerHandler } from './routes/owners.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 
 export interface AppOptions {
@@ -76,6 +80,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   await registerOpenApi(app, options.baseUrl)
   registerHealth(app, deps)
   registerRawFiles(app, deps)
+  registerMedia(app, deps)
   await app.register(async api => registerApi(api, deps), { prefix: API })
   if (site) await app.register(site)
   else app.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
@@ -88,11 +93,15 @@ async function registerApi(api: FastifyInstance, deps: Deps): Promise<void> {
   await api.register(fastifyCors, CORS)
   api.addHook('onRequest', async (request, reply) => refuseUnknownRoute(api, request, reply))
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
-  registerEndpoints(
-    api,
-    deps.hosts.map(host => host.segment),
-    contentHandlers(deps),
-  )
+  const hosts = deps.hosts.map(host => host.segment)
+  const listing = deps.hosts.filter(host => host.accounts).map(host => host.segment)
+  const parsers: SubjectParsers = {
+    address: raw => parseAddress(raw, hosts),
+    owner: raw => parseOwner(raw, listing),
+    none: () => null,
+  }
+  const owners = listing.length > 0 ? ownerHandler(deps) : null
+  registerEndpoints(api, parsers, { ...contentHandlers(deps), featured: () => readFeatured(deps), owners })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => reply.type('application/json').send(describe()))
 }

@@ -13,6 +13,8 @@ export interface Settings {
   indexer: 'inline' | 'none'
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
+  /** Folder of the operator's content; `null`: there is none. */
+  operator: string | null
   logLevel: LogLevel
 }
 
@@ -39,6 +41,7 @@ const Variables = z.object({
   MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
+  MOUNTGLASS_OPERATOR: z.string().optional(),
   ...LOG_VARIABLES,
 })
 
@@ -52,6 +55,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     indexer: variables.MOUNTGLASS_INDEXER,
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
+    operator: variables.MOUNTGLASS_OPERATOR ?? null,
     logLevel: variables.MOUNTGLASS_LOG,
   }
 }

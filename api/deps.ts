@@ -1,9 +1,11 @@
+import type { OwnerListings } from '#core/owner-listings.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import type { PurposeKeys } from './keys.ts'
 import type { RepositoryRule } from './mount/repository-rule.ts'
+import type { OperatorContent } from './operator/content.ts'
 import type { SnapshotReader } from './reading/snapshot-reader.ts'
 
 /** What every use case receives. */
@@ -11,6 +13,8 @@ export interface Deps {
   hosts: readonly GitHost[]
   snapshots: SnapshotReader
   queue: JobQueue
+  listings: OwnerListings
+  operator: OperatorContent
   clock: Clock
   cursorKeys: PurposeKeys
   /** Repositories that this deployment serves (`null`: all) and refuses. */

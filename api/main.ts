@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { createOwnerListings } from '#core/owner-listings.ts'
 import { SettingsError } from '#core/settings.ts'
 import { parseInfraSettings } from '#infra/config.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
@@ -12,12 +13,14 @@ import { parseSettings, type Settings } from './config.ts'
 import type { Deps } from './deps.ts'
 import { startIndexerProcess } from './indexer-process.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './keys.ts'
+import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/content.ts'
+import { readOperatorFolder } from './operator/read-folder.ts'
+import { rememberListings } from './owners/keep-listed.ts'
 import { createSnapshotReader } from './reading/snapshot-reader.ts'
 
 const INDEXER = fileURLToPath(new URL('../indexer/main.ts', import.meta.url))
 const INDEXER_HEAP_MEGABYTES = 1024
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
-const REFERENCE_REPOSITORY = '/local/mountglass/handbook'
 const STOP_MILLISECONDS = 10_000
 /** What of the stopping time requests and the job under way may take. The job is then left to another worker. */
 const GRACE_MILLISECONDS = 5_000
@@ -42,10 +45,11 @@ class StartError extends Error {}
 async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = parseSettings(env)
   const infraSettings = parseInfraSettings(env)
+  const { baseUrl } = infraSettings
+  const operator = await readOperatorFolder(settings.operator, baseUrl)
   const infra = await openInfra(infraSettings)
   let indexer: Indexer = NO_INDEXER
-  const { baseUrl } = infraSettings
-  const deps = await assembleDeps(settings, infra, () => indexer.wake())
+  const deps = await assembleDeps(settings, infra, operator, () => indexer.wake())
   const logger = { level: settings.logLevel, stream: process.stderr }
   const app = await buildApp(deps, { baseUrl, logger }, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
@@ -65,11 +69,11 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // What `memory:` holds is seen by this process alone.
     indexer = infraSettings.store.kind === 'memory' ? await indexHere(app, infra) : indexBeside(app, env)
   }
-  const address = infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
+  const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
 }
 
-async function assembleDeps(settings: Settings, infra: Infra, onOffered: () => void): Promise<Deps> {
+async function assembleDeps(settings: Settings, infra: Infra, operator: OperatorContent, onOffered: () => void): Promise<Deps> {
   const { blobs, docs, queue, hosts, local, clock, random } = infra
   const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (keys === null)
@@ -78,12 +82,14 @@ async function assembleDeps(settings: Settings, infra: Infra, onOffered: () => v
     hosts,
     snapshots: createSnapshotReader(blobs),
     queue,
+    listings: rememberListings(createOwnerListings(docs)),
+    operator,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: settings.allow,
     deny: settings.deny,
     onOffered,
-    readRawFile: (repository, commit, path) => local.readRawFile(repository, commit, path),
+    readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
     async probeStore() {
       await Promise.all([blobs.list('probe/', { limit: 1 }), docs.read('probe')])
     },

@@ -22,10 +22,10 @@ interface HostNames {
 }
 
 /** The host segments of the address grammar. A deployment serves some or all of them. */
-export const HOST_NAMES: Readonly<Record<string, HostNames>> = {
+export const HOST_NAMES = {
   gh: { owner: /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$/, repository: /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i },
   local: { owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/, repository: /^(?!\.)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/ },
-}
+} as const satisfies Readonly<Record<string, HostNames>>
 
 /**
  * Parses a raw, still percent-encoded address, with or without its leading slash.
@@ -47,9 +47,9 @@ export function parseAddress(raw: string, hosts: readonly string[]): Address {
   const owner = decodeSegment(rawOwner)
   const repository = decodeSegment(at < 0 ? rawRepository : rawRepository.slice(0, at))
   const ref = at < 0 ? null : decodeSegment(rawRepository.slice(at + 1))
-  const path = rawPath.map(decodeSegment)
+  const path = rawPath.map(segment => decodeSegment(segment))
 
-  const names = hosts.includes(host) ? HOST_NAMES[host] : undefined
+  const names = hosts.includes(host) ? (HOST_NAMES as Readonly<Record<string, HostNames>>)[host] : undefined
   if (!names) throw new ServiceError(host === '' ? 'address.incomplete' : 'address.unknown_host')
   if (owner === '' || repository === '') throw new ServiceError('address.incomplete')
   if (!names.owner.test(owner)) throw new ServiceError('address.invalid_owner')
@@ -58,6 +58,26 @@ export function parseAddress(raw: string, hosts: readonly string[]): Address {
   if (!path.every(isPathSegment)) throw new ServiceError('address.invalid_path')
 
   return { host, owner, repository, ref, path: path.length === 0 ? ROOT : (path.join('/') as RepoPath) }
+}
+
+/** The account that an owner page is about. */
+export interface OwnerName {
+  host: string
+  owner: string
+}
+
+/**
+ * Parses what follows `/owners` in a raw, still percent-encoded path: `/<host>/<owner>`, with or without its first and last slash.
+ *
+ * @param hosts host segments of this deployment that list accounts
+ * @throws ServiceError `owner.invalid`
+ */
+export function parseOwner(raw: string, hosts: readonly string[]): OwnerName {
+  const segments = raw.replace(/^\//, '').replace(/\/$/, '').split('/')
+  const [host = '', owner = ''] = segments.map(segment => decodeSegment(segment, 'owner.invalid'))
+  const names = hosts.includes(host) ? (HOST_NAMES as Readonly<Record<string, HostNames>>)[host] : undefined
+  if (segments.length !== 2 || !names?.owner.test(owner)) throw new ServiceError('owner.invalid')
+  return { host, owner }
 }
 
 /** The canonical address, with a leading slash: `parseAddress(formatAddress(address))` is the address. */
@@ -83,11 +103,11 @@ export function isRefName(text: string): boolean {
   return text.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
-function decodeSegment(raw: string): string {
+function decodeSegment(raw: string, code: 'address.invalid_escape' | 'owner.invalid' = 'address.invalid_escape'): string {
   try {
     return decodeURIComponent(raw)
   } catch (cause) {
-    throw new ServiceError('address.invalid_escape', { cause })
+    throw new ServiceError(code, { cause })
   }
 }
 

@@ -26,6 +26,8 @@ export const ERROR_STATUS = {
   'file.not_served': 403,
   'file.too_large': 413,
   'file.not_text': 415,
+  'owner.invalid': 400,
+  'owner.not_found': 404,
   'service.internal': 500,
 } as const
 
@@ -74,6 +76,8 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'file.not_served': 'its license permits a description but not a copy; read it at its source',
   'file.too_large': 'the file is larger than the readable size; read it at its source',
   'file.not_text': 'the file is not UTF-8 text; read it at its source',
+  'owner.invalid': 'the path does not name an account as /gh/<owner>',
+  'owner.not_found': 'the git host shows no such account',
   'service.internal': 'something went wrong on our side',
 }
 

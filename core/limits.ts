@@ -18,6 +18,19 @@ export const OVERVIEW_DOCUMENTS = 50
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
 
+/** Pages of an account's repositories. */
+export const OWNER_PAGE = { min: 1, max: 100, default: 1 } as const
+/** Cards of an owner page; of an account that has more, those with the most skills. */
+export const OWNER_CARDS = 100
+/** Indexed repositories of one account that are looked at for its page. */
+export const OWNER_LISTINGS = 1_000
+export const CARD_SKILL_NAMES = 5
+
+// The operator's content
+export const FEATURED_ADDRESSES = 50
+export const FEATURED_FILE_BYTES = 64 * 1024
+export const OPERATOR_PICTURE_BYTES = 1024 * 1024
+
 // Reading a repository
 export const TREE_ENTRIES = 200_000
 export const TREE_DEPTH_SEGMENTS = 64

@@ -5,6 +5,7 @@ import { SettingsError } from '#core/settings.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
+import { keepListed } from './keep-listed.ts'
 import { createProgressPrinter } from './progress-printer.ts'
 import { errorCodeOf, writeSnapshot } from './run-index-job.ts'
 
@@ -43,7 +44,7 @@ async function indexWith(infra: Awaited<ReturnType<typeof openInfra>>, rawAddres
     infra.hosts.map(host => host.segment),
   )
   const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
-  const { repository, commit } = await resolveAddress(host, address)
+  const { repository, commit, isDefault } = await resolveAddress(host, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
@@ -52,6 +53,7 @@ async function indexWith(infra: Awaited<ReturnType<typeof openInfra>>, rawAddres
   printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
   try {
     const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
+    await keepListed(infra, { repository, commit, ...(isDefault ? { isDefault } : {}) })
     printer.end()
     if (written === null) return say('already indexed', EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
@@ -68,14 +70,16 @@ async function indexWith(infra: Awaited<ReturnType<typeof openInfra>>, rawAddres
 async function resolveAddress(
   host: GitHost,
   address: ReturnType<typeof parseAddress>,
-): Promise<{ repository: HostRepository; commit: CommitSha }> {
+): Promise<{ repository: HostRepository; commit: CommitSha; isDefault: boolean }> {
   const repository = await host.repository(address.owner, address.repository)
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
   const commit = await host.resolve(repository.value, address.ref)
+  if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
-  return { repository: repository.value, commit: commit.value }
+  const head = await host.resolve(repository.value, null)
+  return { repository: repository.value, commit: commit.value, isDefault: head.status === 'ok' && head.value === commit.value }
 }
 
 function say(message: string, exitCode: number): number {

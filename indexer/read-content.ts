@@ -4,7 +4,7 @@ import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
 import type { Content } from './build/content.ts'
-import { isProse } from './build/content-kind.ts'
+import { isBinaryName, isProse } from './build/content-kind.ts'
 import { titleOfName } from './build/document.ts'
 import { includeCandidates, resolveIncludes } from './build/includes.ts'
 import type { Manifest } from './build/manifest.ts'
@@ -106,7 +106,14 @@ async function readLinked(
   let leftBytes = INDEXED_TEXT_BYTES - usedBytes
   const wanted: WantedFile[] = []
   for (const { file, served } of linked) {
-    if (!served || file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || file.sizeBytes > leftBytes) continue
+    if (
+      !served ||
+      isBinaryName(file.path) ||
+      file.sizeBytes === null ||
+      file.sizeBytes > READABLE_FILE_BYTES ||
+      file.sizeBytes > leftBytes
+    )
+      continue
     leftBytes -= file.sizeBytes
     wanted.push({ file, keep: true, described: false, followed: false })
   }
@@ -121,7 +128,7 @@ function wantedFiles(
 ): WantedFile[] {
   const wanted = new Map<RepoPath, WantedFile>()
   const want = (file: TreeFile, keep: boolean, described: boolean) => {
-    if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES) return
+    if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || isBinaryName(file.path)) return
     const known = wanted.get(file.path)
     const followed = included.has(file.path)
     wanted.set(file.path, {

@@ -7,10 +7,12 @@ import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
+import { keepListed } from './keep-listed.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-indexed.ts'
 import type { Progress } from './progress.ts'
 import { createSearchBuilder } from './search/builder.ts'
 import { openPreviousSection } from './search/previous.ts'
+import { INDEXED_BLOBS } from './select-blobs.ts'
 import { createSnapshotWriter, type PackWriter, type WrittenSnapshot } from './snapshot-writer.ts'
 
 export interface IndexerDeps {
@@ -40,6 +42,8 @@ export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: Abort
   const startedAt = performance.now()
   try {
     const written = await writeSnapshot(deps, job, stop)
+    // The snapshot is what was asked for; whoever visits it lists it as well.
+    await keepListed(deps, job).catch(error => log.error({ ...subject, err: error }, 'not listed'))
     await queue.finish(await held.release())
     const milliseconds = Math.round(performance.now() - startedAt)
     log.info({ ...subject, milliseconds, objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 }, 'indexed')
@@ -77,7 +81,7 @@ export async function writeSnapshot(
   const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
     const stop = AbortSignal.any([signal, outOfTime.signal])
-    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds })
+    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds }, INDEXED_BLOBS)
     try {
       const written = await indexWith(createSnapshotWriter(blobs, job.repository, job.commit), reader, { blobs, docs }, job, {
         signal: stop,

@@ -13,6 +13,9 @@ export const StoreSetting = z.string().transform((text, context): StoreSetting =
   return z.NEVER
 })
 
+const GITHUB = 'https://github.com'
+const GITHUB_API = 'https://api.github.com'
+
 /** `http` or `https` with a host, nothing behind it. */
 const Origin = z.string().transform((text, context): string => {
   const url = URL.parse(text)
@@ -21,12 +24,38 @@ const Origin = z.string().transform((text, context): string => {
   return z.NEVER
 })
 
+/** `http` or `https`, with a path or without. */
+const BaseUrl = z.string().transform((text, context): string => {
+  const url = URL.parse(text)
+  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
+  context.addIssue('must be an address like https://github.example.org/api/v3')
+  return z.NEVER
+})
+
 const Variables = z.object({
   ...LISTEN_VARIABLES,
   MOUNTGLASS_BASE_URL: Origin.optional(),
   MOUNTGLASS_STORE: StoreSetting.default({ kind: 'disk', folder: '.mountglass' }),
   MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
+  MOUNTGLASS_GITHUB: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  MOUNTGLASS_GITHUB_URL: Origin.default(GITHUB),
+  MOUNTGLASS_GITHUB_API_URL: BaseUrl.optional(),
+  MOUNTGLASS_GITHUB_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
+    .optional(),
 })
+
+/** Where GitHub is, and as whom it is asked. */
+export interface GitHubSettings {
+  /** Origin, without a slash at its end. */
+  url: string
+  /** Without a slash at its end. */
+  apiUrl: string
+  /** A credential for what everyone may see. */
+  token: string | null
+}
 
 /** What `openInfra` opens. */
 export interface InfraSettings {
@@ -35,6 +64,8 @@ export interface InfraSettings {
   store: StoreSetting
   /** Folder of local repositories; `null`: the bundled example. */
   localRepositories: string | null
+  /** `null`: this deployment serves nothing of GitHub. */
+  github: GitHubSettings | null
 }
 
 /** @throws SettingsError */
@@ -45,7 +76,14 @@ export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
     baseUrl: MOUNTGLASS_BASE_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`,
     store: MOUNTGLASS_STORE,
     localRepositories: MOUNTGLASS_LOCAL_REPOSITORIES ?? null,
+    github: variables.MOUNTGLASS_GITHUB === 'on' ? githubSettings(variables) : null,
   }
+}
+
+function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
+  const { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: apiUrl, MOUNTGLASS_GITHUB_TOKEN: token } = variables
+  // An Enterprise Server has its API below its own address.
+  return { url, apiUrl: apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`), token: token ?? null }
 }
 
 /**

@@ -12,8 +12,10 @@ import type { InfraSettings, StoreSetting } from './config.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import { openDiskDocStore } from './disk/doc-store.ts'
 import { readOrCreateSecret } from './disk/secret-file.ts'
+import { requireGit } from './git/process.ts'
+import { openGitHubHost } from './github/host.ts'
 import { prepareExampleRepositories } from './local/example.ts'
-import { openLocalHost } from './local/host.ts'
+import { type LocalHost, openLocalHost } from './local/host.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
 import { createMemoryDocStore } from './memory/doc-store.ts'
 import { createDocQueue } from './queue/doc-queue.ts'
@@ -26,8 +28,8 @@ export interface Infra {
   docs: DocStore
   queue: JobQueue
   hosts: readonly GitHost[]
-  /** The host of local repositories, whose raw files this process serves itself. */
-  local: Awaited<ReturnType<typeof openLocalHost>>
+  /** The host of local repositories, whose raw files this process serves itself; `null` where there is no git program. */
+  local: LocalHost | null
   clock: Clock
   random: RandomSource
   /** A secret of the deployment: made once and kept with the store, for as long as the process lives with `memory:`. */
@@ -51,16 +53,40 @@ export async function openInfra(settings: InfraSettings): Promise<Infra> {
   try {
     const queue = createDocQueue(store.docs, systemClock)
     closing.push(() => queue.close())
-    const root = settings.localRepositories ?? (await prepareExampleRepositories(EXAMPLE, join(store.folder, 'examples')))
-    await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', root)
-    const local = await openLocalHost({ root, baseUrl: settings.baseUrl })
-    closing.push(() => local.close())
+    const hasGit = await isGitThere(settings)
+    const local = hasGit ? await openLocal(settings, store.folder) : null
+    if (local) closing.push(() => local.close())
+    const hosts: GitHost[] = local ? [local] : []
+    if (settings.github) {
+      const onWarning = (message: string) => process.emitWarning(message)
+      const github = await openGitHubHost({ ...settings.github, hasGit, clock: systemClock, onWarning })
+      closing.push(() => github.close())
+      hosts.push(github)
+    }
     const { blobs, docs, secret } = store
-    return { blobs, docs, queue, hosts: [local], local, clock: systemClock, random: systemRandom, secret, close }
+    return { blobs, docs, queue, hosts, local, clock: systemClock, random: systemRandom, secret, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Without git there is still GitHub, unless local repositories are asked for. */
+async function isGitThere(settings: InfraSettings): Promise<boolean> {
+  try {
+    await requireGit()
+    return true
+  } catch (error) {
+    if (settings.github === null || settings.localRepositories !== null) throw error
+    process.emitWarning(`${(error as Error).message}: only repositories of GitHub are served, read from archives`)
+    return false
+  }
+}
+
+async function openLocal(settings: InfraSettings, folder: string): Promise<LocalHost> {
+  const root = settings.localRepositories ?? (await prepareExampleRepositories(EXAMPLE, join(folder, 'examples')))
+  await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', root)
+  return openLocalHost({ root, baseUrl: settings.baseUrl })
 }
 
 interface OpenStore extends Pick<Infra, 'blobs' | 'docs' | 'secret'> {

@@ -1,41 +1,59 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { type Address, parseAddress } from '#core/address.ts'
-import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryOf } from '#core/contract/endpoints.ts'
+import type { Address, OwnerName } from '#core/address.ts'
+import {
+  type AnswerOf,
+  ENDPOINTS,
+  type EndpointName,
+  type EndpointSubject,
+  type QueryOf,
+  type SubjectOf,
+} from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
-import { ANY_ADDRESS } from './raw-target.ts'
+import { routeOf } from './raw-target.ts'
 
-/** The use case behind every endpoint of the contract. */
-export type Handlers = {
-  [Name in EndpointName]: (address: Address, query: QueryOf<Name>) => Promise<AnswerOf<Name>>
+/** What the path of an endpoint names, parsed. */
+interface Subjects {
+  address: Address
+  owner: OwnerName
+  none: null
 }
 
-/** Registers the endpoints of the contract: parse the address, check the query, answer, serialise by the schema. */
-export function registerEndpoints(app: FastifyInstance, hosts: readonly string[], handlers: Handlers): void {
-  for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, hosts, name, handlers[name])
+/** The use case behind every endpoint of the contract; `null`: this deployment has no such endpoint. */
+export type Handlers = {
+  [Name in EndpointName]: ((subject: Subjects[SubjectOf<Name>], query: QueryOf<Name>) => Promise<AnswerOf<Name>>) | null
+}
+
+/** How a raw path names a subject. @throws ServiceError */
+export type SubjectParsers = { [Subject in EndpointSubject]: (raw: string) => Subjects[Subject] }
+
+/** Registers the endpoints of the contract: parse the path, check the query, answer, serialise by the schema. */
+export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, handlers: Handlers): void {
+  for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, parsers, name, handlers[name])
 }
 
 function registerEndpoint<Name extends EndpointName>(
   app: FastifyInstance,
-  hosts: readonly string[],
+  parsers: SubjectParsers,
   name: Name,
   handle: Handlers[Name],
 ): void {
-  const { path, summary, query, answer, errors } = ENDPOINTS[name]
+  if (handle === null) return
+  const { summary, query, answer, errors, subject } = ENDPOINTS[name]
   // An address that does not parse is the first thing to be told, so it is parsed before the query is checked.
-  const addresses = new WeakMap<FastifyRequest, Address>()
-  app.get(path.replace('{address}', ANY_ADDRESS), {
+  const subjects = new WeakMap<FastifyRequest, { value: Subjects[SubjectOf<Name>] }>()
+  app.get(routeOf(ENDPOINTS[name]), {
     schema: { operationId: name, summary, querystring: query, response: { 200: success(answer), ...failures(errors) } },
     preValidation: async request => {
       // Another spelling of the route's own path (`/%61pi/…`) leads here without an address.
-      if (request.rawAddress === null) throw new ServiceError('request.not_found')
-      addresses.set(request, parseAddress(request.rawAddress, hosts))
+      if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
+      subjects.set(request, { value: parsers[subject](request.rawAddress ?? '') as Subjects[SubjectOf<Name>] })
     },
     handler: async request => {
-      const address = addresses.get(request)
-      if (!address) throw new TypeError('the address was not parsed')
-      return await handle(address, request.query as QueryOf<Name>)
+      const parsed = subjects.get(request)
+      if (!parsed) throw new TypeError('the path was not parsed')
+      return await handle(parsed.value, request.query as QueryOf<Name>)
     },
   })
 }

@@ -2,9 +2,9 @@ import fastifySwagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
-import { ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { ENDPOINTS, type EndpointName, type EndpointSubject } from '#core/contract/endpoints.ts'
 import { codesByStatus } from './endpoint.ts'
-import { ANY_ADDRESS } from './raw-target.ts'
+import { routeOf } from './raw-target.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -49,12 +49,17 @@ function publishDocument(document: { [key: string]: Json }): Json {
   const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, { get: Operation }> }
   const published = Object.entries(paths)
     .filter(([, { get }]) => get.operationId in ENDPOINTS)
-    .map(([path, { get }]) => [path.replace(`/${ANY_ADDRESS}`, '/{address}'), { get: publishOperation(get) }])
+    .map(([path, { get }]) => [publishedPath(path, get), { get: publishOperation(get) }])
   return { ...rest, paths: Object.fromEntries(published) }
 }
 
+function publishedPath(path: string, { operationId }: Operation): string {
+  const endpoint = ENDPOINTS[operationId as EndpointName]
+  return path.replace(routeOf(endpoint), endpoint.path)
+}
+
 function publishOperation(operation: Operation): Json {
-  const { query, errors } = ENDPOINTS[operation.operationId as EndpointName]
+  const { query, errors, subject } = ENDPOINTS[operation.operationId as EndpointName]
   const meanings = z.toJSONSchema(query, { io: 'output' }).properties as Record<string, { description?: string }>
   const parameters = (operation.parameters ?? []).map(parameter => {
     const { description: _, ...schema } = meanings[parameter.name] ?? {}
@@ -65,10 +70,10 @@ function publishOperation(operation: Operation): Json {
     const own = codes.get(Number(status))
     return [status, own ? { ...response, 'x-error-codes': own } : response]
   })
-  return { ...operation, parameters: [ADDRESS, ...parameters], responses: Object.fromEntries(responses) }
+  return { ...operation, parameters: [...PATH_PARAMETERS[subject], ...parameters], responses: Object.fromEntries(responses) }
 }
 
-const ADDRESS: Json = {
+const ADDRESS = {
   name: 'address',
   in: 'path',
   required: true,
@@ -77,6 +82,17 @@ const ADDRESS: Json = {
   schema: { type: 'string' },
   example: 'local/mountglass/handbook',
 }
+
+const OWNER = {
+  name: 'owner',
+  in: 'path',
+  required: true,
+  description: 'The login of an account, in any case.',
+  schema: { type: 'string' },
+  example: 'octocat',
+}
+
+const PATH_PARAMETERS: Record<EndpointSubject, Json[]> = { address: [ADDRESS], owner: [OWNER], none: [] }
 
 function withoutClosedObjects(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutClosedObjects)

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { HOST_NAMES } from '#core/address.ts'
-import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { ENDPOINTS, type Endpoint } from '#core/contract/endpoints.ts'
 import { QUERY_STRING_BYTES } from '#core/limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * What follows the prefix of a route that takes an address, raw: still percent-encoded, nothing normalised.
+     * What follows the prefix of a route that takes an address or an owner, raw: still percent-encoded, nothing normalised.
      * With its host segment for the page of an address. `null` on every other route.
      */
     readonly rawAddress: string | null
@@ -16,10 +16,19 @@ declare module 'fastify' {
 /** The path that stands for any address where routes are declared. */
 export const ANY_ADDRESS = '~'
 
-/** Routes that take an address: those of the contract, the raw files of a local host, and the pages of addresses. */
-const PREFIXES = [...Object.values(ENDPOINTS).map(endpoint => `api/v1${endpoint.path.replace('/{address}', '')}`), 'git']
+/** The route of an endpoint, below `/api/v1`. What its path names is raw from behind the first segment on. */
+export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): string {
+  return subject === 'none' ? path : path.replace(/^(\/[^/]+)\/.*$/, `$1/${ANY_ADDRESS}`)
+}
+
+/** Routes that take an address or an owner: those of the contract, the raw files of a local host, the operator's media, and the pages of addresses. */
+const ENDPOINT_PREFIXES = Object.values(ENDPOINTS)
+  .filter(({ subject }) => subject !== 'none')
+  .map(endpoint => `api/v1${routeOf(endpoint).replace(`/${ANY_ADDRESS}`, '')}`)
+const PREFIXES = [...ENDPOINT_PREFIXES, 'git', 'media']
 const PAGES = Object.keys(HOST_NAMES)
-const ADDRESSED = new RegExp(`^/(${[...PREFIXES, ...PAGES].join('|')})/([^?]*)(\\?.*)?$`, 's')
+// Nothing behind the prefix of owners is no owner; elsewhere it is no route.
+const ADDRESSED = new RegExp(`^/(${[...PREFIXES, ...PAGES].join('|')})(?:/|(?<=/owners)(?=\\?|$))([^?]*)(\\?.*)?$`, 's')
 
 const rawAddresses = new WeakMap<IncomingMessage, string>()
 

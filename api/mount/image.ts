@@ -1,7 +1,22 @@
-import type { ReadyMount } from './open-mount.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
+import { type OperatorContent, pictureOf } from '../operator/content.ts'
+import type { OpenMount } from './open-mount.ts'
 
-/** URL of the picture that stands for the mounted folder, as its nearest manifest declares it; `null` without one. */
-export function imageOf({ folder, host, repository, commit }: ReadyMount): string | null {
-  if (folder.image === undefined) return null
-  return 'url' in folder.image ? folder.image.url : host.urls.raw(repository, commit, folder.image.path)
+/** URL of the picture that stands for a mount: the operator's, else the nearest manifest's; `null` without one. */
+export function imageOf(operator: OperatorContent, mount: OpenMount): string | null {
+  const picture = pictureOf(operator, mount.address)
+  if (picture !== null || mount.status !== 'ready') return picture
+  return manifestImageOf(mount.host, mount.repository, mount.commit, mount.folder.image)
+}
+
+/** As the nearest manifest declares it: a file of the repository at the host, or a URL as written. */
+export function manifestImageOf(
+  host: GitHost,
+  repository: HostRepository,
+  commit: CommitSha,
+  image: FolderRow['image'],
+): string | null {
+  if (image === undefined) return null
+  return 'url' in image ? image.url : host.urls.raw(repository, commit, image.path)
 }

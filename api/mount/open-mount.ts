@@ -6,6 +6,7 @@ import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
 import { readFolder } from './folder.ts'
+import type { RepositoryName } from './repository-rule.ts'
 import { requestIndexing } from './request-indexing.ts'
 
 /** A resolved address with the state of its index. */
@@ -19,6 +20,8 @@ interface ResolvedMount {
   commit: CommitSha
   /** The ref is a full commit hash. */
   pinned: boolean
+  /** The commit is that of the default branch, which was asked for. */
+  isDefault: boolean
 }
 
 export interface ReadyMount extends ResolvedMount {
@@ -59,12 +62,18 @@ export async function openMount(
   if (repository.visibility !== 'public') throw new ServiceError('mount.repo_not_found')
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
-  const commit = requireValue(await host.resolve(repository, address.ref), 'mount.ref_not_found')
+  const resolved = await host.resolve(repository, address.ref)
+  if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
+  const commit = requireValue(resolved, 'mount.ref_not_found')
 
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
-  const mount: ResolvedMount = { address, host, repository, commit, pinned }
+  const isDefault = address.ref === null || address.ref === repository.defaultBranch
+  const mount: ResolvedMount = { address, host, repository, commit, pinned, isDefault }
   const snapshot = await deps.snapshots.open(repository, commit)
-  if (snapshot === null) return { ...mount, ...(await requestIndexing(deps, { repository, commit })) }
+  if (snapshot === null) {
+    const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
+    return { ...mount, ...(await requestIndexing(deps, job)) }
+  }
 
   // Whoever asks for what could not be read ahead learns why.
   const ahead = readAhead?.(snapshot).catch(() => {})
@@ -73,13 +82,22 @@ export async function openMount(
   return { ...mount, status: 'ready', snapshot, folder }
 }
 
+/** @throws ServiceError `mount.not_allowed` */
 function requireServed(deps: Deps, repository: Address): void {
+  if (!isServed(deps, repository)) throw new ServiceError('mount.not_allowed')
+}
+
+/** Whether the operator lets this deployment serve the repository. */
+export function isServed(deps: Pick<Deps, 'allow' | 'deny'>, repository: RepositoryName): boolean {
   const allowed = deps.allow === null || deps.allow.some(rule => rule(repository))
-  if (!allowed || deps.deny.some(rule => rule(repository))) throw new ServiceError('mount.not_allowed')
+  return allowed && !deps.deny.some(rule => rule(repository))
 }
 
 /** "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart. */
-function requireValue<Value>(answer: HostAnswer<Value>, missing: 'mount.repo_not_found' | 'mount.ref_not_found'): Value {
+export function requireValue<Value>(
+  answer: HostAnswer<Value>,
+  missing: 'mount.repo_not_found' | 'mount.ref_not_found' | 'owner.not_found',
+): Value {
   switch (answer.status) {
     case 'ok':
       return answer.value

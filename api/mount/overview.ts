@@ -2,12 +2,14 @@ import { formatAddress } from '#core/address.ts'
 import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { Deps } from '../deps.ts'
+import { isVerified } from '../operator/content.ts'
 import { diagnosticsOf } from './folder.ts'
 import { imageOf } from './image.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
 
 /** The answer of `GET /api/v1/mounts/<address>`. */
-export async function describeMount(mount: OpenMount): Promise<Mount> {
+export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMount): Promise<Mount> {
   const { address, repository, commit, pinned } = mount
   return {
     address: formatAddress(address),
@@ -16,8 +18,8 @@ export async function describeMount(mount: OpenMount): Promise<Mount> {
     pinned,
     commit,
     path: address.path,
-    verified: false,
-    image: mount.status === 'ready' ? imageOf(mount) : null,
+    verified: isVerified(deps.operator, address),
+    image: imageOf(deps.operator, mount),
     index: await describeIndex(mount),
   }
 }
@@ -69,6 +71,14 @@ async function describeFolder({ snapshot, folder, address }: ReadyMount): Promis
   }
 }
 
-function describeRepository({ host, owner, name, defaultBranch, description, avatar, visibility }: HostRepository): Repository {
+export function describeRepository({
+  host,
+  owner,
+  name,
+  defaultBranch,
+  description,
+  avatar,
+  visibility,
+}: HostRepository): Repository {
   return { host, owner, name, defaultBranch, description, avatar, visibility }
 }

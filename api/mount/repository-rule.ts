@@ -1,7 +1,10 @@
 import type { Address } from '#core/address.ts'
 
-/** Whether a repository is meant, given its canonical or requested spelling. */
-export type RepositoryRule = (repository: Pick<Address, 'host' | 'owner' | 'repository'>) => boolean
+/** A repository in its canonical or requested spelling. */
+export type RepositoryName = Pick<Address, 'host' | 'owner' | 'repository'>
+
+/** Whether a repository is meant. */
+export type RepositoryRule = (repository: RepositoryName) => boolean
 
 /**
  * Parses a pattern as `gh/acme/*`: host, owner and repository, each a name in which `*` stands for any characters.
@@ -11,10 +14,20 @@ export function parseRepositoryRule(text: string): RepositoryRule | null {
   if (!/^[A-Za-z0-9._*-]+(?:\/[A-Za-z0-9._*-]+){2}$/.test(text)) return null
   const tests = text.split('/').map(parseNamePattern)
   return ({ host, owner, repository }) => {
-    const fold = (name: string) => (host === 'gh' ? name.toLowerCase() : name)
+    const fold = foldOf(host)
     const names = [host, owner, repository]
     return tests.every((pattern, index) => matchesName(pattern.map(fold), fold(names[index] ?? '')))
   }
+}
+
+/** Names that are the same for the host are the same text after it. */
+function foldOf(host: string): (name: string) => string {
+  return name => (host === 'gh' ? name.toLowerCase() : name)
+}
+
+export function isSameRepository(left: RepositoryName, right: RepositoryName): boolean {
+  const fold = foldOf(left.host)
+  return left.host === right.host && fold(left.owner) === fold(right.owner) && fold(left.repository) === fold(right.repository)
 }
 
 function parseNamePattern(text: string): string[] {

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
+import { keepListed } from '../owners/keep-listed.ts'
 import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
@@ -11,9 +12,13 @@ import { readSkillPage } from '../reading/skill-context.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
 
 /** The five endpoints over a mount: contract in, use case out. */
-export function contentHandlers(deps: Deps): Handlers {
+export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' | 'find' | 'skills' | 'files'> {
   return {
-    mounts: async address => describeMount(await openMount(deps, address)),
+    mounts: async address => {
+      const mount = await openMount(deps, address)
+      await keepListed(deps, mount)
+      return describeMount(deps, mount)
+    },
     browse: (address, query) => onceReady(deps, address, mount => browseFolder(deps, mount, query)),
     find: (address, query) => {
       return onceReady(

@@ -1,25 +1,35 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
+import { Featured } from './card.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
 import { Mount } from './mount.ts'
+import { OwnerPage, OwnerQuery } from './owner.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
 /** One route of `/api/v1`: what it takes, what it answers, how it can fail. */
-export interface Endpoint<Query extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType> {
+export interface Endpoint<
+  Subject extends EndpointSubject = EndpointSubject,
+  Query extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> {
   method: 'GET'
-  /** Below `/api/v1`; `{address}` is raw, still percent-encoded. */
+  /** Below `/api/v1`; `{address}` and `{owner}` are raw, still percent-encoded. */
   path: `/${string}`
+  /** What the path names. */
+  subject: Subject
   summary: string
   query: Query
   answer: Answer
   errors: readonly ErrorCode[]
 }
 
-function endpoint<Query extends z.ZodType, Answer extends z.ZodType>(
-  definition: Omit<Endpoint<Query, Answer>, 'method'>,
-): Endpoint<Query, Answer> {
+export type EndpointSubject = 'address' | 'owner' | 'none'
+
+function endpoint<Subject extends EndpointSubject, Query extends z.ZodType, Answer extends z.ZodType>(
+  definition: Omit<Endpoint<Subject, Query, Answer>, 'method'>,
+): Endpoint<Subject, Query, Answer> {
   return { method: 'GET', ...definition }
 }
 
@@ -46,6 +56,7 @@ const ADDRESS_ERRORS = [
 export const ENDPOINTS = {
   mounts: endpoint({
     path: '/mounts/{address}',
+    subject: 'address',
     summary: 'Overview of a repository, ref and folder',
     query: z.strictObject({}),
     answer: Mount,
@@ -53,6 +64,7 @@ export const ENDPOINTS = {
   }),
   browse: endpoint({
     path: '/browse/{address}',
+    subject: 'address',
     summary: 'One folder, entry by entry',
     query: BrowseQuery,
     answer: BrowseAnswer,
@@ -60,6 +72,7 @@ export const ENDPOINTS = {
   }),
   find: endpoint({
     path: '/find/{address}',
+    subject: 'address',
     summary: 'Ranked search over skills and documents',
     query: FindQuery,
     answer: FindAnswer,
@@ -67,6 +80,7 @@ export const ENDPOINTS = {
   }),
   skills: endpoint({
     path: '/skills/{address}',
+    subject: 'address',
     summary: 'A skill with its rules and includes, page by page',
     query: SkillQuery,
     answer: SkillAnswer,
@@ -74,6 +88,7 @@ export const ENDPOINTS = {
   }),
   files: endpoint({
     path: '/files/{address}',
+    subject: 'address',
     summary: 'One text file, page by page',
     query: FileQuery,
     answer: FilePage,
@@ -87,9 +102,33 @@ export const ENDPOINTS = {
       'file.not_text',
     ],
   }),
+  featured: endpoint({
+    path: '/featured',
+    subject: 'none',
+    summary: 'The addresses that the operator selected',
+    query: z.strictObject({}),
+    answer: Featured,
+    errors: ['request.invalid'],
+  }),
+  owners: endpoint({
+    path: '/owners/gh/{owner}',
+    subject: 'owner',
+    summary: 'An account of the git host, its indexed repositories first',
+    query: OwnerQuery,
+    answer: OwnerPage,
+    errors: [
+      'owner.invalid',
+      'request.invalid',
+      'owner.not_found',
+      'mount.rate_limited',
+      'mount.unavailable',
+      'skill.unavailable',
+    ],
+  }),
 } as const
 
 export type EndpointName = keyof typeof ENDPOINTS
+export type SubjectOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name]['subject']
 export type QueryOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['query']>
 export type QueryInputOf<Name extends EndpointName> = z.input<(typeof ENDPOINTS)[Name]['query']>
 export type AnswerOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['answer']>

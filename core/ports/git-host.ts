@@ -13,16 +13,24 @@ export interface GitHost {
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
-   * The commit that a ref names now; `null` is the default branch.
+   * The commit that a ref names now, or named within the last minute where the host is far away; `null` is the default branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
-   * `missing`: no such ref, or the repository is empty.
+   * `missing`: no such ref, or the repository is empty. `gone`: the host does not show the repository any more.
    */
-  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>>
+  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
 
-  /** Opens the repository at a commit for reading. The caller closes it. @throws ReadError */
-  open(repository: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader>
+  /**
+   * Opens the repository at a commit for reading. The caller closes it.
+   *
+   * @param selection what the reading will ask for; a host at whose hand everything lies does not need to know
+   * @throws ReadError
+   */
+  open(repository: HostRepository, commit: CommitSha, limits: ReadLimits, selection?: BlobSelection): Promise<RepositoryReader>
 
   readonly urls: HostUrls
+
+  /** Absent where there are no accounts to list from. */
+  readonly accounts?: AccountDirectory
 
   close(): Promise<void>
 }
@@ -30,6 +38,57 @@ export interface GitHost {
 export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
   id: string
+  /** The account's own id, made like `id`; absent where the host has no accounts. */
+  ownerId?: string
+}
+
+/** What a host shows of its accounts to everyone, whoever asks. */
+export interface AccountDirectory {
+  /** Any case; the answer has the host's spelling. */
+  account(login: string): Promise<HostAnswer<HostAccount>>
+
+  /**
+   * A page of the account's public repositories, most recently pushed first.
+   *
+   * @param page from 1 on; a page behind the last one is empty
+   */
+  repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
+
+  /** The repository as the host shows it to everyone, at most a minute ago. */
+  shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+}
+
+export interface HostAccount {
+  /** Survives a change of the login; see `HostRepository.ownerId`. */
+  id: string
+  host: string
+  login: string
+  name: string | null
+  bio: string | null
+  kind: 'organization' | 'user'
+  avatar: string | null
+  /** The account's page at the host. */
+  url: string
+  /** As the host counts. */
+  publicRepositories: number
+}
+
+export interface ListedPage {
+  items: ListedRepository[]
+  hasNext: boolean
+}
+
+export interface ListedRepository {
+  /** See `HostRepository.id`. */
+  id: string
+  owner: string
+  name: string
+  description: string | null
+  fork: boolean
+  archived: boolean
+  stars: number
+  /** ISO 8601, UTC; `null` when nobody has pushed yet. */
+  pushedAt: string | null
 }
 
 export type HostAnswer<Value> =
@@ -51,6 +110,22 @@ export interface ReadLimits {
   /** Wall time of all reading. */
   seconds: number
 }
+
+/**
+ * What a reading will ask of the blobs. A host over a network is told before it brings any, and brings them all at once.
+ * Without a selection the sizes of all blobs are told, and bytes are brought by every `read`.
+ */
+export interface BlobSelection {
+  /**
+   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`,
+   * also since the caller has the blob already.
+   */
+  usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
+  /** The bytes of larger blobs are not brought. */
+  maxBytes: number
+}
+
+export type BlobUse = 'bytes' | 'size' | 'nothing'
 
 /** One repository at one commit. */
 export interface RepositoryReader {
@@ -75,7 +150,7 @@ export interface TreeEntry {
   mode: '100644' | '100755' | '120000' | '160000'
   /** Blob id, or the commit of a submodule. */
   oid: string
-  /** Bytes of the blob; `null` for a submodule and when the blob is missing. */
+  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it. */
   sizeBytes: number | null
 }
 

@@ -28,6 +28,8 @@ export interface JobQueue {
 export interface IndexJob {
   repository: HostRepository
   commit: CommitSha
+  /** Whoever left the job found the commit as that of the default branch. */
+  isDefault?: true
 }
 
 export interface Lease {

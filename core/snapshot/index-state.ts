@@ -6,8 +6,9 @@ import type { CommitSha } from './format.ts'
 
 /** The marker of a waiting or running job: what a worker needs to know before it reads anything else. */
 export const QueueMarker = z.object({
-  repository: Repository.extend({ id: z.string() }),
+  repository: Repository.extend({ id: z.string(), ownerId: z.string().exactOptional() }),
   commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
+  isDefault: z.literal(true).exactOptional(),
   offeredAt: z.iso.datetime(),
 })
 export type QueueMarker = z.infer<typeof QueueMarker>

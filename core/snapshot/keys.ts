@@ -23,6 +23,15 @@ export function lastIndexedKey(repository: HostRepository): string {
   return `ctl/last/${spread(repository.id)}/${VERSIONS}`
 }
 
+/** The documents of one account's indexed repositories, one each. */
+export function ownerPrefix(ownerId: string): string {
+  return `ctl/owner/${spread(ownerId)}/${VERSIONS}/`
+}
+
+export function ownerListingKey(ownerId: string, repositoryId: string): string {
+  return `${ownerPrefix(ownerId)}${repositoryId}`
+}
+
 export const QUEUE_PREFIX = 'ctl/queue/'
 
 /** Marker of a waiting job. */

@@ -4,6 +4,7 @@ import { type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { FileRow, FolderRow, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content.ts'
+import { isBinaryName } from './content-kind.ts'
 import { buildFolders } from './folder-rows.ts'
 import { type Plan, unreadableBlob } from './plan.ts'
 import { manifestMetadata, manifestsAbove } from './rule-chain.ts'
@@ -94,7 +95,7 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   if (sizeBytes > READABLE_FILE_BYTES) return { sizeBytes, refusal: 'file.too_large' }
   const record = content.recordOf(file.oid)
   if (record) return { sizeBytes, record }
-  return content.stateOf(file.oid) === 'not_text' ? { sizeBytes, refusal: 'file.not_text' } : null
+  return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { sizeBytes, refusal: 'file.not_text' } : null
 }
 
 function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, ofFolders: readonly Diagnostic[]): Diagnostic[] {

@@ -35,6 +35,14 @@ export function isProse(path: string): boolean {
   return MARKDOWN.test(path) || /\.(?:txt|rst)$/i.test(path)
 }
 
+/** Whether the name says that the file is no text, so that nobody has to look. What has another name is looked into. */
+export function isBinaryName(path: string): boolean {
+  return BINARY.test(path)
+}
+
+const BINARY =
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|ico|icns|tiff?|heic|psd|mp[34]|m4[av]|mov|avi|mkv|webm|og[gv]|wav|flac|ttf|otf|woff2?|eot|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|whl|pdf|docx?|xlsx?|pptx?|exe|dll|so|dylib|class|pyc|wasm|sqlite3?|parquet|onnx|safetensors|npy|npz|pkl)$/i
+
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i
 const OVERVIEW_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']
 /** README and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */

@@ -1,10 +1,11 @@
-import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
+import { crc32, inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { INLINE_ITEMS } from '#core/search/blocks.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
-import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { packKey } from '#core/snapshot/keys.ts'
+import { readHeader } from '../read-header.ts'
 import { inTurns } from '../turns.ts'
 import { openStoredTerms } from './stored-terms.ts'
 import { createTermPostings } from './term-postings.ts'
@@ -52,9 +53,9 @@ interface StoredSection {
 }
 
 async function readSection(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<StoredSection | null> {
-  const object = await blobs.read(headerKey(repository, commit))
-  if (object === null) return null
-  const { search, packs } = SnapshotHeader.parse(JSON.parse(gunzipSync(object.bytes).toString('utf8')))
+  const header = await readHeader(blobs, repository, commit)
+  if (header === null) return null
+  const { search, packs } = header
   if (search === null) return null
   const sizeBytes = search.segments.reduce((sum, [, , length]) => sum + length, 0)
   if (sizeBytes > SECTION_BYTES) return null

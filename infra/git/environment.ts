@@ -4,6 +4,14 @@ export interface GitPermissions {
   protocols?: readonly string[]
   /** Settings in command scope, which win over every file. A secret belongs here, never among the arguments. */
   config?: Readonly<Record<string, string>>
+  /** What each process may take of the machine, where the system knows such limits. Default: no limits. */
+  resources?: GitResources
+}
+
+export interface GitResources {
+  cpuSeconds: number
+  /** Of the largest file it writes. */
+  fileBytes: number
 }
 
 /** No allocation of a git process is larger, so a small object that is stored as a change of a huge one cannot fill the memory. */

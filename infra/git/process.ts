@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { type GitPermissions, gitEnvironment } from './environment.ts'
+import { type GitPermissions, type GitResources, gitEnvironment } from './environment.ts'
 
 export interface GitOptions extends GitPermissions {
   gitDir: string
@@ -40,24 +40,37 @@ export class GitError extends Error {
 const MESSAGE_BYTES = 4 * 1024
 
 /**
- * Starts git without a shell, in an environment of its own. Arguments that come from outside follow `--end-of-options`.
+ * Starts git in an environment of its own. Arguments that come from outside follow `--end-of-options`; no shell looks at them.
  *
  * @throws GitError when this process may start no other; that git is missing is told by `ended`
  */
 export function startGit(args: readonly string[], { gitDir, signal, ...permissions }: GitOptions): GitProcess {
-  const child = spawn('git', [`--git-dir=${gitDir}`, '--no-pager', ...args], {
+  const { resources, protocols = [] } = permissions
+  const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)
+  // A git that uses the network starts others, which would outlive it.
+  const ownGroup = protocols.length > 0 && process.platform !== 'win32'
+  const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...args], {
     cwd: '/',
     env: gitEnvironment(permissions),
     stdio: ['pipe', 'pipe', 'pipe'],
+    detached: ownGroup,
     windowsHide: true,
   })
   const ending = endOf(child)
   // Node gives no streams when it is out of file descriptors; the error event comes later.
   if (!child.stdin) throw new GitError(args[0] ?? '', { status: null, message: 'no more processes can be started now' })
-  const kill = () => child.kill('SIGKILL')
+  let isOver = false
+  const kill = () => {
+    if (isOver) return
+    if (ownGroup) killGroup(child)
+    else child.kill('SIGKILL')
+  }
   if (signal?.aborted) kill()
   signal?.addEventListener('abort', kill)
-  const ended = ending.finally(() => signal?.removeEventListener('abort', kill))
+  const ended = ending.finally(() => {
+    isOver = true
+    signal?.removeEventListener('abort', kill)
+  })
   child.stdin.on('error', () => {}) // a git that ends early says why on stderr and by its status
   return {
     input: child.stdin,
@@ -68,6 +81,23 @@ export function startGit(args: readonly string[], { gitDir, signal, ...permissio
       child.stdout.destroy()
       await ended
     },
+  }
+}
+
+const FILE_BLOCK_BYTES = 512
+
+/** The limits are set by a shell that then becomes git. It sees what we wrote, and passes on the arguments behind it unread. */
+function limited({ cpuSeconds, fileBytes }: GitResources): string[] {
+  const script = 'ulimit -t "$1" && ulimit -f "$2" && shift 2 && exec git "$@"'
+  return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(cpuSeconds)), String(Math.ceil(fileBytes / FILE_BLOCK_BYTES))]
+}
+
+/** Also when its first process has ended: the others may wait for the network. */
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of them have just ended.
   }
 }
 

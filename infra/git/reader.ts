@@ -1,8 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
+import { FetchTooLarge } from './fetch.ts'
 import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
-import { runGit, startGit } from './process.ts'
+import { runGit } from './process.ts'
+import type { BlobSupply } from './remote-blobs.ts'
+import { listTree, type TreeLine } from './tree-lines.ts'
 
 export interface ReaderOptions {
   /** A git dir that may be trusted: a view, or one that this process made. */
@@ -11,6 +13,8 @@ export interface ReaderOptions {
   limits: ReadLimits
   /** Ends all reading. */
   signal?: AbortSignal
+  /** Brings the commit with its trees, and gives what will bring its blobs. Without it everything is there. */
+  connect?: (signal: AbortSignal) => Promise<BlobSupply>
   /** Called once, by `close` or when opening fails. */
   release: () => Promise<void>
 }
@@ -23,7 +27,9 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   const failure = (cause: unknown) =>
     timeout.aborted
       ? new ReadError('index.timeout', 'reading the repository took too long', { cause })
-      : new ReadError('index.fetch_failed', 'the repository cannot be read at this commit', { cause })
+      : cause instanceof FetchTooLarge
+        ? new ReadError('index.too_large', cause.message, { cause })
+        : new ReadError('index.fetch_failed', 'the repository cannot be read at this commit', { cause })
 
   const close = async () => {
     if (closed.signal.aborted) return
@@ -31,8 +37,9 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
     await options.release()
   }
   try {
+    const supply = (await options.connect?.(signal)) ?? null
     const tree = await rootTreeOf(options.commit, options.gitDir, signal)
-    return new GitReader({ gitDir: options.gitDir, tree, limits: options.limits, signal, failure, close })
+    return new GitReader({ gitDir: options.gitDir, tree, limits: options.limits, supply, signal, failure, close })
   } catch (cause) {
     await close()
     throw failure(cause)
@@ -54,6 +61,7 @@ interface GitReaderOptions {
   gitDir: string
   tree: string
   limits: ReadLimits
+  supply: BlobSupply | null
   signal: AbortSignal
   failure: (cause: unknown) => ReadError
   close: () => Promise<void>
@@ -67,6 +75,7 @@ class GitReader implements RepositoryReader {
   #cut = false
   /** A running batch that no reading uses now. */
   #idle: ObjectBatch | null = null
+  #prepared: Promise<void> | null = null
 
   constructor(options: GitReaderOptions) {
     this.#options = options
@@ -77,14 +86,16 @@ class GitReader implements RepositoryReader {
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {
-    const { failure } = this.#options
+    const { failure, supply } = this.#options
     const batch = this.#borrowBatch()
     const sizes = new Map<string, number | null>()
     let whole = false
     try {
-      for await (const lines of this.#lines()) {
-        await lookUpSizes(batch, lines, sizes)
-        for (const { path, mode, oid } of lines) yield { path, mode, oid, sizeBytes: sizes.get(oid) ?? null }
+      for await (const lines of this.#preparedListing()) {
+        await lookUpSizes(batch, supply ? lines.filter(({ oid }) => supply.isBrought(oid)) : lines, sizes)
+        for (const { path, mode, oid } of lines) {
+          yield { path, mode, oid, sizeBytes: sizes.get(oid) ?? supply?.sizeOf(oid) ?? null }
+        }
         if (sizes.size > HELD_SIZES) sizes.clear()
       }
       whole = true
@@ -95,49 +106,43 @@ class GitReader implements RepositoryReader {
     }
   }
 
-  /** The files of the tree as git lists them, some at a time. Sets `cut`. */
-  async *#lines(): AsyncGenerator<Line[]> {
-    const { gitDir, tree, limits, signal } = this.#options
-    const git = startGit(['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', tree], { gitDir, signal })
-    git.input.end()
-    const listableBytes = Math.max(LISTED_BYTES, limits.treeEntries * LISTED_BYTES_PER_ENTRY)
-    const count = { files: 0, folders: 0, bytes: 0 }
-    let rest: Buffer = Buffer.alloc(0)
-    try {
-      for await (const chunk of git.output as AsyncIterable<Buffer>) {
-        const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-        const lines: Line[] = []
-        let start = 0
-        let isOver = false
-        for (let end = bytes.indexOf(0); end >= 0 && !isOver; end = bytes.indexOf(0, start)) {
-          const line = parseLine(bytes.subarray(start, end))
-          start = end + 1
-          isOver = (line.type === 'tree' ? ++count.folders : ++count.files) > limits.treeEntries
-          if (line.depth > limits.treeDepthSegments) this.#cut = true
-          else if (line.type !== 'tree' && !isOver) lines.push(line)
-        }
-        rest = bytes.subarray(start)
-        count.bytes += chunk.length
-        yield lines
-        if (isOver || rest.length > LINE_BYTES || count.bytes > listableBytes) {
-          this.#cut = true
-          return
-        }
-      }
-      const end = await git.ended
-      signal.throwIfAborted()
-      if (end.status !== 0) throw new Error(`git ls-tree ended with ${end.status ?? 'a signal'}: ${end.message}`)
-    } finally {
-      await git.stop()
+  /** The listing, given out after the supply has seen all of it. */
+  async *#preparedListing(): AsyncGenerator<TreeLine[]> {
+    if (this.#options.supply && !this.#prepared) {
+      const lines: TreeLine[] = []
+      this.#prepared = this.#prepare(this.#options.supply, lines)
+      await this.#prepared
+      yield lines
+    } else {
+      await this.#prepared
+      yield* this.#listing()
     }
   }
 
+  async #prepare(supply: BlobSupply, lines: TreeLine[]): Promise<void> {
+    for await (const some of this.#listing()) for (const line of some) lines.push(line)
+    // Of a part of the tree nothing is delivered, so nothing is brought.
+    if (!this.#cut) await supply.prepare(this.#options.tree, lines)
+  }
+
+  #listing(): AsyncGenerator<TreeLine[]> {
+    return listTree(this.#options, () => {
+      this.#cut = true
+    })
+  }
+
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
-    const { failure } = this.#options
+    const { failure, supply } = this.#options
     const batch = this.#borrowBatch()
     let whole = false
     try {
-      for (const group of groupsOf(oids)) {
+      const asked = [...oids]
+      if (supply) {
+        this.#prepared ??= this.#prepare(supply, [])
+        await this.#prepared
+        await supply.bring(asked, maxBytes)
+      }
+      for (const group of groupsOf(asked)) {
         const sizes = await blobSizes(batch, group)
         const wanted = group.flatMap(oid => {
           const sizeBytes = sizes.get(oid)
@@ -180,49 +185,15 @@ class GitReader implements RepositoryReader {
   }
 }
 
-/** No path of an ordinary repository comes near; a chain of folders that nobody could read does. */
-const LINE_BYTES = 16 * 1024
-/** Bounds the listing as a whole, which long names in deep folders make large before it has many entries. */
-const LISTED_BYTES_PER_ENTRY = 256
-const LISTED_BYTES = 1024 * 1024
-
 /** Sizes that are remembered, since a large tree may hold the same file again and again. */
 const HELD_SIZES = 20_000
 
-interface Line {
-  type: string
-  depth: number
-  path: string | null
-  mode: TreeEntry['mode']
-  oid: string
-}
-
-/** `<mode> <type> <oid>\t<path>` */
-function parseLine(line: Buffer): Line {
-  const tab = line.indexOf(0x09)
-  const [mode = '', type = '', oid = ''] = line.toString('latin1', 0, tab).split(' ')
-  const name = line.subarray(tab + 1)
-  return {
-    type,
-    depth: countSegments(name),
-    path: isUtf8(name) ? name.toString() : null,
-    mode: mode as TreeEntry['mode'],
-    oid,
-  }
-}
-
-async function lookUpSizes(batch: ObjectBatch, lines: readonly Line[], sizes: Map<string, number | null>): Promise<void> {
+async function lookUpSizes(batch: ObjectBatch, lines: readonly TreeLine[], sizes: Map<string, number | null>): Promise<void> {
   const unknown = lines.filter(({ type, oid }) => type === 'blob' && !sizes.has(oid)).map(line => line.oid)
   for (const group of groupsOf(new Set(unknown))) {
     const found = await blobSizes(batch, group)
     for (const oid of group) sizes.set(oid, found.get(oid) ?? null)
   }
-}
-
-function countSegments(path: Uint8Array): number {
-  let segments = 1
-  for (let slash = path.indexOf(0x2f); slash >= 0; slash = path.indexOf(0x2f, slash + 1)) segments++
-  return segments
 }
 
 async function blobSizes(batch: ObjectBatch, oids: readonly string[]): Promise<Map<string, number>> {

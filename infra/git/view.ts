@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -33,6 +33,23 @@ export async function openView(commonDir: string): Promise<GitView> {
   }
 }
 
+/** An empty repository of our own to fetch into. Nothing of it lies among the settings: what git may do comes with every call. */
+export async function openScratch(): Promise<GitView> {
+  const gitDir = await mkdtemp(join(tmpdir(), PREFIX))
+  const remove = () => rm(gitDir, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    await Promise.all([
+      writeFile(join(gitDir, 'config'), CONFIG),
+      writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n'),
+      ...['objects', 'refs'].map(name => mkdir(join(gitDir, name))),
+    ])
+    return { gitDir, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
 export async function withView<Value>(commonDir: string, use: (gitDir: string) => Promise<Value>): Promise<Value> {
   const view = await openView(commonDir)
   try {
@@ -44,7 +61,7 @@ export async function withView<Value>(commonDir: string, use: (gitDir: string) =
 
 const LEFTOVER_MS = 24 * 60 * 60 * 1000
 
-/** Removes the views of processes that were killed; no reading takes a day. */
+/** Removes the views and scratch repositories of processes that were killed; no reading takes a day. */
 export async function removeLeftoverViews(now: Date): Promise<void> {
   const names = await readdir(tmpdir())
   for (const name of names.filter(one => one.startsWith(PREFIX))) {

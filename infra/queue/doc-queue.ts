@@ -1,5 +1,5 @@
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import {
   claim,
@@ -49,7 +49,7 @@ export function createDocQueue(docs: DocStore, clock: Clock): JobQueue {
         return { status: 'failed', errorCode: record.errorCode, retryAt: record.retryAt }
       }
       const key = queueKey(job.repository, job.commit)
-      const marker = { repository: { ...job.repository }, commit: job.commit, offeredAt: now.toISOString() } satisfies QueueMarker
+      const marker = { ...job, repository: { ...job.repository }, offeredAt: now.toISOString() } satisfies QueueMarker
       // Most offers come while the job waits, and a read costs less than a refused write.
       if ((await docs.read(key)) === null) await docs.create(key, marker)
       return { status: 'indexing' }
@@ -119,7 +119,7 @@ async function takeJob(
     await docs.remove(recordKey)
     return null
   }
-  const job: IndexJob = { repository: marker.repository, commit: marker.commit }
+  const { offeredAt: _, ...job } = marker
   return { job, worker, fence: next.fence, until: next.until, etag: written.etag }
 }
 

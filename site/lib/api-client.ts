@@ -12,18 +12,18 @@ export type ApiTransport = (url: string) => Promise<{ status: number; body: stri
 /** The API as the pages see it: typed by the endpoint table, every answer checked by its contract. */
 export interface ApiClient {
   /**
-   * @param rawAddress the address of the endpoint, percent-encoded, with or without its leading slash
+   * @param subject what the path of the endpoint names, percent-encoded: an address with or without its leading slash, a login, or nothing
    * @returns the answer, or the error with the status the API gave it
    * @throws Error when the API cannot be reached or breaks its contract
    */
-  get<Name extends EndpointName>(name: Name, rawAddress: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
+  get<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
 }
 
 /** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */
 export function createApiClient(transport: ApiTransport): ApiClient {
   return {
-    async get(name, rawAddress, query) {
-      const { status, body } = await transport(endpointUrl(name, rawAddress, query))
+    async get(name, subject, query) {
+      const { status, body } = await transport(endpointUrl(name, subject, query))
       const json: unknown = JSON.parse(body)
       if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
       return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
@@ -39,8 +39,8 @@ export function httpTransport(apiOrigin: string): ApiTransport {
   }
 }
 
-function endpointUrl(name: EndpointName, rawAddress: string, query: Record<string, string | undefined>): string {
-  const path = ENDPOINTS[name].path.replace('{address}', () => rawAddress.replace(/^\//, ''))
+function endpointUrl(name: EndpointName, subject: string, query: Record<string, string | undefined>): string {
+  const path = ENDPOINTS[name].path.replace(/\{\w+\}/, () => subject.replace(/^\//, ''))
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
   return `/api/v1${path}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`
 }

@@ -3,8 +3,22 @@ import { ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { type Answer, checkAnswer, type TestApp, testApp } from '#test/support/test-app.ts'
 
-const QUERIES: Record<EndpointName, string> = { mounts: '', browse: '', find: '?query=x', skills: '?path=x', files: '?path=x' }
+/** A request of every endpoint that may be answered. */
+const URLS: Record<EndpointName, string> = {
+  mounts: '/api/v1/mounts/local/acme/tools',
+  browse: '/api/v1/browse/local/acme/tools',
+  find: '/api/v1/find/local/acme/tools?query=x',
+  skills: '/api/v1/skills/local/acme/tools?path=x',
+  files: '/api/v1/files/local/acme/tools?path=x',
+  featured: '/api/v1/featured',
+  owners: '/api/v1/owners/gh/acme',
+}
 const ROUTES = Object.keys(ENDPOINTS) as EndpointName[]
+const PATHS = ROUTES.map(pathOf)
+
+function pathOf(route: EndpointName): string {
+  return URLS[route].replace(/\?.*$/, '')
+}
 
 let app: TestApp
 let log: string
@@ -13,6 +27,7 @@ beforeAll(async () => {
   app = await testApp(
     { 'acme/tools': { 'a.md': '# A\n' } },
     {
+      github: { withToken: true },
       logger: {
         level: 'trace',
         stream: {
@@ -27,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 test.for(ROUTES)('%s answers HEAD with the headers of GET and without a body', async route => {
-  const url = `/api/v1/${route}/local/acme/tools${QUERIES[route]}`
+  const url = URLS[route]
   const [get, head] = [await app.get(url), await app.get(url, { method: 'HEAD' })]
   expect(head.body).toBe('')
   expect(head.status).toBe(get.status)
@@ -35,7 +50,7 @@ test.for(ROUTES)('%s answers HEAD with the headers of GET and without a body', a
   expect(head.headers['content-type']).toBe(get.headers['content-type'])
 })
 
-test.for([...ROUTES.map(route => `/api/v1/${route}/local/acme/tools`), '/api/v1/nothing', '/api/v1/openapi.json'])(
+test.for([...PATHS, '/api/v1/nothing', '/api/v1/openapi.json'])(
   'OPTIONS of %s is answered for any origin, without credentials',
   async url => {
     const preflight = { origin: 'https://example.org', 'access-control-request-method': 'GET' }
@@ -51,7 +66,7 @@ test.for([...ROUTES.map(route => `/api/v1/${route}/local/acme/tools`), '/api/v1/
 test.for(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
   '%s on a route of the interface is 405 with allow, whatever its body',
   async method => {
-    for (const url of [...ROUTES.map(route => `/api/v1/${route}/local/acme/tools`), '/api/v1/openapi.json']) {
+    for (const url of [...PATHS, '/api/v1/openapi.json']) {
       const bodies = [
         {},
         { payload: '{', headers: { 'content-type': 'application/json' } },
@@ -136,9 +151,18 @@ const INVALID: readonly [EndpointName, string][] = [
   ['files', '?path=x&limit=0'],
   ['files', '?path=x&offset=-1'],
   ['files', '?path=x&cursor=x'],
+  ['featured', '?x=1'],
+  ['featured', '?limit=1'],
+  ['owners', '?page=0'],
+  ['owners', '?page=101'],
+  ['owners', '?page='],
+  ['owners', '?page=1e1'],
+  ['owners', '?page=-1'],
+  ['owners', '?page=1&page=2'],
+  ['owners', '?limit=1'],
 ]
 test.for(INVALID)('%s%s is 400 request.invalid', async ([route, query]) => {
-  const answer = await app.get(`/api/v1/${route}/local/acme/tools${query}`)
+  const answer = await app.get(pathOf(route) + query)
   expect([answer.status, answer.json.error.code]).toEqual([400, 'request.invalid'])
 })
 
@@ -241,8 +265,8 @@ test('a queue that takes no job is 503 skill.unavailable', async () => {
   })
   const full = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { deps: deps => ({ ...deps, queue: refusing(deps.queue) }) })
   try {
-    for (const route of ROUTES) {
-      const answer = await full.get(`/api/v1/${route}/local/acme/tools${QUERIES[route]}`)
+    for (const route of ROUTES.filter(name => ENDPOINTS[name].subject === 'address')) {
+      const answer = await full.get(URLS[route])
       expect([answer.status, answer.json.error.code]).toEqual([503, 'skill.unavailable'])
     }
   } finally {

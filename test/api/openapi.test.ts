@@ -20,6 +20,7 @@ beforeAll(async () => {
   app = await testApp(
     {},
     {
+      github: { withToken: false },
       site: async pages => {
         pages.get('/', async () => 'home')
         pages.get('/local/~', async request => request.rawAddress)
@@ -41,15 +42,18 @@ test('the description is a valid OpenAPI 3.1 document', async () => {
   expect(broken.valid).toBe(false)
 })
 
-test('it lists every endpoint, each with its address and its parameters, and nothing else', () => {
+test('it lists every endpoint, each with what its path names and its parameters, and nothing else', () => {
   const described = Object.entries(document.paths).map(([path, item]) => [item.get.operationId, path])
   expect(described).toEqual(Object.entries(ENDPOINTS).map(([name, { path }]) => [name, `/api/v1${path}`]))
-  for (const [name, { path, query }] of Object.entries(ENDPOINTS)) {
+  for (const [name, { path, query, subject }] of Object.entries(ENDPOINTS)) {
     const parameters = document.paths[`/api/v1${path}`]?.get.parameters ?? []
     expect(
       parameters.map(parameter => [parameter.in, parameter.name]),
       name,
-    ).toEqual([['path', 'address'], ...Object.keys(query.shape).map(parameter => ['query', parameter])])
+    ).toEqual([
+      ...(subject === 'none' ? [] : [['path', subject]]),
+      ...Object.keys(query.shape).map(parameter => ['query', parameter]),
+    ])
   }
 })
 
@@ -66,6 +70,7 @@ test('only the parameters that are required are, and integers are described with
     'skills path',
     'files address',
     'files path',
+    'owners owner',
   ])
   expect(document.paths['/api/v1/files/{address}']?.get.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
     type: 'integer',
@@ -90,4 +95,14 @@ test('pages are no part of it, and get the address of theirs raw, with its host'
 
 test('the interface grows by fields, so no object of it is described as closed', () => {
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
+})
+
+test('where no host lists accounts, it describes no page of an owner', async () => {
+  const without = await testApp({})
+  try {
+    const { json } = await without.get('/api/v1/openapi.json')
+    expect(Object.keys(json.paths)).toEqual(Object.keys(document.paths).filter(path => !path.startsWith('/api/v1/owners')))
+  } finally {
+    await without.close()
+  }
 })

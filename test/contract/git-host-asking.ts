@@ -16,7 +16,7 @@ export async function describeAt(host: GitHost, { owner, name }: TestRepository)
   return answer.value
 }
 
-export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
+export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): ReturnType<GitHost['resolve']> {
   return host.resolve(await describeAt(host, repository), ref)
 }
 

@@ -1,12 +1,62 @@
 import type { GitHost } from '#core/ports/git-host.ts'
+import { type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
+import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 
 /** A driver of the port: opened over a folder of real repositories, it must pass the suite. */
 export interface GitHostDriver {
   segment: string
-  open(root: string): Promise<GitHost>
+  open(root: string): Promise<OpenDriver>
+}
+
+export interface OpenDriver {
+  host: GitHost
+  /** Lets the time pass within which an answer may be given again without asking. */
+  pass(): void
+  close(): Promise<void>
 }
 
 export const GIT_HOST_DRIVERS: readonly GitHostDriver[] = [
-  { segment: 'local', open: root => openLocalHost({ root, baseUrl: 'http://127.0.0.1:4321' }) },
+  {
+    segment: 'local',
+    async open(root) {
+      const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1:4321' })
+      return { host, pass() {}, close: () => host.close() }
+    },
+  },
+  {
+    segment: 'gh',
+    async open(root) {
+      const github = await startFakeGitHub({ root })
+      github.limits.set('anonymous', 1_000_000)
+      const host = await openGitHubHostAt(github)
+      return {
+        host,
+        pass: () => github.clock.advance(PASSED_SECONDS),
+        async close() {
+          await host.close()
+          await github.close()
+        },
+      }
+    },
+  },
 ]
+
+/** More than any answer is kept. */
+const PASSED_SECONDS = 301
+
+/** The driver over the stand-in, with the stand-in's clock. */
+export function openGitHubHostAt(
+  github: FakeGitHub,
+  { token = null, hasGit = true, onWarning = () => {} }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning'>> = {},
+): Promise<GitHost> {
+  const { origins, clock } = github
+  return openGitHubHost({
+    url: origins.web,
+    apiUrl: origins.api,
+    token,
+    hasGit,
+    clock: { now: () => new Date(clock.now()) },
+    onWarning,
+  })
+}

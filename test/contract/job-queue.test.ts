@@ -45,6 +45,14 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
     })
   })
 
+  test('a job keeps who owns the repository, and that its commit is that of the default branch', async () => {
+    const { queue } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const job = { repository: { ...repository, ownerId: 'test-owner' }, commit, isDefault: true } as const
+    await queue.offer(job)
+    expect((await taken(queue)).job).toEqual(job)
+  })
+
   test('a job that is handed back waits again, and the worker that stopped did not die over it', async () => {
     const { queue } = await openQueue()
     await queue.offer(jobOf(1))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { joinFile, joinSkill, walkFolders } from '#test/support/joined.ts'
 import { expectedContext } from '#test/support/oracle.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
@@ -83,20 +84,27 @@ describe('the reference repository, from a first visit to the last byte', () => 
   })
 })
 
-describe('repositories of a folder', () => {
+describe.each(['local', 'gh'])('repositories of the host %s', segment => {
   let repositories: TestRepositories
   let repository: TestRepository
+  let github: FakeGitHub
+  let settings: Record<string, string>
   let service: Service
-  const address = '/local/acme/tools'
+  const address = `/${segment}/acme/tools`
 
   beforeAll(async () => {
     repositories = await createRepositories()
     repository = await repositories.create('acme', 'tools')
     await repository.commit(FILES)
-    service = await startService({ MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
+    github = await startFakeGitHub({ root: repositories.root })
+    const token = github.personalToken(github.user('reader'), [])
+    settings = { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, ...github.settings({ token }) }
+    service = await startService(settings)
   })
   afterAll(async () => {
     await service.stop()
+    expect(github.mistakes).toEqual([])
+    await github.close()
     await repositories.remove()
   })
 
@@ -150,16 +158,19 @@ describe('repositories of a folder', () => {
     const cursor = page.status === 'ready' ? page.nextCursor : null
     if (!cursor) throw new Error('no second page')
     await repository.commit({ 'docs/moved.md': '# Moved\n' })
-    const after = await service.get('mounts', address)
+    // A host that is asked once a minute is asked at once by a process that was started anew.
+    const later = segment === 'local' ? service : await startService({ ...settings, MOUNTGLASS_STORE: `disk:${service.store}` })
+    const after = await later.get('mounts', address)
     expect(after.commit).not.toBe(before.commit)
-    expect(await service.getError('skills', address, { path, cursor })).toEqual({ status: 400, code: 'request.invalid' })
-    expect(await service.get('skills', `${address}@${before.commit}`, { path })).toMatchObject({ commit: before.commit })
+    expect(await later.getError('skills', address, { path, cursor })).toEqual({ status: 400, code: 'request.invalid' })
+    expect(await later.get('skills', `${address}@${before.commit}`, { path })).toMatchObject({ commit: before.commit })
+    if (later !== service) await later.stop()
   })
 
   test('what is no repository is not found, and an empty one has no ref', async () => {
     await repositories.create('acme', 'empty')
-    expect(await service.getError('mounts', '/local/acme/nothing')).toEqual({ status: 404, code: 'mount.repo_not_found' })
-    expect(await service.getError('mounts', '/local/acme/empty')).toEqual({ status: 404, code: 'mount.ref_not_found' })
+    expect(await service.getError('mounts', `/${segment}/acme/nothing`)).toEqual({ status: 404, code: 'mount.repo_not_found' })
+    expect(await service.getError('mounts', `/${segment}/acme/empty`)).toEqual({ status: 404, code: 'mount.ref_not_found' })
     expect(await service.getError('mounts', `${address}@nowhere`)).toEqual({ status: 404, code: 'mount.ref_not_found' })
     expect(await service.getError('mounts', `${address}@${'0'.repeat(40)}`)).toEqual({ status: 404, code: 'mount.ref_not_found' })
   })
@@ -171,12 +182,33 @@ describe('repositories of a folder', () => {
       tree = await bomb.rawTree(Array.from({ length: 10 }, (_, item) => ({ mode: '40000', name: `d${item}`, oid: tree })))
     }
     await bomb.commitTree(tree)
-    const mount = await service.get('mounts', '/local/acme/bomb')
+    const mount = await service.get('mounts', `/${segment}/acme/bomb`)
     expect(mount.index).toMatchObject({ status: 'failed', errorCode: 'index.too_large' })
-    expect(await service.get('browse', '/local/acme/bomb')).toMatchObject({ status: 'failed', errorCode: 'index.too_large' })
-    expect(await service.getError('files', '/local/acme/bomb', { path: 'a.md' })).toEqual({ status: 503, code: 'index.failed' })
+    expect(await service.get('browse', `/${segment}/acme/bomb`)).toMatchObject({ status: 'failed', errorCode: 'index.too_large' })
+    expect(await service.getError('files', `/${segment}/acme/bomb`, { path: 'a.md' })).toEqual({
+      status: 503,
+      code: 'index.failed',
+    })
     expect(await service.get('mounts', address)).toMatchObject({ index: { status: 'ready' } })
   })
+})
+
+test('where there is no git program, repositories of GitHub are read from archives', async () => {
+  const repositories = await createRepositories()
+  await (await repositories.create('acme', 'tools')).commit(FILES)
+  const github = await startFakeGitHub({ root: repositories.root })
+  const service = await startService({ PATH: '/nonexistent', ...github.settings() })
+  try {
+    const mount = await service.get('mounts', '/gh/acme/tools')
+    expect(mount.index).toMatchObject({ status: 'ready', counts: { skills: 1, documents: 3 } })
+    expect(await joinFile(service, '/gh/acme/tools', 'docs/guide.md', 100_000)).toBe(FILES['docs/guide.md'])
+    expect(await service.getError('mounts', '/local/acme/tools')).toEqual({ status: 400, code: 'address.unknown_host' })
+    expect(github.log.git).toEqual([])
+  } finally {
+    await service.stop()
+    await github.close()
+    await repositories.remove()
+  }
 })
 
 const ORDER = ['rule', 'body', 'include']

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 
@@ -46,9 +47,52 @@ test.for([
   ['MOUNTGLASS_KEYS', '[]'],
   ['MOUNTGLASS_LOCAL_REPOSITORIES', '/nothing/here'],
   ['MOUNTGLASS_STORE', `disk:${LAUNCHER}`],
+  ['MOUNTGLASS_OPERATOR', '/nothing/here'],
 ] as const)('%s="%s" stops the start with one line that names it and exit code 1', async ([variable, value]) => {
   const { code, lines } = await run({ [variable]: value })
   expect([code, lines]).toEqual([1, [expect.stringMatching(new RegExp(`^mountglass: ${variable}: .+`))]])
+})
+
+test("a fault of the operator's content stops the start with one line that names its file and line and exit code 1", async () => {
+  await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n  image: none.png\n')
+  const { code, lines } = await run({ MOUNTGLASS_OPERATOR: folder })
+  expect([code, lines]).toEqual([
+    1,
+    [`mountglass: MOUNTGLASS_OPERATOR: ${join(folder, 'featured.yaml')}:2: image: none.png is no file of this folder`],
+  ])
+})
+
+test("the operator's content is read at the start", async () => {
+  await (await repositories.create('acme', 'tools')).commit({ 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo.\n' })
+  await writeFile(join(folder, 'cover.gif'), 'GIF89a\u0001')
+  await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n  image: cover.gif\n  verified: true\n')
+  service = await startService({ ...settings(), MOUNTGLASS_OPERATOR: folder })
+  const { items } = await service.get('featured', '')
+  expect(items).toMatchObject([
+    { address: '/local/acme/tools', verified: true, image: expect.stringMatching(/\/media\/\w+\.gif$/) },
+  ])
+  const picture = await fetch(items[0]?.image ?? '')
+  expect([picture.status, picture.headers.get('content-type'), await picture.text()]).toEqual([200, 'image/gif', 'GIF89a\u0001'])
+})
+
+test('what the indexer finished stands on the page of its owner', async () => {
+  await (await repositories.create('acme', 'tools')).commit({ 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo.\n' })
+  const github = await startFakeGitHub({ root: repositories.root })
+  try {
+    service = await startService({ ...settings(), ...github.settings() })
+    expect(await service.get('owners', '/acme')).toMatchObject({ indexed: [], repositories: [{ name: 'tools' }] })
+    await service.get('browse', '/gh/acme/tools')
+    const page = () => (service as Service).get('owners', '/acme')
+    await until(async () => (await page()).indexed?.length === 1)
+    expect(await page()).toMatchObject({
+      owner: { login: 'acme' },
+      indexed: [{ address: '/gh/acme/tools', index: { status: 'ready', counts: { skills: 1 }, skillNames: ['one'] } }],
+      repositories: [],
+    })
+    expect(github.mistakes).toEqual([])
+  } finally {
+    await github.close()
+  }
 })
 
 test('told to stop, it ends in order together with its indexer', async () => {
@@ -180,6 +224,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(resolve => setTimeout(resolve, 20))
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20))
 }

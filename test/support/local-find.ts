@@ -26,7 +26,7 @@ export async function openLocalFind(blobs: BlobStore, { host, repository, commit
   const { header } = snapshot
   const address = { host: host.segment, owner: repository.owner, repository: repository.name, ref: null, path: ROOT }
   const { folder } = header.root
-  const mount = { status: 'ready', address, host, repository, commit, pinned: false, snapshot, folder } as const
+  const mount = { status: 'ready', address, host, repository, commit, pinned: false, isDefault: true, snapshot, folder } as const
   return {
     header,
     find: async (query, limit) => (await findInMount({ cursorKeys: [KEY] }, mount, { query, limit })).items,

@@ -1,8 +1,10 @@
 import { buildApp } from '#api/app.ts'
 import { deriveKeys } from '#api/keys.ts'
+import { NO_CONTENT } from '#api/operator/content.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha, FolderRow, SkillRow } from '#core/snapshot/format.ts'
@@ -62,13 +64,16 @@ export async function searchApp(files: Searchable): Promise<SearchApp> {
 
 /** The service over what `writeSearchSnapshot` wrote. It has read nothing yet. */
 export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
-  const queue = createDocQueue(createMemoryDocStore(), systemClock)
+  const docs = createMemoryDocStore()
+  const queue = createDocQueue(docs, systemClock)
   const secret = Buffer.alloc(32, 7).toString('base64url')
   const app = await buildApp(
     {
       hosts: [oneRepositoryHost()],
       snapshots: createSnapshotReader(blobs),
       queue,
+      listings: createOwnerListings(docs),
+      operator: NO_CONTENT,
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
       allow: null,

@@ -49,7 +49,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   )
 
   const ask = async (name: EndpointName, address: string, query: Record<string, string>) => {
-    const path = ENDPOINTS[name].path.replace('/{address}', address)
+    const path = ENDPOINTS[name].path.replace(/\/\{\w+\}/, address)
     const search = new URLSearchParams(query).toString()
     return fetch(`${baseUrl}/api/v1${path}${search === '' ? '' : `?${search}`}`)
   }

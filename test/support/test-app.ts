@@ -3,20 +3,25 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { type AppOptions, buildApp, type SitePlugin } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { deriveKeys, type SealingKeys } from '#api/keys.ts'
+import { NO_CONTENT, type OperatorContent } from '#api/operator/content.ts'
+import { rememberListings } from '#api/owners/keep-listed.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { runIndexJob } from '#indexer/run-index-job.ts'
+import { openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 
 export const BASE_URL = 'https://mountglass.test'
@@ -28,6 +33,10 @@ export interface TestAppOptions {
   keys?: SealingKeys
   logger?: AppOptions['logger']
   site?: SitePlugin
+  /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. */
+  github?: { withToken: boolean }
+  /** Default: there is none. */
+  operator?: OperatorContent
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
 }
@@ -47,7 +56,10 @@ export interface TestApp {
   deps: Deps
   blobs: BlobStore
   queue: JobQueue
+  /** The host `local`. */
   host: GitHost
+  /** The host behind `gh`. @throws Error unless it was asked for */
+  readonly github: FakeGitHub
   repositories: TestRepositories
   /** Repositories by `<owner>/<name>`, as they were given to `testApp`. */
   repository(name: string): TestRepository
@@ -91,11 +103,24 @@ export async function testApp(
   const docs = options.docs ?? createMemoryDocStore()
   const queue = createDocQueue(docs, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+  const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
+  const hosts: GitHost[] = [host]
+  if (github) {
+    const token = options.github?.withToken ? github.personalToken(github.user('reader'), []) : null
+    const onWarning = (message: string) => {
+      throw new Error(message)
+    }
+    hosts.push(
+      await openGitHubHost({ url: github.origins.web, apiUrl: github.origins.api, token, hasGit: true, clock, onWarning }),
+    )
+  }
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const plain: Deps = {
-    hosts: [host],
+    hosts,
     snapshots: createSnapshotReader(blobs),
     queue,
+    listings: rememberListings(createOwnerListings(docs)),
+    operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
@@ -125,7 +150,7 @@ export async function testApp(
     for (let jobs = 0; ; jobs++) {
       const lease = await queue.take('test')
       if (lease === null) return jobs
-      await runIndexJob({ blobs, docs, queue, hosts: [host], log: THROWING }, lease, new AbortController().signal)
+      await runIndexJob({ blobs, docs, queue, hosts, log: THROWING }, lease, new AbortController().signal)
     }
   }
 
@@ -135,6 +160,9 @@ export async function testApp(
     blobs,
     queue,
     host,
+    get github() {
+      return required(github ?? undefined, 'github')
+    },
     repositories,
     repository: name => required(created.get(name), name),
     commitOf: name => required(commits.get(name), name),
@@ -152,10 +180,12 @@ export async function testApp(
     },
     advanceClock(seconds) {
       offsetMilliseconds += seconds * 1000
+      github?.clock.advance(seconds)
     },
     async close() {
       await app.close()
-      await host.close()
+      await Promise.all(hosts.map(one => one.close()))
+      await github?.close()
       await repositories.remove()
     },
   }
@@ -183,7 +213,7 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
   const isJson = headers['content-type']?.startsWith('application/json') === true
   const json = isJson && body !== '' ? JSON.parse(body) : undefined
   if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
-  const endpoint = /^\/api\/v1\/([a-z]+)\//.exec(url)?.[1]
+  const endpoint = /^\/api\/v1\/([a-z]+)(?=[/?]|$)/.exec(url)?.[1]
   if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
     const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))

@@ -35,9 +35,8 @@ export function refusal(code: ErrorCode, details: ErrorDetails = {}): ServiceErr
 export const ERROR_CODES = Object.keys(ERROR_STATUS) as ErrorCode[]
 
 function readQuestion(url: string): Question {
-  const [, endpoint, address, query] = /^\/api\/v1\/([a-z]+)\/([^?]*)\??(.*)$/s.exec(url) ?? []
-  if (endpoint === undefined || address === undefined || !(endpoint in ENDPOINTS))
-    throw new Error(`not a URL of the contract: ${url}`)
+  const [, endpoint, address = '', query] = /^\/api\/v1\/([a-z]+)(?:\/([^?]*))?\??(.*)$/s.exec(url) ?? []
+  if (endpoint === undefined || !(endpoint in ENDPOINTS)) throw new Error(`not a URL of the contract: ${url}`)
   return { endpoint: endpoint as EndpointName, address, query: new URLSearchParams(query) }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAddress, parseAddress } from '#core/address.ts'
+import { formatAddress, parseAddress, parseOwner } from '#core/address.ts'
 import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 
 const HOSTS = ['gh', 'local']
@@ -205,3 +205,27 @@ function codeOf(parse: () => unknown): string | null {
     throw error
   }
 }
+
+describe('an owner', () => {
+  test.each(['gh/acme', '/gh/acme', 'gh/acme/', 'g%68/%61cme'])('%s', raw => {
+    expect(parseOwner(raw, ['gh'])).toEqual({ host: 'gh', owner: 'acme' })
+  })
+
+  test.each([
+    '',
+    '/',
+    'gh',
+    'gh/',
+    'gh//acme',
+    'acme',
+    'local/acme',
+    'GH/acme',
+    'gh/-acme',
+    'gh/a.b',
+    'gh/a/b',
+    'gh/%',
+    'gh/%FF',
+  ])('%j is none', raw => {
+    expect(() => parseOwner(raw, ['gh'])).toThrow(expect.objectContaining({ code: 'owner.invalid' }))
+  })
+})

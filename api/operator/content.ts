@@ -1,0 +1,49 @@
+import type { Address } from '#core/address.ts'
+import { isInside } from '#core/repo-path.ts'
+import { isSameRepository, type RepositoryName } from '../mount/repository-rule.ts'
+
+/** What the operator says on the front page and of repositories. */
+export interface OperatorContent {
+  /** In the operator's order. */
+  featured: readonly FeaturedAddress[]
+  /** Media by their file name below `/media/`. */
+  media: ReadonlyMap<string, Medium>
+}
+
+export interface FeaturedAddress {
+  address: Address
+  /** URL of the operator's picture. */
+  image: string | null
+  verified: boolean
+}
+
+export interface Medium {
+  /** Media type. */
+  type: string
+  bytes: Uint8Array
+}
+
+/** The bundled handbook, as a deployment without repositories of its own serves it. */
+export const REFERENCE_REPOSITORY = '/local/mountglass/handbook'
+
+export const NO_CONTENT: OperatorContent = { featured: [], media: new Map() }
+
+/** Whether the operator vouches for the repository: under any of its addresses. */
+export function isVerified({ featured }: OperatorContent, repository: RepositoryName): boolean {
+  return featured.some(one => one.verified && isSameRepository(one.address, repository))
+}
+
+/** The operator's picture for an address: of the nearest featured folder at or above it, at its ref before any; `null` without one. */
+export function pictureOf({ featured }: OperatorContent, address: Address): string | null {
+  const above = featured.filter(
+    one =>
+      one.image !== null &&
+      isSameRepository(one.address, address) &&
+      (one.address.ref === null || one.address.ref === address.ref) &&
+      isInside(one.address.path, address.path),
+  )
+  above.sort(({ address: left }, { address: right }) => {
+    return right.path.length - left.path.length || Number(right.ref !== null) - Number(left.ref !== null)
+  })
+  return above[0]?.image ?? null
+}

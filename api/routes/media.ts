@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { ANY_ADDRESS } from '../http/raw-target.ts'
+import { sendFile } from '../http/send-file.ts'
+
+/** `GET /media/<sha256>.<extension>`: the operator's pictures. Their name says their bytes, so they never change. */
+export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>): void {
+  app.get(`/media/${ANY_ADDRESS}`, { schema: { hide: true } }, async (request, reply) => {
+    const name = request.rawAddress ?? ''
+    const medium = deps.operator.media.get(name)
+    reply.header('content-security-policy', "default-src 'none'; sandbox")
+    reply.header('cross-origin-resource-policy', 'cross-origin')
+    if (!medium) return reply.code(404).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send('not found\n')
+    const { type, bytes } = medium
+    reply.header('content-type', type).header('cache-control', 'public, max-age=31536000, immutable')
+    return await sendFile(request, reply, { sizeBytes: bytes.length, bytes: once(bytes) }, `"${name}"`)
+  })
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

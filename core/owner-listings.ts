@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { Counts, License, ManifestMetadata } from './contract/shared.ts'
+import { CARD_SKILL_NAMES, OWNER_LISTINGS } from './limits.ts'
+import type { DocStore, JsonValue } from './ports/doc-store.ts'
+import type { HostRepository } from './ports/git-host.ts'
+import { canonicalJson } from './snapshot/canonical-json.ts'
+import { type CommitSha, FolderRow, type SnapshotHeader } from './snapshot/format.ts'
+import { ownerListingKey, ownerPrefix } from './snapshot/keys.ts'
+
+/** A repository whose default branch is indexed and has skills, as an owner page needs it: nobody opens its snapshot for a card. */
+export const OwnerListing = z.object({
+  repositoryId: z.string(),
+  /** As it was called when it was indexed: the host leads from there to its name of now. */
+  name: z.string(),
+  commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
+  manifest: ManifestMetadata.optional(),
+  image: FolderRow.shape.image,
+  license: License,
+  counts: Counts,
+  skillNames: z.array(z.string()),
+})
+export type OwnerListing = z.infer<typeof OwnerListing>
+
+/** The commit that is the default branch's, as it was indexed. */
+export interface IndexedDefault {
+  repository: HostRepository
+  commit: CommitSha
+  header: Pick<SnapshotHeader, 'root'>
+}
+
+/** The indexed repositories of every account: a small document each, beside the snapshots and made of them. */
+export interface OwnerListings {
+  /** Lists the repository as it is indexed now, or takes it off when it has no skills or is not for everyone. */
+  keep(indexed: IndexedDefault): Promise<void>
+  /** Of an account, in no order that tells anything. A document of another version counts as none. */
+  of(ownerId: string): Promise<OwnerListing[]>
+}
+
+export function createOwnerListings(docs: DocStore): OwnerListings {
+  return {
+    async keep(indexed) {
+      const { id, ownerId } = indexed.repository
+      if (ownerId === undefined) return
+      const key = ownerListingKey(ownerId, id)
+      const listing = describe(indexed)
+      if (listing === null) return docs.remove(key)
+      const stored = await docs.read(key)
+      // Whoever writes at the same time has read the same host just now, so it does not matter who comes last.
+      if (stored === null) await docs.create(key, listing as JsonValue)
+      else if (canonicalJson(stored.value) !== canonicalJson(listing)) await docs.replace(key, listing as JsonValue, stored.etag)
+    },
+
+    async of(ownerId) {
+      const keys = await docs.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })
+      const stored = await Promise.all(keys.map(key => docs.read(key)))
+      return stored.flatMap(doc => OwnerListing.safeParse(doc?.value).data ?? [])
+    },
+  }
+}
+
+function describe({ repository, commit, header }: IndexedDefault): OwnerListing | null {
+  const { folder, manifest, skills } = header.root
+  if (repository.visibility !== 'public' || folder.counts.skills === 0) return null
+  return {
+    repositoryId: repository.id,
+    name: repository.name,
+    commit,
+    ...(manifest && { manifest }),
+    ...(folder.image && { image: folder.image }),
+    license: folder.license,
+    counts: folder.counts,
+    skillNames: skills.slice(0, CARD_SKILL_NAMES).map(({ name }) => name),
+  }
+}

@@ -1,0 +1,143 @@
+import type { BlobSelection } from '#core/ports/git-host.ts'
+import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
+import { runGit } from './process.ts'
+import type { Scratch } from './scratch-pool.ts'
+import type { TreeLine } from './tree-lines.ts'
+
+/** Brings what a reader has not at hand. */
+export interface BlobSupply {
+  /** Told of the whole tree, once, before anything is asked of its blobs. */
+  prepare(tree: string, lines: readonly TreeLine[]): Promise<void>
+  /** Brings blobs of the tree, except those known to be larger. */
+  bring(oids: readonly string[], maxBytes: number): Promise<void>
+  /** Whether the host was asked for the blob, so that it makes sense to look for it. */
+  isBrought(oid: string): boolean
+  /** As the host told it without sending the blob. */
+  sizeOf(oid: string): number | null
+  /** Resolves when nothing is being brought. */
+  settled(): Promise<void>
+}
+
+/** What the host tells of the blobs below a tree. */
+export interface ToldSizes {
+  sizes: ReadonlyMap<string, number>
+  /** Nothing was left out. */
+  whole: boolean
+}
+
+export interface SupplyOptions extends FetchOptions {
+  /** What lies at `gitDir`. */
+  scratch: Scratch
+  commit: string
+  selection: BlobSelection | undefined
+  /** Asks the host for the sizes of all blobs below a tree; `null` when it does not answer. */
+  tellSizes(tree: string, signal: AbortSignal): Promise<ToldSizes | null>
+}
+
+/** So few blobs are fetched without asking first how large they are. */
+const BLIND_BLOBS = 64
+/** With more, naming each one takes longer than fetching all small ones of the commit. */
+const NAMED_BLOBS = 20_000
+/** More than any blob has. */
+const ANY_BYTES = 2 ** 40
+/** Folders that are asked for by themselves where the host tells of a part of the tree only. */
+const FOLDERS = 10
+
+export function createBlobSupply(options: SupplyOptions): BlobSupply {
+  const { scratch, gitDir, signal, commit, selection } = options
+  const { sizes } = scratch
+  const blobs = new Set<string>()
+  const brought = new Set<string>()
+  let root = ''
+  let hasAskedSizes = false
+  let bringing: Promise<void> = Promise.resolve()
+
+  /** Whether the host told of everything; `null` when it does not answer. */
+  async function learnSizes(tree: string): Promise<boolean | null> {
+    hasAskedSizes = true
+    const told = await options.tellSizes(tree, signal)
+    for (const [oid, size] of told?.sizes ?? []) if (blobs.has(oid)) sizes.set(oid, size)
+    return told?.whole ?? null
+  }
+
+  async function learnSizesOf(asked: readonly TreeLine[]): Promise<void> {
+    if ((await learnSizes(root)) !== false) return
+    const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
+    for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
+  }
+
+  async function bringNow(oids: readonly string[], maxBytes: number): Promise<void> {
+    const isWanted = (oid: string) => blobs.has(oid) && !brought.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
+    let wanted = [...new Set(oids)].filter(isWanted)
+    // Nobody was told what would be asked for, so it may be anything.
+    if (!selection && !hasAskedSizes && wanted.length > 0) {
+      await learnSizes(root)
+      wanted = wanted.filter(isWanted)
+    }
+    if (wanted.length > NAMED_BLOBS) await fetchSmallBlobs(options, commit, maxBytes)
+    else await fetchBlobs(options, wanted)
+    for (const oid of wanted) brought.add(oid)
+  }
+
+  const bring: BlobSupply['bring'] = (oids, maxBytes) => {
+    // One at a time: two fetches would wait for each other's locks.
+    const next = bringing.catch(() => {}).then(() => bringNow(oids, maxBytes))
+    bringing = next
+    return next
+  }
+
+  return {
+    async prepare(tree, lines) {
+      root = tree
+      for (const { type, oid } of lines) if (type === 'blob') blobs.add(oid)
+      const uses = selection?.usesOf(lines)
+      const isAsked = (oid: string, index: number) => blobs.has(oid) && uses?.[index] !== 'nothing'
+      const asked = lines.filter(({ oid }, index) => isAsked(oid, index))
+      if (!scratch.isNew) for (const oid of await blobsAt(gitDir, asked, signal)) brought.add(oid)
+
+      const wanted = new Set(
+        lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !brought.has(oid)).map(({ oid }) => oid),
+      )
+      const unknown = asked.filter(({ oid }) => !brought.has(oid) && !sizes.has(oid))
+      const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
+      if (!areFewTexts) await learnSizesOf(unknown)
+      // Where the host does not tell, the blobs themselves do.
+      const untold = unknown.flatMap(({ oid }) => (sizes.has(oid) ? [] : [oid]))
+      await bring([...wanted, ...untold], selection?.maxBytes ?? ANY_BYTES)
+    },
+    bring,
+    isBrought: oid => brought.has(oid),
+    sizeOf: oid => sizes.get(oid) ?? null,
+    settled: () => bringing.catch(() => {}),
+  }
+}
+
+const FOUND_BYTES = 64 * 1024 * 1024
+
+/** Those of the blobs that an earlier fetch has brought. */
+async function blobsAt(gitDir: string, lines: readonly TreeLine[], signal: AbortSignal): Promise<string[]> {
+  const input = lines.map(({ oid }) => `${oid}\n`).join('')
+  const found = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: FOUND_BYTES })
+  return found
+    .toString()
+    .split('\n')
+    .flatMap(line => /^([0-9a-f]{40}) blob /.exec(line)?.[1] ?? [])
+}
+
+/** At most so many folders, as deep as they hold all paths; some of the top ones where there are too many. The root is none. */
+function foldersOf(paths: readonly string[], count: number): string[] {
+  let found = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
+  while (found.size > count) {
+    const depth = Math.max(...[...found].map(folder => folder.split('/').length)) - 1
+    if (depth === 0) break
+    found = new Set([...found].map(folder => folder.split('/').slice(0, depth).join('/')))
+  }
+  return [...found].filter(folder => folder !== '' && !folder.includes('\n')).slice(0, count)
+}
+
+async function treesOf(root: string, folders: readonly string[], gitDir: string, signal: AbortSignal): Promise<string[]> {
+  if (folders.length === 0) return []
+  const input = folders.map(folder => `${root}:${folder}\n`).join('')
+  const output = (await runGit(['cat-file', '--batch-check'], { gitDir, signal, input })).toString()
+  return output.split('\n').flatMap(line => /^([0-9a-f]{40}) tree /.exec(line)?.[1] ?? [])
+}

@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '#core/ports/system.ts'
+import type { Trouble } from './answers.ts'
+
+/** What is kept for a while: a value, or that there is none. */
+export type Kept<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
+
+export interface KeepingTimes {
+  /** A value is given out for so long without asking. */
+  freshSeconds: number
+  /** A value may be given out for so long while the host cannot be asked. */
+  staleSeconds: number
+}
+
+interface Entry<Value> {
+  answer: Kept<Value>
+  /** When the question was asked, in milliseconds since 1970. */
+  askedAt: number
+  /** When the host last could not be asked again. */
+  failedAt: number
+}
+
+interface Flight<Value> {
+  startedAt: number
+  answer: Promise<Kept<Value> | Trouble>
+}
+
+const MISSING_SECONDS = 30
+/** So long after a failure, what is known is given out without trying again. */
+const FAILED_SECONDS = 5
+
+/** Answers of a host by key. Of those who ask for the same at once, one asks the host. */
+export class AnswerCache<Value> {
+  readonly #clock: Clock
+  readonly #patienceMs: number
+  readonly #entries: LRUCache<string, Entry<Value>>
+  readonly #flights = new Map<string, Flight<Value>>()
+
+  /**
+   * @param capacity entries; the one unused for longest goes first
+   * @param patienceMs after which a caller is told that the host cannot be asked; the answer is kept when it comes
+   */
+  constructor(capacity: number, patienceMs: number, clock: Clock) {
+    this.#entries = new LRUCache({ max: capacity })
+    this.#patienceMs = patienceMs
+    this.#clock = clock
+  }
+
+  /** @param ask is given the value that is known, to ask whether it still holds */
+  async get(
+    key: string,
+    { freshSeconds, staleSeconds }: KeepingTimes,
+    ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
+  ): Promise<Kept<Value> | Trouble> {
+    const now = this.#clock.now().getTime()
+    const entry = this.#entries.get(key)
+    if (entry) {
+      const freshForSeconds = entry.answer.status === 'ok' ? freshSeconds : MISSING_SECONDS
+      if (isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
+      if (isUsable(entry, now, staleSeconds) && isWithin(now - entry.failedAt, FAILED_SECONDS)) return entry.answer
+    }
+    const running = this.#flights.get(key)
+    const flight = running && isWithin(now - running.startedAt, freshSeconds) ? running : this.#start(key, now, ask)
+    const answer = await orTrouble(flight.answer, this.#patienceMs)
+    if (answer.status === 'ok' || answer.status === 'missing') return answer
+    const known = this.#entries.get(key)
+    return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
+  }
+
+  /** What is known, however old. */
+  known(key: string): Kept<Value> | null {
+    return this.#entries.peek(key)?.answer ?? null
+  }
+
+  drop(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  #start(key: string, startedAt: number, ask: (known: Value | null) => Promise<Kept<Value> | Trouble>): Flight<Value> {
+    const flight: Flight<Value> = {
+      startedAt,
+      answer: this.#ask(key, startedAt, ask).finally(() => {
+        if (this.#flights.get(key) === flight) this.#flights.delete(key)
+      }),
+    }
+    this.#flights.set(key, flight)
+    return flight
+  }
+
+  async #ask(
+    key: string,
+    askedAt: number,
+    ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
+  ): Promise<Kept<Value> | Trouble> {
+    const known = this.known(key)
+    const answer = await ask(known?.status === 'ok' ? known.value : null)
+    const before = this.#entries.get(key)
+    if (answer.status === 'ok' || answer.status === 'missing') {
+      // A question that was asked later may have been answered sooner.
+      if (!before || before.askedAt <= askedAt) this.#entries.set(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY })
+    } else if (before) {
+      before.failedAt = this.#clock.now().getTime()
+    }
+    return answer
+  }
+}
+
+function isUsable({ answer, askedAt }: Entry<unknown>, now: number, staleSeconds: number): boolean {
+  return answer.status === 'ok' && isWithin(now - askedAt, staleSeconds)
+}
+
+function isWithin(milliseconds: number, seconds: number): boolean {
+  return milliseconds >= 0 && milliseconds < seconds * 1000
+}
+
+async function orTrouble<Answer>(answer: Promise<Answer>, milliseconds: number): Promise<Answer | Trouble> {
+  let timer: NodeJS.Timeout | undefined
+  const impatient = new Promise<Trouble>(resolve => {
+    timer = setTimeout(() => resolve({ status: 'unavailable', retryAfterSeconds: 1 }), milliseconds)
+  })
+  try {
+    return await Promise.race([answer, impatient])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Octokit } from '@octokit/core'
+import type { Clock } from '#core/ports/system.ts'
+import { type ApiAnswer, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+
+/** GitHub's API as one credential sees it. Nothing here waits in a queue or sleeps until a limit is over. */
+export interface GitHubApi {
+  /** @param url with its placeholders, below the API's base: `/repos/{owner}/{repo}` */
+  get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
+  /** Where the API sends whoever asks for this; `null` when it does not. */
+  locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<string | null>
+  /** Whether the credential may see what not everyone sees. Unknown counts as yes; it is told by the first answer. */
+  readonly maySeePrivate: boolean
+}
+
+export interface AskOptions {
+  /** Of the answer that is known. */
+  etag?: string
+  /** Media type. Default: JSON. */
+  accept?: string
+  maxBytes?: number
+  milliseconds?: number
+  signal?: AbortSignal
+}
+
+export interface GitHubApiOptions {
+  /** Without a slash at its end. */
+  apiUrl: string
+  token: string | null
+  clock: Clock
+  /** Ends everything under way. */
+  closing: AbortSignal
+  /** Told once, when the token is not accepted. */
+  onWarning: (message: string) => void
+}
+
+const API_VERSION = '2022-11-28'
+const ANSWER_MS = 5_000
+const ANSWER_BYTES = 8 * 1024 * 1024
+/** One more try where the host or the way to it failed at once. */
+const RETRY_AFTER_MS = 100
+const RETRY_WITHIN_MS = 1_000
+const RETRIED = new Set([500, 502, 503, 504])
+/** A host takes those who come again and again with a bad token for attackers. */
+const REFUSED_TOKEN_SECONDS = 60
+const REDIRECTS = new Set([301, 302, 307, 308])
+
+export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
+  const octokit = new Octokit({
+    baseUrl: apiUrl,
+    userAgent: 'mountglass',
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    ...(token === null ? {} : { auth: token }),
+  })
+  let scopes: string | null = null
+  let isTokenRefused = false
+  /** Until when, in milliseconds since 1970, nobody asks: going on would make it last longer. */
+  let pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
+
+  async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
+    const { etag, accept = 'application/vnd.github+json', maxBytes = ANSWER_BYTES } = options
+    const signals = [closing, AbortSignal.timeout(options.milliseconds ?? ANSWER_MS), ...(options.signal ? [options.signal] : [])]
+    try {
+      const { status, headers, data } = await octokit.request(`GET ${url}`, {
+        ...parameters,
+        headers: { accept, 'x-github-api-version': API_VERSION, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
+        request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals) },
+      })
+      return { status, headers, data }
+    } catch (error) {
+      // A refusal carries what was said. Anything else never came to an answer; its text may name the request, so it goes no further.
+      const { response } = error as { response?: Said }
+      return response ?? null
+    }
+  }
+
+  async function askTwice(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
+    const startedAt = performance.now()
+    const said = await ask(url, parameters, options)
+    if (said !== null && !RETRIED.has(said.status)) return said
+    const mayRetry = said?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
+    if (!mayRetry || closing.aborted || options.signal?.aborted) return said
+    await sleep(RETRY_AFTER_MS)
+    return ask(url, parameters, options)
+  }
+
+  /** The place that a repository has moved to, once, and only within the API. */
+  async function follow({ headers }: Said, options: AskOptions): Promise<Said | null> {
+    const target = URL.parse(String(headers.location ?? ''), `${apiUrl}/`)
+    if (!target?.href.startsWith(`${apiUrl}/`)) return null
+    const said = await askTwice(target.href, {}, options)
+    return said === null || REDIRECTS.has(said.status) ? null : said
+  }
+
+  function note({ status, headers }: Said, answer: ApiAnswer): void {
+    const given = headers['x-oauth-scopes']
+    if (given !== undefined) scopes = String(given)
+    const now = clock.now().getTime()
+    if (answer.status === 'rate_limited') pause = { until: now + (answer.retryAfterSeconds ?? 0) * 1000, status: answer.status }
+    if (status !== 401) return
+    pause = { until: now + REFUSED_TOKEN_SECONDS * 1000, status: 'unavailable' }
+    if (!isTokenRefused) {
+      isTokenRefused = true
+      onWarning('GitHub does not accept MOUNTGLASS_GITHUB_TOKEN: no repository of it can be opened until the setting is right')
+    }
+  }
+
+  return {
+    get maySeePrivate() {
+      return token !== null && (scopes === null || scopes.split(/,\s*/).includes('repo'))
+    },
+
+    async locate(url, parameters, options = {}) {
+      if (pause.until > clock.now().getTime()) return null
+      const said = await askTwice(url, parameters, options)
+      if (said === null || !REDIRECTS.has(said.status)) return null
+      return URL.parse(String(said.headers.location ?? ''))?.href ?? null
+    },
+
+    async get(url, parameters, options = {}) {
+      const waitMs = pause.until - clock.now().getTime()
+      if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+      const first = await askTwice(url, parameters, options)
+      const said = first && REDIRECTS.has(first.status) ? await follow(first, options) : first
+      if (said === null) return UNAVAILABLE
+      const answer = readSaid(said, clock.now())
+      note(said, answer)
+      return answer
+    },
+  }
+}
+
+interface Said {
+  status: number
+  headers: Readonly<Record<string, string | number | undefined>>
+  data: unknown
+}
+
+function readSaid({ status, headers, data }: Said, now: Date): ApiAnswer {
+  if (status !== 200) return readRefusal(status, headers, data, now)
+  const { etag, link } = headers
+  return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
+}

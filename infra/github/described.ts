@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { HOST_NAMES } from '#core/address.ts'
+import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
+import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
+import { truncateCharacters } from '#core/text.ts'
+
+const Names = HOST_NAMES.gh
+
+const RepositoryBody = z.object({
+  id: z.int().positive(),
+  name: z.string().regex(Names.repository),
+  owner: z.object({ id: z.int().positive(), login: z.string().regex(Names.owner), avatar_url: z.string() }),
+  default_branch: z.string().min(1),
+  description: z.string().nullable(),
+  private: z.boolean(),
+  /** Absent on older Enterprise Servers. */
+  visibility: z.string().optional(),
+  disabled: z.boolean().optional(),
+})
+
+/** A repository as the API describes it: `hidden` unless the host shows it to everyone; `null`: this is no description of one. */
+export function readRepository(body: unknown): HostRepository | 'hidden' | null {
+  const parsed = RepositoryBody.safeParse(body)
+  if (!parsed.success) return null
+  const { id, name, owner, default_branch, description } = parsed.data
+  if (!isShown(parsed.data)) return 'hidden'
+  return {
+    id: `gh-${id}`,
+    ownerId: `gh-${owner.id}`,
+    host: 'gh',
+    owner: owner.login,
+    name,
+    defaultBranch: default_branch,
+    description: textOf(description),
+    avatar: pictureOf(owner.avatar_url),
+    visibility: 'public',
+  }
+}
+
+/** Whether everyone may see it. Older Enterprise Servers say less. */
+export function isShown(body: { private: boolean; visibility?: string | undefined; disabled?: boolean | undefined }): boolean {
+  return !body.private && (body.visibility ?? 'public') === 'public' && !body.disabled
+}
+
+/** A text that somebody wrote; `null` when it is blank. */
+export function textOf(text: string | null | undefined): string | null {
+  return text?.trim() ? truncateCharacters(text.trim(), DESCRIPTION_CHARACTERS) : null
+}
+
+/** Nothing but a web address goes to browsers as a picture. */
+export function pictureOf(url: string): string | null {
+  return /^https?:$/.test(URL.parse(url)?.protocol ?? '') ? url : null
+}
+
+const TreeBody = z.object({
+  truncated: z.boolean(),
+  tree: z.array(
+    z.object({
+      path: z.string(),
+      mode: z.string(),
+      type: z.enum(['blob', 'tree', 'commit']),
+      sha: z.string().regex(/^[0-9a-f]{40}$/),
+      size: z.int().min(0).optional(),
+    }),
+  ),
+})
+
+/** A tree as the API gives it, with the modes that files have in a listing of git. */
+export interface TreeBody {
+  truncated: boolean
+  tree: { path: string; mode: TreeEntry['mode']; type: 'blob' | 'tree' | 'commit'; sha: string; size?: number | undefined }[]
+}
+
+/** `null`: this is no tree. */
+export function readTree(body: unknown): TreeBody | null {
+  const parsed = TreeBody.safeParse(body)
+  return parsed.success ? (parsed.data as TreeBody) : null
+}
+
+/** The sizes of blobs, by id; `null`: this is no tree. */
+export function readSizes(body: unknown): { sizes: Map<string, number>; whole: boolean } | null {
+  const tree = readTree(body)
+  if (tree === null) return null
+  const blobs = tree.tree.flatMap(({ type, sha, size }) => (type === 'blob' && size !== undefined ? [[sha, size] as const] : []))
+  return { sizes: new Map(blobs), whole: !tree.truncated }
+}
+
+const BlobBody = z.object({ content: z.string(), encoding: z.literal('base64') })
+
+/** `null`: this is no blob. */
+export function readBlob(body: unknown): Uint8Array | null {
+  const parsed = BlobBody.safeParse(body)
+  return parsed.success ? Buffer.from(parsed.data.content, 'base64') : null
+}
+
+const ComparisonBody = z.object({ status: z.string(), merge_base_commit: z.object({ sha: z.string() }) })
+
+/** Whether the comparison says that the base leads to this very commit. */
+export function isBehind(body: unknown, commit: string): boolean {
+  const parsed = ComparisonBody.safeParse(body)
+  if (!parsed.success) return false
+  const { status, merge_base_commit } = parsed.data
+  return (status === 'behind' || status === 'identical') && merge_base_commit.sha === commit
+}

@@ -1,0 +1,338 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { NO_CONTENT } from '#api/operator/content.ts'
+import { readOperatorFolder } from '#api/operator/read-folder.ts'
+import type { AnswerOf } from '#core/contract/endpoints.ts'
+import { FEATURED_ADDRESSES, OPERATOR_PICTURE_BYTES } from '#core/limits.ts'
+import { BASE_URL, type TestApp, type TestAppOptions, testApp } from '#test/support/test-app.ts'
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+const GIF = Buffer.from('GIF89a\x01\x00\x01\x00')
+const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex')
+const WEBP = Buffer.from('RIFF\x1a\x00\x00\x00WEBPVP8L', 'latin1')
+
+const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nDo it.\n`
+const HANDBOOK = {
+  LICENSE: 'All rights reserved.\n',
+  'SKILLSET.md': '---\nname: Handbook\ndescription: How we work.\nimage: own.png\n---\n',
+  'own.png': PNG,
+  ...Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => [`${name}/SKILL.md`, skill(name)])),
+}
+const REPOSITORIES = {
+  'acme/handbook': HANDBOOK,
+  'acme/free': { 'one/SKILL.md': skill('one') },
+  'acme/mixed': { 'one/SKILL.md': skill('one'), 'two/SKILL.md': skill('two', 'license: MIT\n') },
+}
+
+let app: TestApp | null = null
+
+afterEach(async () => {
+  await app?.close()
+  app = null
+})
+
+async function folderOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(folder, name, '..'), { recursive: true })
+    await writeFile(join(folder, name), content)
+  }
+  return folder
+}
+
+/** The service with this `featured.yaml` and these pictures. */
+async function start(
+  yaml: string | null,
+  pictures: Readonly<Record<string, Uint8Array>> = {},
+  options: TestAppOptions = {},
+): Promise<TestApp> {
+  const folder = await folderOf({ ...(yaml === null ? {} : { 'featured.yaml': yaml }), ...pictures })
+  app = await testApp(REPOSITORIES, { ...options, operator: await readOperatorFolder(folder, BASE_URL) })
+  return app
+}
+
+const items = async (at: TestApp): Promise<AnswerOf<'featured'>['items']> => {
+  const { status, json, body } = await at.get('/api/v1/featured')
+  expect(status, body).toBe(200)
+  return (json as AnswerOf<'featured'>).items
+}
+const addresses = async (at: TestApp) => (await items(at)).map(({ address }) => address)
+const nameOf = (bytes: Uint8Array, extension: string) => `${createHash('sha256').update(bytes).digest('hex')}.${extension}`
+
+describe('the cards', () => {
+  test('are in the order of the operator, and ask for what is not indexed yet', async () => {
+    const at = await start('- address: /local/acme/mixed\n- address: /local/acme/handbook\n')
+    const first = await items(at)
+    expect(first.map(({ address, index }) => [address, index.status])).toEqual([
+      ['/local/acme/mixed', 'indexing'],
+      ['/local/acme/handbook', 'indexing'],
+    ])
+    expect(await at.index()).toBe(2)
+    expect((await items(at)).map(({ index }) => index.status)).toEqual(['ready', 'ready'])
+  })
+
+  test('carry what the mount says of the repository: its introduction, its skills counted, a few of them by name', async () => {
+    const at = await start('- address: /local/acme/handbook\n')
+    await at.open('/local/acme/handbook')
+    const mount = await at.ask('mounts', '/local/acme/handbook')
+    if (mount.index.status !== 'ready') throw new Error(mount.index.status)
+    const { manifest, license, counts } = mount.index
+    expect(await items(at)).toEqual([
+      {
+        address: '/local/acme/handbook',
+        repository: mount.repository,
+        verified: false,
+        image: mount.image,
+        index: { status: 'ready', manifest, license, counts, skillNames: ['a', 'b', 'c', 'd', 'e'] },
+      },
+    ])
+    expect(mount.image).toContain('/own.png')
+  })
+
+  test('may be of a folder at a ref, whose skills alone they count', async () => {
+    const at = await start('- address: /local/acme/handbook@main/b\n')
+    await at.open('/local/acme/handbook')
+    expect(await items(at)).toMatchObject([
+      {
+        address: '/local/acme/handbook@main/b',
+        index: { counts: { skills: 1 }, skillNames: ['b'], manifest: { path: 'SKILLSET.md' } },
+      },
+    ])
+  })
+
+  test('say that indexing failed, and when it is tried again', async () => {
+    const at = await start('- address: /local/acme/handbook\n')
+    await at.open('/local/acme/free')
+    await at.get('/api/v1/mounts/local/acme/handbook')
+    const lease = await at.queue.take('test')
+    if (lease) await at.queue.fail(lease, 'index.too_large')
+    expect(await items(at)).toMatchObject([
+      { index: { status: 'failed', errorCode: 'index.too_large', retryAt: expect.any(String) } },
+    ])
+  })
+
+  test('are of the reference repository while the operator has selected none', async () => {
+    for (const yaml of [null, '', '# nothing yet\n', '[]\n']) {
+      const folder = await folderOf(yaml === null ? {} : { 'featured.yaml': yaml })
+      expect(await readOperatorFolder(folder, BASE_URL)).toEqual(NO_CONTENT)
+    }
+    expect(await readOperatorFolder(null, BASE_URL)).toBe(NO_CONTENT)
+    app = await testApp({ 'mountglass/handbook': HANDBOOK, 'acme/tools': HANDBOOK })
+    expect(await addresses(app)).toEqual(['/local/mountglass/handbook'])
+  })
+
+  test('are none where there is no reference repository either', async () => {
+    expect(await items(await start(null))).toEqual([])
+  })
+})
+
+describe('left out', () => {
+  test('are addresses that cannot be resolved: no repository, no ref, no folder, no host, not served', async () => {
+    const at = await start(
+      [
+        '/local/acme/nothing',
+        '/local/acme/handbook@nothing',
+        '/local/acme/handbook/nothing',
+        '/gh/acme/handbook',
+        '/local/acme/handbook',
+        '/local/acme/mixed',
+      ]
+        .map(address => `- address: ${address}\n`)
+        .join(''),
+      {},
+      { deps: deps => ({ ...deps, deny: [({ repository }) => repository === 'mixed'] }) },
+    )
+    await at.open('/local/acme/handbook')
+    expect(await addresses(at)).toEqual(['/local/acme/handbook'])
+  })
+
+  test('are repositories whose index found no licence, neither of their own nor of a skill', async () => {
+    const at = await start('- address: /local/acme/free\n- address: /local/acme/mixed\n- address: /local/acme/mixed/one\n')
+    expect(await addresses(at)).toEqual(['/local/acme/free', '/local/acme/mixed', '/local/acme/mixed/one'])
+    await at.index()
+    expect(await addresses(at)).toEqual(['/local/acme/mixed'])
+  })
+
+  test('is what a host does not show, and what it does not tell in time: the others do not wait for it', async () => {
+    const at = await start(
+      '- address: /gh/acme/handbook\n- address: /local/acme/handbook\n- address: /gh/acme/mixed\n',
+      {},
+      { github: { withToken: false } },
+    )
+    Object.assign((await at.github.world.repository('acme', 'handbook')) ?? {}, { visibility: 'private' })
+    expect(await addresses(at)).toEqual(['/local/acme/handbook', '/gh/acme/mixed'])
+    at.advanceClock(700)
+    at.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api' } })
+    const startedAt = performance.now()
+    expect(await addresses(at)).toEqual(['/local/acme/handbook'])
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    at.github.faults.clear()
+    at.github.faults.add({ status: 500, times: 99, match: { host: 'api' } })
+    expect(await addresses(at)).toEqual(['/local/acme/handbook'])
+  })
+})
+
+describe('what the operator vouches for', () => {
+  test('is verified on the card and on every mount of the repository, in any spelling that the host takes', async () => {
+    const at = await start(
+      '- address: /local/acme/handbook/b\n  verified: true\n- address: /gh/ACME/Mixed\n  verified: true\n',
+      {},
+      { github: { withToken: false } },
+    )
+    await at.open('/local/acme/handbook')
+    for (const address of ['/local/acme/handbook', '/local/acme/handbook@main/b', '/gh/acme/mixed', '/gh/Acme/mixed@main']) {
+      expect((await at.ask('mounts', address)).verified, address).toBe(true)
+    }
+    for (const address of ['/local/acme/mixed', '/local/acme/free', '/gh/acme/handbook']) {
+      expect((await at.ask('mounts', address)).verified, address).toBe(false)
+    }
+    expect((await items(at)).map(({ address, verified }) => [address, verified])).toEqual([
+      ['/local/acme/handbook/b', true],
+      ['/gh/acme/mixed', true],
+    ])
+  })
+})
+
+describe("the operator's picture", () => {
+  test("comes before the manifest's on the card and on the mount, also while nothing is indexed", async () => {
+    const at = await start('- address: /local/acme/handbook\n  image: cover.png\n', { 'cover.png': PNG })
+    const image = `${BASE_URL}/media/${nameOf(PNG, 'png')}`
+    expect((await items(at))[0]).toMatchObject({ image, index: { status: 'indexing' } })
+    expect(await at.ask('mounts', '/local/acme/handbook')).toMatchObject({ image, index: { status: 'indexing' } })
+    await at.index()
+    for (const address of ['/local/acme/handbook', '/local/acme/handbook@main', '/local/acme/handbook/b'])
+      expect((await at.ask('mounts', address)).image, address).toBe(image)
+    expect((await at.ask('mounts', '/local/acme/mixed')).image).toBeNull()
+  })
+
+  test('is that of the nearest featured folder, and of a ref only where the ref is asked for', async () => {
+    const at = await start(
+      [
+        ['/local/acme/handbook', 'a.png'],
+        ['/local/acme/handbook/b', 'b.gif'],
+        ['/local/acme/handbook@v1', 'c.jpg'],
+      ]
+        .map(([address, image]) => `- address: ${address}\n  image: pictures/${image}\n`)
+        .join(''),
+      { 'pictures/a.png': PNG, 'pictures/b.gif': GIF, 'pictures/c.jpg': JPEG },
+    )
+    const repository = at.repository('acme/handbook')
+    await repository.tag('v1', at.commitOf('acme/handbook'))
+    await at.open('/local/acme/handbook')
+    const imageOf = async (address: string) => (await at.ask('mounts', address)).image?.replace(/.*\./, '')
+    expect(await imageOf('/local/acme/handbook')).toBe('png')
+    expect(await imageOf('/local/acme/handbook/a')).toBe('png')
+    expect(await imageOf('/local/acme/handbook/b')).toBe('gif')
+    expect(await imageOf('/local/acme/handbook@v1')).toBe('jpg')
+    expect(await imageOf('/local/acme/handbook@v1/b')).toBe('gif')
+  })
+
+  test('is served under its hash, for ever, by ranges, as what its first bytes say, to any page', async () => {
+    const pictures = { 'a.txt': PNG, b: GIF, 'c.png': JPEG, 'd.webp': WEBP }
+    const yaml = Object.keys(pictures).map(name => `- address: /local/acme/handbook/${name[0]}\n  image: ${name}\n`)
+    const at = await start(yaml.join(''), pictures)
+    for (const [bytes, extension, type] of [
+      [PNG, 'png', 'image/png'],
+      [GIF, 'gif', 'image/gif'],
+      [JPEG, 'jpg', 'image/jpeg'],
+      [WEBP, 'webp', 'image/webp'],
+    ] as const) {
+      const url = `/media/${nameOf(bytes, extension)}`
+      const { statusCode, headers, rawPayload } = await at.app.inject(url)
+      expect([statusCode, rawPayload]).toEqual([200, bytes])
+      expect(headers).toMatchObject({
+        'content-type': type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'accept-ranges': 'bytes',
+        'content-length': String(bytes.length),
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cross-origin-resource-policy': 'cross-origin',
+      })
+      const part = await at.app.inject({ url, headers: { range: 'bytes=1-3' } })
+      expect([part.statusCode, part.rawPayload]).toEqual([206, bytes.subarray(1, 4)])
+      expect(part.headers['content-range']).toBe(`bytes 1-3/${bytes.length}`)
+      expect((await at.app.inject({ url, headers: { 'if-none-match': String(headers.etag) } })).statusCode).toBe(304)
+      const head = await at.app.inject({ url, method: 'HEAD' })
+      expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(bytes.length)])
+    }
+  })
+
+  test('is the only thing under /media/', async () => {
+    const at = await start('- address: /local/acme/handbook\n  image: cover.png\n', { 'cover.png': PNG })
+    const name = nameOf(PNG, 'png')
+    const rests = ['', '~', 'cover.png', 'featured.yaml', name.replace('.png', ''), name.replace('.png', '.gif'), `${name}/`]
+    for (const rest of [...rests, name.toUpperCase(), '%2e%2e/featured.yaml', '%ZZ', `x/${name}`]) {
+      const { statusCode, headers } = await at.app.inject(`/media/${rest}`)
+      expect([rest, statusCode]).toEqual([rest, 404])
+      expect(String(headers['cache-control'])).not.toContain('immutable')
+    }
+  })
+})
+
+describe('a fault of the folder stops the start with one line that names the file and the line', () => {
+  const long = Array.from({ length: FEATURED_ADDRESSES + 1 }, (_, number) => `- address: /local/acme/r${number}\n`).join('')
+  test.each([
+    ['- address: /local/acme/a\n- adress: /local/acme/b\n', /featured\.yaml:2: adress: is not known here$/],
+    ['- address: /local/acme/a\n-\n', /featured\.yaml:2: must have an address$/],
+    ['- verified: true\n', /featured\.yaml:1: address: must be an address like \/gh\/acme\/handbook$/],
+    ['# cards\n\n- address: 7\n', /featured\.yaml:3: address: must be an address like/],
+    ['- address: /local/acme\n', /featured\.yaml:1: address: an address needs a host, an owner and a repository$/],
+    ['- address: /hub/acme/tools\n', /featured\.yaml:1: address: this deployment does not know/],
+    ['- address: /local/acme/a\n  verified: yes\n', /featured\.yaml:2: verified: must be true or false$/],
+    ['- address: /gh/acme/a\n- address: /gh/ACME/A/\n', /featured\.yaml:2: address: \/gh\/ACME\/A\/ is listed twice$/],
+    [
+      '- address: /local/acme/a\n  verified: true\n  image: none.png\n',
+      /featured\.yaml:3: image: none\.png is no file of this folder$/,
+    ],
+    [
+      '- address: /local/acme/a\n  image: ../outside.png\n',
+      /featured\.yaml:2: image: \.\.\/outside\.png is no file of this folder$/,
+    ],
+    ['- address: /local/acme/a\n  image: link.png\n', /featured\.yaml:2: image: link\.png is no file of this folder$/],
+    ['- address: /local/acme/a\n  image: ""\n', /featured\.yaml:2: image: {2}is no file of this folder$/],
+    ['- address: /local/acme/a\n  image: page.png\n', /featured\.yaml:2: image: page\.png is no PNG, JPEG, GIF or WebP picture$/],
+    ['- address: /local/acme/a\n  image: large.png\n', /featured\.yaml:2: image: large\.png is larger than \d+ bytes$/],
+    ['- address: /local/acme/a\n  image: "a\\nb.png"\n', /featured\.yaml:2: image: a b\.png is no file of this folder$/],
+    ['- address: [\n', /featured\.yaml:\d: [a-z ]+$/],
+    ['- address: /local/acme/a\n  address: /local/acme/b\n', /featured\.yaml:2: duplicated mapping key$/],
+    ['- &a {address: /local/acme/a}\n- *a\n', /featured\.yaml:2: aliases/],
+    ['address: /local/acme/a\n', /featured\.yaml:1: must be a list of addresses$/],
+    ['just words\n', /featured\.yaml:1: must be a list of addresses$/],
+    [long, /featured\.yaml:\d+: has more than 50 addresses$/],
+    [`# ${'x'.repeat(70_000)}\n`, /featured\.yaml: is larger than 65536 bytes$/],
+  ])('%j', async (yaml, message) => {
+    const parent = await folderOf({
+      'operator/featured.yaml': yaml,
+      'operator/page.png': '<script>alert(1)</script>',
+      'operator/large.png': Buffer.concat([PNG, Buffer.alloc(OPERATOR_PICTURE_BYTES)]),
+      'outside.png': PNG,
+    })
+    await symlink('../outside.png', join(parent, 'operator/link.png'))
+    const reading = readOperatorFolder(join(parent, 'operator'), BASE_URL)
+    await expect(reading).rejects.toThrow(message)
+    await expect(reading).rejects.toThrow(/^MOUNTGLASS_OPERATOR: [^\n]+$/)
+  })
+
+  test('text that is not UTF-8', async () => {
+    const folder = await folderOf({ 'featured.yaml': Buffer.from([0x2d, 0x20, 0xff]) })
+    await expect(readOperatorFolder(folder, BASE_URL)).rejects.toThrow(/featured\.yaml: is not UTF-8 text$/)
+  })
+
+  test('no folder', async () => {
+    const folder = await folderOf({ file: '' })
+    for (const path of [join(folder, 'nothing'), join(folder, 'file')])
+      await expect(readOperatorFolder(path, BASE_URL)).rejects.toThrow(`MOUNTGLASS_OPERATOR: there is no folder ${path}`)
+  })
+})
+
+test('a picture at the bound is taken', async () => {
+  const large = Buffer.concat([PNG, Buffer.alloc(OPERATOR_PICTURE_BYTES - PNG.length)])
+  const folder = await folderOf({ 'featured.yaml': '- address: /local/acme/a\n  image: large.png\n', 'large.png': large })
+  const { media } = await readOperatorFolder(folder, BASE_URL)
+  expect([...media.values()].map(({ bytes }) => bytes.length)).toEqual([OPERATOR_PICTURE_BYTES])
+})

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import type { Repository } from '#test/support/fake-github/world.ts'
+import { type Answer, type TestApp, testApp } from '#test/support/test-app.ts'
+
+const SKILL = '---\nname: one\ndescription: The first.\n---\nDo it.\n'
+const FILES = {
+  'package.json': '{"license":"MIT"}\n',
+  'skills/one/SKILL.md': SKILL,
+  'skills/one/logo.png': new Uint8Array(3_000),
+  'docs/guide.md': '# Guide\n\nSee [the code](../src/main.ts).\n',
+  'src/main.ts': 'export {}\n',
+}
+const ADDRESS = '/gh/acme/tools'
+
+let app: TestApp
+/** Calls of the stores since the list was emptied. */
+const storeCalls: string[] = []
+
+beforeEach(async () => {
+  storeCalls.length = 0
+  app = await testApp(
+    { 'acme/tools': FILES, 'acme/empty': {} },
+    {
+      blobs: recorded<BlobStore>(createMemoryBlobStore(systemClock)),
+      docs: recorded<DocStore>(createMemoryDocStore()),
+      github: { withToken: true },
+    },
+  )
+})
+
+afterEach(async () => {
+  expect(app.github.mistakes).toEqual([])
+  await app.close()
+})
+
+/** Writes down what is called. */
+function recorded<Store extends object>(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        storeCalls.push(`${String(name)} ${String(args[0])}`)
+        return (member as (...given: unknown[]) => unknown).apply(target, args)
+      }
+    },
+  })
+}
+
+async function shownAs(name: string, changes: Partial<Repository> = {}): Promise<Repository> {
+  const found = await app.github.world.repository('acme', name)
+  if (!found) throw new Error(`no repository ${name}`)
+  return Object.assign(found, changes)
+}
+
+const mount = (address = ADDRESS): Promise<Answer> => app.get(`/api/v1/mounts${address}`)
+const counts = () => ({ rest: app.github.log.rest.length, git: app.github.log.git.length })
+
+describe('the requests of an address', () => {
+  test('are three of the API and four of git for the first visit, none for the next, and one 304 a minute later', async () => {
+    await app.open(ADDRESS)
+    expect(counts()).toEqual({ rest: 3, git: 4 })
+    app.github.log.clear()
+    expect((await mount()).json).toMatchObject({ index: { status: 'ready', counts: { skills: 1, documents: 1 } } })
+    await app.askReady('skills', ADDRESS, { path: 'skills/one/SKILL.md' })
+    expect(app.github.log.all).toEqual([])
+    app.advanceClock(61)
+    expect((await mount()).status).toBe(200)
+    expect(app.github.log.lines).toEqual(['GET /repos/acme/tools/commits/heads%2Fmain 304'])
+  })
+
+  test('are no more for twenty visitors at once, who leave one job', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => mount()))
+    expect(answers.map(({ json }) => json.index.status)).toEqual(answers.map(() => 'indexing'))
+    expect(await app.index()).toBe(1)
+    expect(counts()).toEqual({ rest: 3, git: 4 })
+  })
+
+  test('are none where an owner or a name is not of the form of GitHub', async () => {
+    for (const [address, code] of [
+      ['/gh/-acme/tools', 'address.invalid_owner'],
+      ['/gh/ac.me/tools', 'address.invalid_owner'],
+      [`/gh/${'a'.repeat(40)}/tools`, 'address.invalid_owner'],
+      ['/gh/acme/tools.git', 'address.invalid_repository'],
+      [`/gh/acme/${'n'.repeat(101)}`, 'address.invalid_repository'],
+      ['/gh/acme/tools@--upload-pack=x', 'address.invalid_ref'],
+    ] as const) {
+      expect((await mount(address)).json.error.code).toBe(code)
+    }
+    expect(app.github.log.all).toEqual([])
+  })
+})
+
+test('the snapshot is the same as of the same repository in a folder', async () => {
+  await app.open(ADDRESS)
+  await app.open('/local/acme/tools')
+  const answers = async (host: string) => {
+    const address = `/${host}/acme/tools`
+    const { repository: _, address: __, ...overview } = await app.ask('mounts', address)
+    const { indexedAt: ___, ...index } = overview.index as { indexedAt?: string }
+    const file = async (path: string) => (await app.get(`/api/v1/files${address}?path=${path}`)).json
+    return {
+      ...overview,
+      index,
+      browse: await app.askReady('browse', address, { path: 'skills/one' }),
+      guide: await file('docs/guide.md'),
+      linked: await file('src/main.ts'),
+      picture: (await file('skills/one/logo.png')).error.code,
+    }
+  }
+  const atGitHub = await answers('gh')
+  expect(atGitHub).toEqual(await answers('local'))
+  expect(atGitHub).toMatchObject({ picture: 'file.not_text', linked: { content: 'export {}\n' } })
+})
+
+test('what is refused is found at the host', async () => {
+  await app.open(ADDRESS)
+  const answer = await app.get(`/api/v1/files${ADDRESS}?path=skills/one/logo.png`)
+  const sourceUrl = `${app.github.origins.web}/acme/tools/raw/${app.commitOf('acme/tools')}/skills/one/logo.png`
+  expect(answer).toMatchObject({ status: 415, json: { error: { code: 'file.not_text', sourceUrl } } })
+})
+
+describe('what the host does not show to everyone', () => {
+  const states: [string, (repository: Repository) => void][] = [
+    ['absent', repository => app.github.world.remove(repository)],
+    ['private', repository => Object.assign(repository, { visibility: 'private' })],
+    ['internal', repository => Object.assign(repository, { visibility: 'internal' })],
+    [
+      'blocked by law',
+      repository => Object.assign(repository, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } }),
+    ],
+    [
+      'blocked by terms',
+      repository => Object.assign(repository, { blocked: { reason: 'tos', createdAt: '2026-01-01T00:00:00Z' } }),
+    ],
+  ]
+
+  test('is answered with the same bytes and headers, after the same questions to the host and to the stores', async () => {
+    const seen: unknown[] = []
+    for (const [index, [, hide]] of states.entries()) {
+      // Names of one length, so that everything may be compared.
+      const repository = await app.repositories.create('acme', `hidden-${index}`)
+      await repository.commit(FILES)
+      hide(await shownAs(repository.name))
+      app.github.log.clear()
+      storeCalls.length = 0
+      const { status, headers, body } = await mount(`/gh/acme/${repository.name}`)
+      const { 'x-request-id': _, date: __, ...rest } = headers
+      const asked = app.github.log.all.map(({ host, method }) => `${host} ${method}`)
+      seen.push({ status, headers: rest, body, asked, stores: [...storeCalls] })
+    }
+    expect(seen).toEqual(seen.map(() => seen[0]))
+    expect(seen[0]).toMatchObject({
+      status: 404,
+      body: expect.stringContaining('mount.repo_not_found'),
+      asked: ['api GET'],
+      stores: [],
+    })
+  })
+
+  test.each(states)('is on no route a minute after it was indexed, when it is %s', async (_, hide) => {
+    await app.open(ADDRESS)
+    const commit = app.commitOf('acme/tools')
+    await mount(`${ADDRESS}@${commit}`)
+    hide(await shownAs('tools'))
+    app.advanceClock(60)
+    for (const url of [
+      `mounts${ADDRESS}`,
+      `mounts${ADDRESS}@${commit}`,
+      `browse${ADDRESS}`,
+      `find${ADDRESS}?query=first`,
+      `skills${ADDRESS}@${commit}?path=skills/one/SKILL.md`,
+      `files${ADDRESS}?path=docs/guide.md`,
+    ]) {
+      expect(await app.get(`/api/v1/${url}`), url).toMatchObject({
+        status: 404,
+        json: { error: { code: 'mount.repo_not_found' } },
+      })
+    }
+  })
+})
+
+test('a renamed repository answers under its new address, with the index that it has', async () => {
+  await app.open(ADDRESS)
+  app.github.world.rename(await shownAs('tools'), { owner: app.github.organization('Moved'), name: 'Kit' })
+  app.advanceClock(301)
+  for (const address of [ADDRESS, '/gh/moved/kit', '/gh/MOVED/Kit']) {
+    expect((await mount(address)).json).toMatchObject({
+      address: '/gh/Moved/Kit',
+      repository: { owner: 'Moved', name: 'Kit' },
+      index: { status: 'ready' },
+    })
+  }
+})
+
+test('a commit that only a fork holds is no ref of the original', async () => {
+  const fork = await app.repositories.create('evil', 'tools')
+  await fork.commit(FILES)
+  const impostor = await fork.commit({ 'skills/one/SKILL.md': SKILL.replace('Do it', 'Do evil') })
+  const shown = await app.github.world.repository('evil', 'tools')
+  Object.assign(shown as Repository, { forkOf: await shownAs('tools') })
+  expect((await mount(`/gh/evil/tools@${impostor}`)).json).toMatchObject({ pinned: true, commit: impostor })
+  expect(await mount(`${ADDRESS}@${impostor}`)).toMatchObject({ status: 404, json: { error: { code: 'mount.ref_not_found' } } })
+})
+
+test('an empty repository has no ref', async () => {
+  expect(await mount('/gh/acme/empty')).toMatchObject({ status: 404, json: { error: { code: 'mount.ref_not_found' } } })
+})
+
+describe('a host that cannot be asked', () => {
+  test('because of its limit is 503 with the seconds to wait, while what is indexed goes on being served', async () => {
+    await app.open(ADDRESS)
+    for (const [pause, status] of [
+      [() => app.github.limits.exhaust(null, { seconds: 300 }), 403],
+      [() => app.github.limits.secondary({ status: 429, retryAfterSeconds: 30, times: 9 }), 429],
+    ] as const) {
+      app.github.limits.set('personal', 0)
+      pause()
+      expect((await mount()).json.index.status, String(status)).toBe('ready')
+      const refused = await mount('/gh/acme/empty')
+      expect(refused).toMatchObject({ status: 503, json: { error: { code: 'mount.rate_limited' } } })
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+      app.advanceClock(301)
+      app.github.limits.reset()
+      expect((await mount()).status).toBe(200)
+    }
+  })
+
+  test('in time is 503 within six seconds, also when every answer is late', async () => {
+    app.github.faults.add({ delaySeconds: 2.6, times: 9, match: { host: 'api' } })
+    const late = performance.now()
+    expect((await mount()).status).toBe(200)
+    expect(performance.now() - late).toBeLessThan(6_000)
+    app.github.faults.clear()
+    app.github.faults.add({ delaySeconds: 60, times: 9, match: { host: 'api' } })
+    const silent = performance.now()
+    expect(await mount('/gh/acme/empty')).toMatchObject({ status: 503, json: { error: { code: 'mount.unavailable' } } })
+    expect(performance.now() - silent).toBeLessThan(6_000)
+  })
+})
+
+test('a repository that cannot be fetched fails with its code', async () => {
+  app.github.faults.add({ reset: true, times: 99, match: { host: 'web' } })
+  await mount()
+  await app.index()
+  expect((await mount()).json.index).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
+})

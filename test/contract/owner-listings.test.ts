@@ -1,0 +1,101 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createOwnerListings, type IndexedDefault } from '#core/owner-listings.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import { ownerListingKey, ownerPrefix } from '#core/snapshot/keys.ts'
+import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import { jobOf } from '#test/support/store-values.ts'
+
+const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+
+/** A repository of the account as it was indexed. */
+function indexed(number: number, skills: number, repository: Partial<IndexedDefault['repository']> = {}): IndexedDefault {
+  const job = jobOf(number)
+  const names = Array.from({ length: skills }, (_, index) => `skill-${index}`)
+  return {
+    repository: { ...job.repository, ownerId: 'gh-7', ...repository },
+    commit: job.commit,
+    header: {
+      root: {
+        folder: { counts: { skills, documents: 1 }, license: OPEN, image: { path: 'cover.png' } },
+        skills: names.map(name => ({
+          path: `${name}/SKILL.md`,
+          directory: name,
+          name,
+          description: '',
+          warnings: [],
+          translations: {},
+          license: OPEN,
+        })),
+        documents: [],
+        diagnostics: [],
+      },
+    },
+  }
+}
+
+describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $driver', ({ open }) => {
+  async function openListings() {
+    const docs = await open(await temporaryFolder())
+    onTestFinished(() => docs.close())
+    return { docs, listings: createOwnerListings(docs) }
+  }
+
+  test('have what a card needs of every repository, and of one account alone', async () => {
+    const { listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    await listings.keep(indexed(2, 1))
+    await listings.keep(indexed(3, 1, { ownerId: 'gh-71' }))
+    const found = await listings.of('gh-7')
+    expect(found.map(({ repositoryId }) => repositoryId).sort()).toEqual([1, 2].map(number => jobOf(number).repository.id).sort())
+    expect(found.find(({ counts }) => counts.skills === 7)).toEqual({
+      repositoryId: jobOf(1).repository.id,
+      name: jobOf(1).repository.name,
+      commit: jobOf(1).commit,
+      image: { path: 'cover.png' },
+      license: OPEN,
+      counts: { skills: 7, documents: 1 },
+      skillNames: ['skill-0', 'skill-1', 'skill-2', 'skill-3', 'skill-4'],
+    })
+  })
+
+  test('follow what is indexed next, and let go of what has no skills or is not for everyone', async () => {
+    const { listings } = await openListings()
+    const skills = async () => (await listings.of('gh-7')).map(({ counts }) => counts.skills)
+    await listings.keep(indexed(1, 7))
+    await listings.keep(indexed(1, 2))
+    expect(await skills()).toEqual([2])
+    await listings.keep(indexed(1, 0))
+    expect(await skills()).toEqual([])
+    await listings.keep(indexed(1, 0))
+    await listings.keep(indexed(1, 2))
+    await listings.keep(indexed(1, 2, { visibility: 'private' }))
+    expect(await skills()).toEqual([])
+  })
+
+  test('are not written again while nothing changes', async () => {
+    const { docs, listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    const key = ownerListingKey('gh-7', jobOf(1).repository.id)
+    const before = await docs.read(key)
+    await listings.keep(indexed(1, 7))
+    expect((await docs.read(key))?.etag).toBe(before?.etag)
+  })
+
+  test('of a host without accounts are none', async () => {
+    const { docs, listings } = await openListings()
+    const { ownerId: _, ...repository } = indexed(1, 7).repository
+    await listings.keep({ ...indexed(1, 7), repository })
+    expect(await docs.list('')).toEqual([])
+  })
+
+  test('pass over documents that they cannot read', async () => {
+    const { docs, listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    await damage(docs, `${ownerPrefix('gh-7')}gh-9`)
+    expect((await listings.of('gh-7')).length).toBe(1)
+  })
+})
+
+async function damage(docs: DocStore, key: string): Promise<void> {
+  await docs.create(key, { repositoryId: 9 })
+}
