@@ -12,6 +12,7 @@ import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
 import { contentHandlers } from './routes/content.ts'
 import { registerHealth } from './routes/health.ts'
+import { registerHooks } from './routes/hooks.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 
 export interface AppOptions {
@@ -76,6 +77,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   await registerOpenApi(app, options.baseUrl)
   registerHealth(app, deps)
   registerRawFiles(app, deps)
+  registerHooks(app, deps)
   await app.register(async api => registerApi(api, deps), { prefix: API })
   if (site) await app.register(site)
   else app.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))

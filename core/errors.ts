@@ -26,6 +26,7 @@ export const ERROR_STATUS = {
   'file.not_served': 403,
   'file.too_large': 413,
   'file.not_text': 415,
+  'hook.forged': 401,
   'service.internal': 500,
 } as const
 
@@ -74,6 +75,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'file.not_served': 'its license permits a description but not a copy; read it at its source',
   'file.too_large': 'the file is larger than the readable size; read it at its source',
   'file.not_text': 'the file is not UTF-8 text; read it at its source',
+  'hook.forged': 'the message has no signature of the git host, or a wrong one',
   'service.internal': 'something went wrong on our side',
 }
 

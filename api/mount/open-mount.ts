@@ -6,6 +6,7 @@ import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
 import { readFolder } from './folder.ts'
+import type { RepositoryRule } from './repository-rule.ts'
 import { requestIndexing } from './request-indexing.ts'
 
 /** A resolved address with the state of its index. */
@@ -76,8 +77,12 @@ export async function openMount(
 }
 
 function requireServed(deps: Deps, repository: Address): void {
-  const allowed = deps.allow === null || deps.allow.some(rule => rule(repository))
-  if (!allowed || deps.deny.some(rule => rule(repository))) throw new ServiceError('mount.not_allowed')
+  if (!isServed(deps, repository)) throw new ServiceError('mount.not_allowed')
+}
+
+/** Whether this deployment serves the repository, as its operator says. */
+export function isServed({ allow, deny }: Pick<Deps, 'allow' | 'deny'>, repository: Parameters<RepositoryRule>[0]): boolean {
+  return (allow === null || allow.some(rule => rule(repository))) && !deny.some(rule => rule(repository))
 }
 
 /** "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart. */

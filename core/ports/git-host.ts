@@ -29,8 +29,38 @@ export interface GitHost {
 
   readonly urls: HostUrls
 
+  /** How the host tells of changes; absent where it does not. */
+  readonly hook?: HostHook
+
   close(): Promise<void>
 }
+
+/** Messages that a host posts. What they say of a repository is never waited for: without them it is noticed later. */
+export interface HostHook {
+  /** What follows `/hooks/` in the address that the host is given. */
+  readonly name: string
+
+  /** Bytes of the largest message. */
+  readonly maxBytes: number
+
+  /** Whether it is worth reading the body of a message with these headers. */
+  isSigned(headers: HookHeaders): boolean
+
+  /** Checks a message, and forgets at once what it says is no longer true. */
+  receive(headers: HookHeaders, body: Uint8Array): HookAnswer
+}
+
+export type HookHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+export type HookAnswer =
+  /** It does not come from the host. */
+  | { status: 'forged' }
+  /** It comes from the host and is not as the host describes it. */
+  | { status: 'malformed' }
+  /** It says nothing new. */
+  | { status: 'ignored' }
+  /** `commits`: what refs that somebody has opened point at from now on. */
+  | { status: 'heard'; commits: readonly { repository: HostRepository; commit: CommitSha }[] }
 
 export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */

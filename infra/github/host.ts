@@ -5,6 +5,7 @@ import {
   type BlobSelection,
   type GitHost,
   type HostAnswer,
+  type HostHook,
   type HostRepository,
   type HostUrls,
   ReadError,
@@ -25,6 +26,7 @@ import { createGitHubApi, type GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
 import { type Belonging, createBelonging } from './belonging.ts'
 import { readRepository, readSizes } from './described.ts'
+import { createWebhook, type NamedRepository } from './webhook.ts'
 
 export interface GitHubHostOptions {
   /** Where people look: `https://github.com`, without a slash at its end. */
@@ -33,6 +35,8 @@ export interface GitHubHostOptions {
   apiUrl: string
   /** For what everyone may see; without one the host answers 60 questions an hour. */
   token: string | null
+  /** `null`: no messages of GitHub are taken. */
+  webhookSecret: string | null
   clock: Clock
   /** Whether there is a git program. Without it files come from archives, and a pinned commit only counts on the default branch. */
   hasGit: boolean
@@ -71,6 +75,7 @@ class GitHubHost implements GitHost {
   readonly segment = 'gh'
   readonly isRemote = true
   readonly urls: HostUrls
+  readonly hook?: HostHook
   readonly #options: GitHubHostOptions
   readonly #api: GitHubApi
   readonly #belonging: Belonging
@@ -82,6 +87,8 @@ class GitHubHost implements GitHost {
   readonly #pins: AnswerCache<CommitSha>
   /** When the host last showed a repository to everyone, by id, in milliseconds since 1970. */
   readonly #shownAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
+  /** When the host last told of a change, likewise. */
+  readonly #changedAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
   readonly #pool = createScratchPool()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -96,6 +103,13 @@ class GitHubHost implements GitHost {
     this.#refs = new AnswerCache(HELD_COMMITS, PATIENCE_MS, clock)
     this.#pins = new AnswerCache(HELD_COMMITS, PATIENCE_MS, clock)
     this.urls = { raw: ({ owner, name }, commit, path) => `${url}/${owner}/${name}/raw/${commit}/${encodePath(path)}` }
+    if (options.webhookSecret !== null) {
+      this.hook = createWebhook({
+        secret: options.webhookSecret,
+        onChanged: named => this.#forget(named),
+        onPushed: (id, ref) => this.#expireRefs(id, ref),
+      })
+    }
     setMaxListeners(0, this.#closing.signal)
   }
 
@@ -184,12 +198,12 @@ class GitHubHost implements GitHost {
         const repository = readRepository(answer.data)
         if (repository === null) return UNAVAILABLE
         if (repository === 'hidden') return MISSING
-        this.#shownAt.set(repository.id, askedAt)
+        this.#noteShown(repository, askedAt)
         return { status: 'ok', value: { repository, etag: answer.etag } }
       }
       case 'unchanged':
         if (known === null) return UNAVAILABLE
-        this.#shownAt.set(known.repository.id, askedAt)
+        this.#noteShown(known.repository, askedAt)
         return { status: 'ok', value: known }
       case 'missing':
         return MISSING
@@ -217,7 +231,7 @@ class GitHubHost implements GitHost {
         case 'ok':
         case 'unchanged':
           if (commit === null) return UNAVAILABLE
-          if (!this.#api.maySeePrivate) this.#shownAt.set(repository.id, askedAt)
+          if (!this.#api.maySeePrivate) this.#noteShown(repository, askedAt)
           return { status: 'ok', value: commit }
         case 'no_commit':
           continue
@@ -242,6 +256,32 @@ class GitHubHost implements GitHost {
     const shown = await this.#ask(owner, name, SHOWN_SECONDS)
     if (shown.status === 'ok' || shown.status === 'missing') return this.#isGone(repository) ? GONE : answer
     return shown
+  }
+
+  /** Unless the host has told of a change since it was asked. */
+  #noteShown({ id }: HostRepository, askedAt: number): void {
+    if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
+  }
+
+  /** The repository may have another name, or be hidden, from now on. */
+  #forget({ id, fullName }: NamedRepository): void {
+    this.#changedAt.set(id, this.#now())
+    this.#shownAt.delete(id)
+    this.#repositories.drop(fullName.toLowerCase())
+    this.#repositories.dropWhere((_, answer) => answer?.status === 'ok' && answer.value.repository.id === id)
+    this.#refs.dropWhere(key => key.startsWith(`${id}:`))
+  }
+
+  /** @returns whether the ref was opened lately. After a start nothing was, which costs the next visitor a minute. */
+  #expireRefs(id: string, ref: string): boolean {
+    let isOpened = false
+    this.#refs.expireWhere((key, answer) => {
+      const [keyId, ...names] = key.split(/[: ]/)
+      if (keyId !== id) return false
+      if (answer?.status === 'ok' && names.some(name => `refs/${name}` === ref || name === ref)) isOpened = true
+      return true
+    })
+    return isOpened
   }
 
   /** Under its new name; `null` when it has none that everyone sees. */
