@@ -93,12 +93,13 @@ export interface ReadLimits {
  */
 export interface BlobSelection {
   /**
-   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`,
-   * also since the caller has the blob already.
+   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`.
    */
   usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
   /** The bytes of larger blobs are not brought. */
   maxBytes: number
+  /** Asked once, of the blobs that would be brought or asked about: those of which the caller needs neither bytes nor size. */
+  heldAmong?(oids: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 export type BlobUse = 'bytes' | 'size' | 'nothing'
@@ -126,7 +127,7 @@ export interface TreeEntry {
   mode: '100644' | '100755' | '120000' | '160000'
   /** Blob id, or the commit of a submodule. */
   oid: string
-  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it. */
+  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it or holds it. */
   sizeBytes: number | null
 }
 

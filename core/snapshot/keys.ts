@@ -12,6 +12,11 @@ export function packKey(repository: HostRepository, packName: string): string {
   return `${classedPrefix(repository)}/p/${packName}`
 }
 
+/** Names the blobs that indexing a commit has met. A hint for the next commit, not part of the snapshot. */
+export function metBlobsKey(repository: HostRepository, commit: CommitSha): string {
+  return `${classedPrefix(repository)}/b/${commit}/${VERSIONS}`
+}
+
 /** Lease or failure of an index job. */
 export function jobKey(repository: HostRepository, commit: CommitSha): string {
   return `ctl/job/${classedPrefix(repository)}/${commit}.${VERSIONS}`
