@@ -60,6 +60,7 @@ test.for([
   ['MOUNTGLASS_GITHUB_API_URL', 'https://secret-value@api.github.com'],
   ['MOUNTGLASS_GITHUB_API_URL', 'file:///etc'],
   ['MOUNTGLASS_GITHUB_TOKEN', 'secret-value and more'],
+  ['MOUNTGLASS_GITHUB_WEBHOOK_SECRET', 'secret-value'],
   ['MOUNTGLASS_BASE_URL', 'https://mountglass.example/?a=b'],
 ] as const)('%s="%s" stops the start with one line that names the variable and not its value', ([variable, value]) => {
   const parse = () => [parseSettings({ [variable]: value }), parseInfraSettings({ [variable]: value })]
