@@ -12,13 +12,15 @@ export interface ReadOnce {
   files: number
   /** Of what was read. */
   textBytes: number
-  /** The largest of this process and those that it started; 0 unless it was asked for. */
-  peakMegabytes: number
+  /** Of this process. */
+  ownMegabytes: number
+  /** The largest of those that it started; 0 unless they were watched. */
+  startedMegabytes: number
 }
 
 /**
- * `github-once.ts read|next|peak <url> <apiUrl> <owner> <name> <ref>` reads what indexing would read, and prints figures as JSON.
- * `next`: as if everything of the commit before was held. `peak`: watches memory, which takes time.
+ * `github-once.ts read|next|watch <url> <apiUrl> <owner> <name> <ref>` reads what indexing would read, and prints figures as JSON.
+ * `next`: as if everything of the commit before was held. `watch`: watches the memory of other processes, which takes time and memory.
  */
 const LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 600 }
 /** More make the indexer keep its heap small. */
@@ -32,14 +34,15 @@ const repository = answered(await host.repository(owner, name))
 const commit = answered(await host.resolve(repository, ref))
 const before =
   mode === 'next' ? new Set((await listed(answered(await host.resolve(repository, 'main')))).map(({ oid }) => oid)) : null
-const stopWatching = mode === 'peak' ? watchMemory() : () => 0
+const stopWatching = mode === 'watch' ? watchMemory() : () => 0
 
 const startedAt = performance.now()
 const figures = await read()
 const seconds = (performance.now() - startedAt) / 1000
-const peakMegabytes = stopWatching()
+const ownMegabytes = process.resourceUsage().maxRSS / 1000
+const startedMegabytes = stopWatching() / 1000
 await host.close()
-process.stdout.write(JSON.stringify({ ...figures, seconds, peakMegabytes } satisfies ReadOnce))
+process.stdout.write(JSON.stringify({ ...figures, seconds, ownMegabytes, startedMegabytes } satisfies ReadOnce))
 
 async function read(): Promise<Pick<ReadOnce, 'files' | 'textBytes'>> {
   const selection: BlobSelection = before
@@ -80,7 +83,7 @@ function answered<Value>(answer: { status: string; value?: Value }): Value {
   return answer.value
 }
 
-/** Looks at the peaks of the processes that were started, again and again. */
+/** Looks at the peaks of the processes that were started, again and again; in kilobytes. */
 function watchMemory(): () => number {
   let peakKilobytes = 0
   const look = () => {
@@ -89,7 +92,7 @@ function watchMemory(): () => number {
   const timer = setInterval(look, WATCH_MILLISECONDS)
   return () => {
     clearInterval(timer)
-    return Math.max(peakKilobytes, process.resourceUsage().maxRSS) / 1000
+    return peakKilobytes
   }
 }
 

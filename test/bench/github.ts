@@ -58,7 +58,7 @@ async function measureRepository(github: FakeGitHub, root: string, repository: B
     nexts.push(await readOnce('next', github, repository, NEXT))
     nextBytes = bytesOfLastReading(github)
   }
-  const peak = await readOnce('peak', github, repository, 'main')
+  const watched = await readOnce('watch', github, repository, 'main')
   return {
     repository: name,
     files: reads[0]?.files ?? 0,
@@ -70,7 +70,7 @@ async function measureRepository(github: FakeGitHub, root: string, repository: B
     readBytes,
     packBytes,
     next: { changed, seconds: median(nexts.map(({ seconds }) => seconds)), bytes: nextBytes },
-    peakMegabytes: peak.peakMegabytes,
+    peakMegabytes: Math.max(watched.startedMegabytes, ...reads.map(({ ownMegabytes }) => ownMegabytes)),
     ...(await countRequests(github, repository)),
   }
 }
@@ -103,7 +103,7 @@ function sizeOfBlobs(gitDir: string): number {
 }
 
 async function readOnce(
-  mode: 'read' | 'next' | 'peak',
+  mode: 'read' | 'next' | 'watch',
   github: FakeGitHub,
   { owner, name }: BenchRepository,
   ref: string,
