@@ -135,6 +135,13 @@ describe('a push', () => {
     expect(await indexed()).toBe(0)
   })
 
+  test('to a repository that is private by now indexes nothing', async () => {
+    await app.open(ADDRESS)
+    repository.visibility = 'private'
+    await push({ 'docs/guide.md': 'Two.' })
+    expect(await indexed()).toBe(0)
+  })
+
   test('to a repository that this deployment refuses indexes nothing', async () => {
     await app.open(ADDRESS)
     app.deps.deny = [({ repository: name }) => name === 'tools']
