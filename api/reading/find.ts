@@ -13,7 +13,7 @@ import type { ReadyMount } from '../mount/open-mount.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
 import { bestPassage } from '../search/passage.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
-import { informationOf, type MatchedTerm, rankItems } from '../search/ranking.ts'
+import { informationOf, type MatchedTerm, RANKING_VERSION, rankItems } from '../search/ranking.ts'
 import type { DictionaryTerm, SearchReader } from '../search/section-reader.ts'
 import { closeWords, isRespelled } from '../search/spelling.ts'
 import type { WeightedTerm } from '../search/term-places.ts'
@@ -47,7 +47,7 @@ export async function findInMount(
 ): Promise<Extract<FindAnswer, { status: 'ready' }>> {
   const { snapshot, repository, commit, address } = mount
   const folder = folderOf(address.path, path)
-  const parameters = { mount: address.path, path: folder, query, search: String(SEARCH_VERSION) }
+  const parameters = { mount: address.path, path: folder, query, search: `${SEARCH_VERSION}.${RANKING_VERSION}` }
   const binding = { route: 'find', repositoryId: repository.id, commit, parameters }
   const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, Position)
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Does pieces of work one after another, in the order in which they are asked for, and gives way to other requests whenever they have taken long. */
+/** Does pieces of work one after another, in the order in which they are asked for; gives way to others whenever they have taken long. */
 export type Slices = <Value>(work: () => Value) => Promise<Value>
 
 const SLICE_MILLISECONDS = 10

@@ -34,9 +34,9 @@ const LINK_WORTH = 0.5
 const PHRASE_SHARE = 0.25
 
 /**
- * The passage of a Markdown, reStructuredText or plain text file that matches the terms best, as one line of plain text: at most `SUMMARY_CHARACTERS`
- * characters, an ellipsis where it begins or ends inside a sentence. `null` when no term stands in the visible text beside its title,
- * which readers are shown anyway.
+ * The passage of a Markdown, reStructuredText or plain text file that matches the terms best, as one line of plain text: at most
+ * `SUMMARY_CHARACTERS` characters, an ellipsis where it begins or ends inside a sentence. `null` when no term stands in the visible text
+ * beside its title, which readers are shown anyway.
  *
  * Terms are those of the analyzer. Stop words count only when no other term stands there. Time is linear in the text.
  */

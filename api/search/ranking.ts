@@ -4,6 +4,13 @@ import { impactOf, PLACE, placeOf, visitPostings } from '#core/search/postings.t
 import type { QueryTerm } from './query.ts'
 import { FULL } from './weights.ts'
 
+/**
+ * Version of the order of results, part of every cursor: a page of another order does not go on.
+ *
+ * 1: the first one that is counted.
+ */
+export const RANKING_VERSION = 1
+
 /** The postings of a query term itself, or of a term close to it where it stands nowhere. */
 export interface TermMatch {
   /** How many items have it. */

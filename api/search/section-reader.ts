@@ -1,7 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { SEARCH_VERSION } from '#core/search/analyze.ts'
 import { BLOCK_ITEMS, type FoundTerm, type ItemRecord, readItemsBlock, type SpellingEntry } from '#core/search/blocks.ts'
-import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
+import { type BlockIndex, decodeHead, HEAD_BYTES, type SearchHead } from '#core/search/head.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from '../reading/bisect.ts'
@@ -50,8 +49,6 @@ export interface DictionaryTerm {
 
 /** A section of at most this many bytes is read whole. */
 const WHOLE_BYTES = 1024 * 1024
-/** What a head may unpack to; that of a million items takes a quarter. */
-const HEAD_BYTES = 64 * 1024 * 1024
 /** What a block may unpack to: 32 items with the longest paths, titles and summaries in the longest spelling. */
 const UNPACKED_BLOCK_BYTES = 1024 * 1024
 const CONTINUATIONS = 16
@@ -84,8 +81,7 @@ interface OpenSection {
 }
 
 async function loadSection({ section, read }: StoredSection): Promise<Loaded<OpenSection>> {
-  const { version, segments, headBytes, headChecksum } = section
-  if (version !== SEARCH_VERSION) throw new Error(`it has terms of version ${version}`)
+  const { segments, headBytes, headChecksum } = section
   const sizeBytes = sizeOfSegments(segments)
   const headStart = sizeBytes - headBytes
   const start = sizeBytes <= WHOLE_BYTES ? 0 : headStart

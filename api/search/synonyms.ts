@@ -4,7 +4,7 @@ import { analyze } from '#core/search/analyze.ts'
  * Words and phrases that developers use for one another: short forms and what they stand for. A line of the table is one meaning.
  * Forms that hardly mean anything else, as they are written in prose: names that code is full of (`msg`, `param`) would only stir what is found,
  * and what only looks alike is left to respelling.
- * The ranking changes with the table: `SEARCH_VERSION` grows with it, so that cursors of before end.
+ * The ranking changes with the table: `RANKING_VERSION` grows with it.
  */
 const SYNONYMS = `
 pr = pull request

@@ -10,13 +10,13 @@
  */
 
 /**
- * Version of the terms and of the ranking. A change here makes old postings and old positions wrong,
- * so `RULES_VERSION` grows with it.
+ * Version of the terms and of what a posting says, part of the header's key: a snapshot with other terms is not seen, and built anew.
  *
  * 1: the first analyzer.
- * 2: impacts of seven bits with places, keywords, triples of characters; names held whole, synonyms and a floor of the score.
+ * 2: places and impacts in a posting, keywords, triples of characters.
+ * 3: the end of a contraction is no word.
  */
-export const SEARCH_VERSION = 2
+export const SEARCH_VERSION = 3
 
 /** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
 export const TERM_UNITS = 64
@@ -48,7 +48,7 @@ export function analyze(
     const kind = classAt(folded, index)
     if (kind === PAIRED) index = visitPairs(folded, index, group++, triples, visit)
     else if (kind === OTHER) index += unitsAt(folded, index)
-    else index = visitIdentifier(folded, index, group++, visit)
+    else index = endOfContraction(folded, visitIdentifier(folded, index, group++, visit))
   }
 }
 
@@ -112,6 +112,18 @@ function visitPlainWord(text: string, start: number, end: number, group: number,
   return end
 }
 
+/** Behind `'s`, `'t`, `'ll` and the like, which say nothing. */
+function endOfContraction(text: string, end: number): number {
+  const unit = text.charCodeAt(end)
+  if (unit !== APOSTROPHE && unit !== RIGHT_QUOTE) return end
+  CONTRACTION.lastIndex = end + 1
+  return CONTRACTION.test(text) ? CONTRACTION.lastIndex : end
+}
+
+const APOSTROPHE = 0x27
+const RIGHT_QUOTE = 0x2019
+const CONTRACTION = /(?:s|t|d|m|ll|re|ve)(?![\p{L}\p{N}_])/iuy
+
 /** `C++`, `C#`, `F#`: one ASCII letter and its sign. */
 function languageSuffixAt(text: string, start: number, end: number): '++' | '#' | '' {
   if (text.charCodeAt(start) >= 0x80 || classAt(text, start) === DIGIT) return ''
@@ -140,8 +152,12 @@ function visitWord(text: string, start: number, end: number, kind: 'word' | 'par
   }
   const isSplit = partStart > start
   if (isSplit) visit(singular(text.slice(partStart, end).toLowerCase()), 'part', group)
-  visit(singular(text.slice(start, end).toLowerCase()), isSplit ? 'whole' : kind, group)
+  const word = text.slice(start, end)
+  visit(ACRONYMS.test(word) ? word.slice(0, -1).toLowerCase() : singular(word.toLowerCase()), isSplit ? 'whole' : kind, group)
 }
+
+/** `PRs`, `IDs`: too short to tell from other words once they are in lower case. */
+const ACRONYMS = /^[A-Z]{2,}s$/
 
 function visitWhole(text: string, start: number, end: number, group: number, visit: Visit): void {
   if (end - start <= TERM_UNITS) visit(text.slice(start, end).toLowerCase(), 'whole', group)
@@ -217,7 +233,8 @@ export function isStopWord(term: string): boolean {
 
 const STOP_WORDS = new Set(
   `a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my no not of on or our
-  should so such that the their them then there these they this to was we were what when where which who why will with would you your`
+  should so such that the their them then there these they this to was we were what when where which who why will with would you your
+    ain aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn`
     .split(/\s+/)
     .map(singular),
 )

@@ -46,6 +46,9 @@ export const PAGE_BYTES = 4 * 1024
 /** Tells whether an item is the one that it was in an earlier commit. */
 export const FINGERPRINT_BYTES = 12
 
+/** What a head may unpack to; that of a million items takes a quarter. */
+export const HEAD_BYTES = 64 * 1024 * 1024
+
 export const TITLE_LENGTH_MAX = 255
 
 export function encodeHead(head: SearchHead): Uint8Array {

@@ -134,8 +134,6 @@ export type WithheldRow = z.infer<typeof WithheldRow>
  * Blocks and head are compressed with raw deflate, postings and fingerprints are not.
  */
 export const SearchSection = z.object({
-  /** `SEARCH_VERSION` of the terms in it. */
-  version: z.int().min(1),
   segments: z.array(Location).min(1),
   /** Length of the compressed head. */
   headBytes: z.int().min(1),

@@ -1,4 +1,5 @@
 import type { HostRepository } from '../ports/git-host.ts'
+import { SEARCH_VERSION } from '../search/analyze.ts'
 import type { CommitSha } from './format.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './format.ts'
 
@@ -34,8 +35,8 @@ export function queueKey(repository: HostRepository, commit: CommitSha): string 
   return `${QUEUE_PREFIX}${classedPrefix(repository)}/${commit}.${VERSIONS}`
 }
 
-/** Snapshots of other reading rules or another format are other objects. */
-const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}`
+/** Snapshots of other reading rules, another format or other search terms are other objects. */
+const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}s${SEARCH_VERSION}`
 
 // What is private shares no prefix with what is public, jobs included: a repository that changes from one to the other starts anew.
 function classedPrefix(repository: HostRepository): string {

@@ -9,7 +9,9 @@ import type { SearchInput } from './input.ts'
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
   const { name, description, keywords, headings, body } = fields
   const searchedBody = body === undefined ? undefined : cutAtBytes(body, SEARCHED_FILE_BYTES)
-  const texts = [path, title, summary, name, description, keywords, headings, searchedBody]
+  // The body is most of it: joined with the others it would be copied once more.
+  const bodyHash = searchedBody === undefined ? undefined : hash('sha256', searchedBody)
+  const texts = [path, title, summary, name, description, keywords, headings, bodyHash]
   // With the lengths in front, no text can pass for the end of another.
   const lengths = texts.map(text => text?.length ?? '-').join(' ')
   return hash('sha256', `${SEARCH_VERSION} ${kind} ${lengths}\n${texts.join('')}`, 'buffer').subarray(0, FINGERPRINT_BYTES)

@@ -1,9 +1,8 @@
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { SEARCH_VERSION } from '#core/search/analyze.ts'
 import { INLINE_ITEMS } from '#core/search/blocks.ts'
-import { decodeHead, FINGERPRINT_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
+import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { inTurns } from '../turns.ts'
@@ -24,12 +23,11 @@ export interface PreviousSection {
 
 /** Longer sections are not taken over: they would have to be held whole. */
 const SECTION_BYTES = 64 * 1024 * 1024
-const HEAD_BYTES = 64 * 1024 * 1024
 /** What a block of terms unpacks to at most. */
 const BLOCK_LIMIT = { maxOutputLength: 64 * 1024 }
 
 /**
- * Reads the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is of another version, or too long,
+ * Reads the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is too long,
  * or damaged, or cannot be read now. A build from scratch gives the same section.
  */
 export async function openPreviousSection(
@@ -57,7 +55,7 @@ async function readSection(blobs: BlobStore, repository: HostRepository, commit:
   const object = await blobs.read(headerKey(repository, commit))
   if (object === null) return null
   const { search, packs } = SnapshotHeader.parse(JSON.parse(gunzipSync(object.bytes).toString('utf8')))
-  if (search === null || search.version !== SEARCH_VERSION) return null
+  if (search === null) return null
   const sizeBytes = search.segments.reduce((sum, [, , length]) => sum + length, 0)
   if (sizeBytes > SECTION_BYTES) return null
 

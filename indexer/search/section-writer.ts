@@ -1,5 +1,4 @@
 import { crc32, deflateRawSync } from 'node:zlib'
-import { SEARCH_VERSION } from '#core/search/analyze.ts'
 import {
   BLOCK_BYTES,
   BLOCK_ITEMS,
@@ -114,7 +113,7 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
       )
       await stream.write(head)
       const segments = await stream.end()
-      return { version: SEARCH_VERSION, segments, headBytes: head.length, headChecksum: crc32(head) }
+      return { segments, headBytes: head.length, headChecksum: crc32(head) }
     },
   }
 }

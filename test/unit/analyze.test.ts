@@ -33,6 +33,11 @@ describe('terms', () => {
     ['C++ c++17 C# F#, C #1', ['c++', 'c++', '17', 'c#', 'f#', 'c', '1']],
     ['データを', ['デー', 'ータ', 'タを']],
     ['ﾃﾞｰﾀ', ['デー', 'ータ']],
+    [
+      "don't it's we'll you’re O'Brien 'quoted' rock'n'roll",
+      ['don', 'it', 'we', 'you', 'o', 'brien', 'quoted', 'rock', 'n', 'roll'],
+    ],
+    ['PRs, IDs and VMs; prs AWS', ['pr', 'id', 'and', 'vm', 'prs', 'aws']],
     ['書', ['書']],
     ['Vueの活用', ['vue', 'の活', '活用']],
     ['𠮷野家', ['𠮷野', '野家']],

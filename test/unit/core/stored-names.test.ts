@@ -22,7 +22,7 @@ test('private repositories share no prefix with public ones, and every key can b
   const commit = 'a'.repeat(40) as CommitSha
   const repository = { id: 'local-0123abcd', visibility: 'public' } as HostRepository
   const hidden = { ...repository, visibility: 'private' } as HostRepository
-  expect(headerKey(repository, commit)).toMatch(/^pub\/[0-9a-f]{3}\/local-0123abcd\/c\/a{40}\/r\d+f\d+$/)
+  expect(headerKey(repository, commit)).toMatch(/^pub\/[0-9a-f]{3}\/local-0123abcd\/c\/a{40}\/r\d+f\d+s\d+$/)
   expect(headerKey(hidden, commit)).toMatch(/^prv\//)
   expect(packKey(hidden, 'ff')).toMatch(/^prv\/[0-9a-f]{3}\/local-0123abcd\/p\/ff$/)
   for (const keyOf of [jobKey, queueKey, lastIndexedKey]) {

@@ -182,12 +182,6 @@ describe('damage', () => {
     packs[0] = first ?? new Uint8Array()
     expect((await openSection(cache, stored)).head.kinds.length).toBe(small.items.length)
   })
-
-  test('a section of other terms than these is unavailable', async () => {
-    const { stored } = inMemory(smallBytes, 1)
-    const other = { ...stored, section: { ...stored.section, version: 99 } }
-    await expect(openSection(createCache(MEGABYTE), other)).rejects.toEqual(UNAVAILABLE)
-  })
 })
 
 async function askAll(reader: SearchReader) {

@@ -40,8 +40,8 @@ async function build(items: Iterable<SearchInput>, options: SearchBuilderOptions
 async function bytesOf(items: Iterable<SearchInput>, options?: SearchBuilderOptions): Promise<unknown> {
   const { search, section } = await build(items, options)
   if (search === null || section === null) return null
-  const { headBytes, headChecksum, version }: SearchSection = search
-  return { headBytes, headChecksum, version, bytes: Buffer.from(section.bytes).toString('base64') }
+  const { headBytes, headChecksum }: SearchSection = search
+  return { headBytes, headChecksum, bytes: Buffer.from(section.bytes).toString('base64') }
 }
 
 const WORDS = ['deploy', 'max_tokens', 'getUserProfile', 'the', 'forms', 'データ', 'C++', 'queue', 'retry', '\u{20000}\u{20001}']
