@@ -14,6 +14,7 @@ import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts
 import { readFeatured } from './operator/featured.ts'
 import { contentHandlers } from './routes/content.ts'
 import { registerHealth } from './routes/health.ts'
+import { registerHooks } from './routes/hooks.ts'
 import { registerMedia } from './routes/media.ts'
 import { ownerHandler } from './routes/owners.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
@@ -81,6 +82,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerHealth(app, deps)
   registerRawFiles(app, deps)
   registerMedia(app, deps)
+  registerHooks(app, deps)
   await app.register(async api => registerApi(api, deps), { prefix: API })
   if (site) await app.register(site)
   else app.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))

@@ -28,6 +28,7 @@ export const ERROR_STATUS = {
   'file.not_text': 415,
   'owner.invalid': 400,
   'owner.not_found': 404,
+  'hook.forged': 401,
   'service.internal': 500,
 } as const
 
@@ -78,6 +79,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'file.not_text': 'the file is not UTF-8 text; read it at its source',
   'owner.invalid': 'the path does not name an account as /gh/<owner>',
   'owner.not_found': 'the git host shows no such account',
+  'hook.forged': 'the message has no signature of the git host, or a wrong one',
   'service.internal': 'something went wrong on our side',
 }
 

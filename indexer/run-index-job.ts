@@ -4,11 +4,13 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import { type GitHost, ReadError, type RepositoryReader } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
 import { keepListed } from './keep-listed.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-indexed.ts'
+import { createMetBlobs } from './met-blobs.ts'
 import type { Progress } from './progress.ts'
 import { createSearchBuilder } from './search/builder.ts'
 import { openPreviousSection } from './search/previous.ts'
@@ -61,8 +63,8 @@ export async function runIndexJob(deps: IndexerDeps, lease: Lease, signal: Abort
 }
 
 /**
- * Reads the repository and writes its snapshot; `null` when it is there already. With `docs`, the search of the commit that was indexed
- * last is gone on from, which changes nothing but the time it takes.
+ * Reads the repository and writes its snapshot; `null` when it is there already. With `docs`, the search and the blobs of the commit that
+ * was indexed last are gone on from, which changes nothing but the time it takes.
  *
  * @throws IndexError, ReadError, the reason of `signal`, or whatever the store throws
  */
@@ -81,12 +83,18 @@ export async function writeSnapshot(
   const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
     const stop = AbortSignal.any([signal, outOfTime.signal])
-    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds }, INDEXED_BLOBS)
+    const last = docs ? await readLastIndexed(docs, job.repository) : null
+    // Where everything is at hand, nothing is gained by knowing what was met before.
+    const met = host.isRemote && docs ? createMetBlobs(blobs, job.repository, last) : null
+    const selection = met?.select(INDEXED_BLOBS) ?? INDEXED_BLOBS
+    const reader = await host.open(job.repository, job.commit, { ...TREE_LIMITS, seconds }, selection)
     try {
-      const written = await indexWith(createSnapshotWriter(blobs, job.repository, job.commit), reader, { blobs, docs }, job, {
+      const writer = createSnapshotWriter(blobs, job.repository, job.commit)
+      const written = await indexWith(met?.write(writer) ?? writer, met?.read(reader) ?? reader, { blobs, docs, last }, job, {
         signal: stop,
         ...(onProgress ? { onProgress } : {}),
       })
+      await met?.note(job.commit, written.header)
       if (docs) await writeLastIndexed(docs, job.repository, job.commit)
       return written
     } finally {
@@ -100,11 +108,10 @@ export async function writeSnapshot(
 async function indexWith(
   writer: PackWriter,
   reader: RepositoryReader,
-  { blobs, docs }: { blobs: BlobStore; docs: DocStore | undefined },
+  { blobs, docs, last }: { blobs: BlobStore; docs: DocStore | undefined; last: CommitSha | null },
   { repository }: IndexJob,
   options: { signal: AbortSignal; onProgress?: (progress: Progress) => void },
 ): Promise<WrittenSnapshot> {
-  const last = docs ? await readLastIndexed(docs, repository) : null
   const previous = last === null ? null : await openPreviousSection(blobs, repository, last, options.signal)
   const search = createSearchBuilder(writer, { previous, signal: options.signal })
   try {

@@ -45,6 +45,7 @@ const Variables = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
     .optional(),
+  MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
 })
 
 /** Where GitHub is, and as whom it is asked. */
@@ -55,6 +56,8 @@ export interface GitHubSettings {
   apiUrl: string
   /** A credential for what everyone may see. */
   token: string | null
+  /** By which messages of GitHub are known; `null`: none are taken. */
+  webhookSecret: string | null
 }
 
 /** What `openInfra` opens. */
@@ -82,8 +85,9 @@ export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
 
 function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
   const { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: apiUrl, MOUNTGLASS_GITHUB_TOKEN: token } = variables
+  const webhookSecret = variables.MOUNTGLASS_GITHUB_WEBHOOK_SECRET ?? null
   // An Enterprise Server has its API below its own address.
-  return { url, apiUrl: apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`), token: token ?? null }
+  return { url, apiUrl: apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`), token: token ?? null, webhookSecret }
 }
 
 /**

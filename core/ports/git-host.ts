@@ -31,9 +31,38 @@ export interface GitHost {
 
   /** Absent where there are no accounts to list from. */
   readonly accounts?: AccountDirectory
+  /** How the host tells of changes; absent where it does not. */
+  readonly hook?: HostHook
 
   close(): Promise<void>
 }
+
+/** Messages that a host posts. What they say of a repository is never waited for: without them it is noticed later. */
+export interface HostHook {
+  /** What follows `/hooks/` in the address that the host is given. */
+  readonly name: string
+
+  /** Bytes of the largest message. */
+  readonly maxBytes: number
+
+  /** Whether it is worth reading the body of a message with these headers. */
+  isSigned(headers: HookHeaders): boolean
+
+  /** Checks a message, and forgets at once what it says is no longer true. */
+  receive(headers: HookHeaders, body: Uint8Array): HookAnswer
+}
+
+export type HookHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+export type HookAnswer =
+  /** It does not come from the host. */
+  | { status: 'forged' }
+  /** It comes from the host and is not as the host describes it. */
+  | { status: 'malformed' }
+  /** It says nothing new. */
+  | { status: 'ignored' }
+  /** `commits`: what refs that somebody has opened point at from now on. */
+  | { status: 'heard'; commits: readonly { repository: HostRepository; commit: CommitSha }[] }
 
 export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
@@ -117,12 +146,13 @@ export interface ReadLimits {
  */
 export interface BlobSelection {
   /**
-   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`,
-   * also since the caller has the blob already.
+   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`.
    */
   usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
   /** The bytes of larger blobs are not brought. */
   maxBytes: number
+  /** Asked once, of the blobs that would be brought or asked about: those of which the caller needs neither bytes nor size. */
+  heldAmong?(oids: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 export type BlobUse = 'bytes' | 'size' | 'nothing'
@@ -150,7 +180,7 @@ export interface TreeEntry {
   mode: '100644' | '100755' | '120000' | '160000'
   /** Blob id, or the commit of a submodule. */
   oid: string
-  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it. */
+  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it or holds it. */
   sizeBytes: number | null
 }
 

@@ -6,21 +6,26 @@ import { FORMAT_VERSION, RULES_VERSION } from './format.ts'
 /** The only place where an object key is spelled. The class comes first, then a hash that spreads the load of a store. */
 
 export function headerKey(repository: HostRepository, commit: CommitSha): string {
-  return `${repositoryPrefix(repository)}/c/${commit}/${VERSIONS}`
+  return `${classedPrefix(repository)}/c/${commit}/${VERSIONS}`
 }
 
 export function packKey(repository: HostRepository, packName: string): string {
-  return `${repositoryPrefix(repository)}/p/${packName}`
+  return `${classedPrefix(repository)}/p/${packName}`
+}
+
+/** Names the blobs that indexing a commit has met. A hint for the next commit, not part of the snapshot. */
+export function metBlobsKey(repository: HostRepository, commit: CommitSha): string {
+  return `${classedPrefix(repository)}/b/${commit}/${VERSIONS}`
 }
 
 /** Lease or failure of an index job. */
 export function jobKey(repository: HostRepository, commit: CommitSha): string {
-  return `ctl/job/${spread(repository.id)}/${commit}.${VERSIONS}`
+  return `ctl/job/${classedPrefix(repository)}/${commit}.${VERSIONS}`
 }
 
 /** Names the commit that was indexed last. */
 export function lastIndexedKey(repository: HostRepository): string {
-  return `ctl/last/${spread(repository.id)}/${VERSIONS}`
+  return `ctl/last/${classedPrefix(repository)}/${VERSIONS}`
 }
 
 /** The documents of one account's indexed repositories, one each. */
@@ -36,14 +41,14 @@ export const QUEUE_PREFIX = 'ctl/queue/'
 
 /** Marker of a waiting job. */
 export function queueKey(repository: HostRepository, commit: CommitSha): string {
-  return `${QUEUE_PREFIX}${spread(repository.id)}/${commit}.${VERSIONS}`
+  return `${QUEUE_PREFIX}${classedPrefix(repository)}/${commit}.${VERSIONS}`
 }
 
 /** Snapshots of other reading rules, another format or other search terms are other objects. */
 const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}s${SEARCH_VERSION}`
 
-// Private repositories share no prefix with public ones.
-function repositoryPrefix(repository: HostRepository): string {
+// What is private shares no prefix with what is public, jobs included: a repository that changes from one to the other starts anew.
+function classedPrefix(repository: HostRepository): string {
   return `${repository.visibility === 'public' ? 'pub' : 'prv'}/${spread(repository.id)}`
 }
 

@@ -94,11 +94,12 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
       const isAsked = (oid: string, index: number) => blobs.has(oid) && uses?.[index] !== 'nothing'
       const asked = lines.filter(({ oid }, index) => isAsked(oid, index))
       if (!scratch.isNew) for (const oid of await blobsAt(gitDir, asked, signal)) brought.add(oid)
+      const absent = asked.flatMap(({ oid }) => (brought.has(oid) ? [] : [oid]))
+      const held = (absent.length > 0 && (await selection?.heldAmong?.([...new Set(absent)]))) || NONE
+      const isMissing = (oid: string) => !brought.has(oid) && !held.has(oid)
 
-      const wanted = new Set(
-        lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !brought.has(oid)).map(({ oid }) => oid),
-      )
-      const unknown = asked.filter(({ oid }) => !brought.has(oid) && !sizes.has(oid))
+      const wanted = new Set(lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && isMissing(oid)).map(({ oid }) => oid))
+      const unknown = asked.filter(({ oid }) => isMissing(oid) && !sizes.has(oid))
       const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
       if (!areFewTexts) await learnSizesOf(unknown)
       // Where the host does not tell, the blobs themselves do.
@@ -112,6 +113,7 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const FOUND_BYTES = 64 * 1024 * 1024
 
 /** Those of the blobs that an earlier fetch has brought. */

@@ -31,8 +31,13 @@ const HELD_PAGES = 2_000
 
 const MISSING = { status: 'missing' } as const
 
+export interface Accounts extends AccountDirectory {
+  /** What an account lists has changed. `login` is the account's name in any case. */
+  forgetListing(login: string): void
+}
+
 /** Accounts and what they list. All of it is public, whatever the credential may see. */
-export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }: AccountsOptions): AccountDirectory {
+export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }: AccountsOptions): Accounts {
   const accounts = new AnswerCache<Known<HostAccount>>(HELD_ACCOUNTS, patienceMs, clock)
   const pages = new AnswerCache<Known<ListedPage>>(HELD_PAGES, patienceMs, clock)
 
@@ -83,6 +88,11 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
     },
 
     shown,
+
+    forgetListing(login) {
+      const isOfAccount = ({ owner }: { owner: string }) => owner.toLowerCase() === login.toLowerCase()
+      pages.dropWhere((_, answer) => answer?.status === 'ok' && answer.value.value.items.some(isOfAccount))
+    },
   }
 }
 

@@ -18,12 +18,24 @@ interface Entry<Value> {
   askedAt: number
   /** When the host last could not be asked again. */
   failedAt: number
+  /** It may have changed since: the next caller asks. */
+  expired: boolean
+}
+
+interface Question {
+  /** In milliseconds since 1970. */
+  askedAt: number
+  /** The host has told of a change since. */
+  isOvertaken: boolean
 }
 
 interface Flight<Value> {
-  startedAt: number
+  question: Question
   answer: Promise<Kept<Value> | Trouble>
 }
+
+/** @param answer `null` while the first answer is awaited */
+export type KeyTest<Value> = (key: string, answer: Kept<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
 /** So long after a failure, what is known is given out without trying again. */
@@ -56,11 +68,11 @@ export class AnswerCache<Value> {
     const entry = this.#entries.get(key)
     if (entry) {
       const freshForSeconds = entry.answer.status === 'ok' ? freshSeconds : MISSING_SECONDS
-      if (isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
+      if (!entry.expired && isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
       if (isUsable(entry, now, staleSeconds) && isWithin(now - entry.failedAt, FAILED_SECONDS)) return entry.answer
     }
     const running = this.#flights.get(key)
-    const flight = running && isWithin(now - running.startedAt, freshSeconds) ? running : this.#start(key, now, ask)
+    const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
     const answer = await orTrouble(flight.answer, this.#patienceMs)
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entries.get(key)
@@ -74,12 +86,41 @@ export class AnswerCache<Value> {
 
   drop(key: string): void {
     this.#entries.delete(key)
+    this.#overtake(key)
   }
 
-  #start(key: string, startedAt: number, ask: (known: Value | null) => Promise<Kept<Value> | Trouble>): Flight<Value> {
+  dropWhere(test: KeyTest<Value>): void {
+    for (const key of this.#keysWhere(test)) this.drop(key)
+  }
+
+  /** Has the next caller ask; what is known is given out only where the host cannot be asked. */
+  expireWhere(test: KeyTest<Value>): void {
+    for (const key of this.#keysWhere(test)) {
+      const entry = this.#entries.peek(key)
+      if (entry) entry.expired = true
+      this.#overtake(key)
+    }
+  }
+
+  /** Keys under which something is known or being asked for. */
+  #keysWhere(test: KeyTest<Value>): string[] {
+    const keys = new Set([...this.#entries.keys(), ...this.#flights.keys()])
+    return [...keys].filter(key => test(key, this.known(key)))
+  }
+
+  /** Those who wait for a question under way get its answer; nobody else does. */
+  #overtake(key: string): void {
+    const flight = this.#flights.get(key)
+    if (!flight) return
+    flight.question.isOvertaken = true
+    this.#flights.delete(key)
+  }
+
+  #start(key: string, askedAt: number, ask: (known: Value | null) => Promise<Kept<Value> | Trouble>): Flight<Value> {
+    const question = { askedAt, isOvertaken: false }
     const flight: Flight<Value> = {
-      startedAt,
-      answer: this.#ask(key, startedAt, ask).finally(() => {
+      question,
+      answer: this.#ask(key, question, ask).finally(() => {
         if (this.#flights.get(key) === flight) this.#flights.delete(key)
       }),
     }
@@ -89,15 +130,19 @@ export class AnswerCache<Value> {
 
   async #ask(
     key: string,
-    askedAt: number,
+    question: Question,
     ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
   ): Promise<Kept<Value> | Trouble> {
     const known = this.known(key)
     const answer = await ask(known?.status === 'ok' ? known.value : null)
+    const { askedAt } = question
+    if (question.isOvertaken) return answer
     const before = this.#entries.get(key)
     if (answer.status === 'ok' || answer.status === 'missing') {
       // A question that was asked later may have been answered sooner.
-      if (!before || before.askedAt <= askedAt) this.#entries.set(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY })
+      if (!before || before.askedAt <= askedAt) {
+        this.#entries.set(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false })
+      }
     } else if (before) {
       before.failedAt = this.#clock.now().getTime()
     }

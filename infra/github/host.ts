@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { HOST_NAMES, isCommitSha, isRefName } from '#core/address.ts'
 import {
-  type AccountDirectory,
   type BlobSelection,
   type GitHost,
   type HostAnswer,
+  type HostHook,
   type HostRepository,
   type HostUrls,
   ReadError,
@@ -20,13 +20,14 @@ import type { ToldSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import { createScratchPool } from '#infra/git/scratch-pool.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
-import { createAccounts } from './accounts.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
 import { AnswerCache, type KeepingTimes, type Kept } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
 import { type Belonging, createBelonging } from './belonging.ts'
 import { readRepository, readSizes } from './described.ts'
+import { createWebhook, type NamedRepository } from './webhook.ts'
 
 export interface GitHubHostOptions {
   /** Where people look: `https://github.com`, without a slash at its end. */
@@ -35,6 +36,8 @@ export interface GitHubHostOptions {
   apiUrl: string
   /** For what everyone may see; without one the host answers 60 questions an hour. */
   token: string | null
+  /** `null`: no messages of GitHub are taken. */
+  webhookSecret: string | null
   clock: Clock
   /** Whether there is a git program. Without it files come from archives, and a pinned commit only counts on the default branch. */
   hasGit: boolean
@@ -73,7 +76,8 @@ class GitHubHost implements GitHost {
   readonly segment = 'gh'
   readonly isRemote = true
   readonly urls: HostUrls
-  readonly accounts: AccountDirectory
+  readonly accounts: Accounts
+  readonly hook?: HostHook
   readonly #options: GitHubHostOptions
   readonly #api: GitHubApi
   readonly #belonging: Belonging
@@ -87,6 +91,8 @@ class GitHubHost implements GitHost {
   readonly #shownAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
   /** What the host was seen to withhold from everyone, by name in lower case: its listings go on naming it. */
   readonly #blocked = new LRUCache<string, true>({ max: HELD_REPOSITORIES })
+  /** When the host last told of a change, likewise. */
+  readonly #changedAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
   readonly #pool = createScratchPool()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -109,6 +115,13 @@ class GitHubHost implements GitHost {
       shown: (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
       isBlocked: (owner, name) => this.#blocked.has(keyOf(owner, name)),
     })
+    if (options.webhookSecret !== null) {
+      this.hook = createWebhook({
+        secret: options.webhookSecret,
+        onChanged: named => this.#forget(named),
+        onPushed: (id, ref) => this.#expireRefs(id, ref),
+      })
+    }
     setMaxListeners(0, this.#closing.signal)
   }
 
@@ -200,13 +213,13 @@ class GitHubHost implements GitHost {
         const repository = readRepository(answer.data)
         if (repository === null) return UNAVAILABLE
         if (repository === 'hidden') return MISSING
-        this.#shownAt.set(repository.id, askedAt)
+        this.#noteShown(repository, askedAt)
         this.#blocked.delete(keyOf(owner, name))
         return { status: 'ok', value: { repository, etag: answer.etag } }
       }
       case 'unchanged':
         if (known === null) return UNAVAILABLE
-        this.#shownAt.set(known.repository.id, askedAt)
+        this.#noteShown(known.repository, askedAt)
         return { status: 'ok', value: known }
       case 'missing':
         if (/access blocked/i.test(answer.message)) this.#blocked.set(keyOf(owner, name), true)
@@ -235,7 +248,7 @@ class GitHubHost implements GitHost {
         case 'ok':
         case 'unchanged':
           if (commit === null) return UNAVAILABLE
-          if (!this.#api.maySeePrivate) this.#shownAt.set(repository.id, askedAt)
+          if (!this.#api.maySeePrivate) this.#noteShown(repository, askedAt)
           return { status: 'ok', value: commit }
         case 'no_commit':
           continue
@@ -260,6 +273,33 @@ class GitHubHost implements GitHost {
     const shown = await this.#ask(owner, name, SHOWN_SECONDS)
     if (shown.status === 'ok' || shown.status === 'missing') return this.#isGone(repository) ? GONE : answer
     return shown
+  }
+
+  /** Unless the host has told of a change since it was asked. */
+  #noteShown({ id }: HostRepository, askedAt: number): void {
+    if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
+  }
+
+  /** The repository may have another name, or be hidden, from now on. */
+  #forget({ id, fullName }: NamedRepository): void {
+    this.#changedAt.set(id, this.#now())
+    this.#shownAt.delete(id)
+    this.#repositories.drop(fullName.toLowerCase())
+    this.#repositories.dropWhere((_, answer) => answer?.status === 'ok' && answer.value.repository.id === id)
+    this.#refs.dropWhere(key => key.startsWith(`${id}:`))
+    this.accounts.forgetListing(fullName.slice(0, fullName.indexOf('/')))
+  }
+
+  /** @returns whether the ref was opened lately. After a start nothing was, which costs the next visitor a minute. */
+  #expireRefs(id: string, ref: string): boolean {
+    let isOpened = false
+    this.#refs.expireWhere((key, answer) => {
+      const [keyId, ...names] = key.split(/[: ]/)
+      if (keyId !== id) return false
+      if (answer?.status === 'ok' && names.some(name => `refs/${name}` === ref || name === ref)) isOpened = true
+      return true
+    })
+    return isOpened
   }
 
   /** Under its new name; `null` when it has none that everyone sees. */

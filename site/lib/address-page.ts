@@ -35,6 +35,8 @@ export type PageContent =
 
 /** Everything the page of an address shows. `status` is the HTTP status that the API gave. */
 export type AddressPage =
+  /** The repository has another name, or is spelled otherwise, at its host. `location`: where the same is shown under it. */
+  | { kind: 'moved'; location: string }
   | { kind: 'problem'; status: number; error: ApiError; asked?: Address }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
 
@@ -64,6 +66,11 @@ export async function loadAddressPage(
   if (!mount.ok) return { kind: 'problem', status: mount.status, error: mount.error, asked: asked.address }
 
   const address = parseAddress(mount.answer.address, hosts)
+  const { owner, repository } = address
+  if (owner !== asked.address.owner || repository !== asked.address.repository) {
+    const location = formatAddress({ ...asked.address, owner, repository })
+    return { kind: 'moved', location: query.size > 0 ? `${location}?${query}` : location }
+  }
   const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
 }

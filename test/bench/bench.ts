@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
 import { joinSkill } from '#test/support/joined.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureParsing } from './parsing.ts'
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     printTable('Markdown and front matter (best of 3)', measureParsing(CORPUS === null ? null : root))
     printTable('Hostile inputs, the slowest first', measureHostile())
   },
+  github: async () => measureGitHub(root, await madeRepositories()),
   search: () => measureSearch(join(root, 'search')),
   service: async () => measureService(await madeRepositories()),
 }

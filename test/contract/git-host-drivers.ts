@@ -56,6 +56,7 @@ export function openGitHubHostAt(
     apiUrl: origins.api,
     token,
     hasGit,
+    webhookSecret: null,
     clock: { now: () => new Date(clock.now()) },
     onWarning,
   })

@@ -76,6 +76,23 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
     expect(await queue.renew(held)).not.toBeNull()
   })
 
+  test('a repository that changes from public to private has jobs of its own: none waits for, or fails with, the other', async () => {
+    const { queue } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const [open, hidden] = (['public', 'private'] as const).map(visibility => ({
+      repository: { ...repository, visibility },
+      commit,
+    })) as [ReturnType<typeof jobOf>, ReturnType<typeof jobOf>]
+    await queue.offer(open)
+    const lease = await taken(queue)
+    expect(await queue.offer(hidden)).toEqual(INDEXING)
+    await queue.fail(lease, 'index.fetch_failed')
+    expect(await queue.offer(open)).toMatchObject({ status: 'failed' })
+    expect(await queue.offer(hidden)).toEqual(INDEXING)
+    expect((await taken(queue)).job).toEqual(hidden)
+    expect(await queue.take('other')).toBeNull()
+  })
+
   test('32 parallel offers leave one job', async () => {
     const { queue, docs, clock } = await openQueue()
     const queues = [queue, createDocQueue(docs, clock)]

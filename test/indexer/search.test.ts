@@ -146,6 +146,31 @@ describe('one commit after another', () => {
     await made.host.close()
   })
 
+  test('a repository that was public goes on from nothing when it is private, and nothing public changes', async () => {
+    const made = await commits(FIRST, CHANGED)
+    const docs = createMemoryDocStore()
+    const blobs = createMemoryBlobStore(systemClock)
+    await headerOf(made, made.shas, docs, blobs)
+    const keys = await blobs.list('')
+    const hidden = { ...made, repository: { ...made.repository, visibility: 'private' as const } }
+    const read: string[] = []
+    const watched = {
+      ...blobs,
+      readRange(...asked: Parameters<typeof blobs.readRange>) {
+        read.push(asked[0])
+        return blobs.readRange(...asked)
+      },
+    }
+    await headerOf(hidden, made.shas, docs, watched)
+    expect(await blobs.list('pub/')).toEqual(keys)
+    expect((await blobs.list('prv/')).map(key => key.replace('prv/', 'pub/'))).toEqual(keys)
+    expect(read.filter(key => !key.startsWith('prv/'))).toEqual([])
+    for (const { repository } of [made, hidden]) {
+      expect((await docs.read(lastIndexedKey(repository)))?.value).toEqual({ commit: made.shas[1] })
+    }
+    await made.host.close()
+  })
+
   async function write(docs: DocStore, repository: HostRepository, value: Parameters<DocStore['create']>[1]): Promise<void> {
     await docs.remove(lastIndexedKey(repository))
     await docs.create(lastIndexedKey(repository), value)

@@ -32,6 +32,24 @@ async function open(answers: Answers, settings?: SiteSettings): Promise<Site> {
   return site
 }
 
+describe('a repository that has another name at its host', () => {
+  const moved = { mounts: () => readyMount({}, { address: '/gh/Moved/Kit@v1/docs' }) }
+
+  test.each([
+    ['/gh/acme/tools@v1/docs', '/gh/Moved/Kit@v1/docs'],
+    ['/gh/moved/kit@feature%2Fx/a%20b', '/gh/Moved/Kit@feature%2Fx/a%20b'],
+    ['/gh/acme/tools@v1/docs?view=file&path=docs/a+b.md', '/gh/Moved/Kit@v1/docs?view=file&path=docs%2Fa+b.md'],
+  ])('sends %s on to where it is', async (asked, location) => {
+    const { get } = await open(moved, { hosts: ['gh'] })
+    expect(await get(asked)).toMatchObject({ status: 301, headers: { location, 'cache-control': 'no-store' } })
+  })
+
+  test('is shown under that name', async () => {
+    const { get } = await open(moved, { hosts: ['gh'] })
+    expect((await get('/gh/Moved/Kit@v1/docs')).status).toBe(200)
+  })
+})
+
 describe('overview', () => {
   test('an address shows its manifest, counts, licence, commit, skills and documents', async () => {
     const { get } = await open({})

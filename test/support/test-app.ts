@@ -25,6 +25,7 @@ import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 
 export const BASE_URL = 'https://mountglass.test'
+export const WEBHOOK_SECRET = 'between-the-host-and-us'
 
 export interface TestAppOptions {
   /** Default: in memory. */
@@ -110,9 +111,8 @@ export async function testApp(
     const onWarning = (message: string) => {
       throw new Error(message)
     }
-    hosts.push(
-      await openGitHubHost({ url: github.origins.web, apiUrl: github.origins.api, token, hasGit: true, clock, onWarning }),
-    )
+    const { web: url, api: apiUrl } = github.origins
+    hosts.push(await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning }))
   }
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const plain: Deps = {

@@ -18,7 +18,7 @@ test('without any variable the service listens on the loopback, keeps its store 
     baseUrl: 'http://127.0.0.1:4321',
     store: { kind: 'disk', folder: '.mountglass' },
     localRepositories: null,
-    github: { url: 'https://github.com', apiUrl: 'https://api.github.com', token: null },
+    github: { url: 'https://github.com', apiUrl: 'https://api.github.com', token: null, webhookSecret: null },
   })
 })
 
@@ -26,7 +26,7 @@ test('GitHub may be off, an Enterprise Server with its API below its address, or
   expect(parseInfraSettings({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_GITHUB_TOKEN: 'unused' }).github).toBeNull()
   expect(
     parseInfraSettings({ MOUNTGLASS_GITHUB_URL: 'https://git.example.org/', MOUNTGLASS_GITHUB_TOKEN: 'secret' }).github,
-  ).toEqual({ url: 'https://git.example.org', apiUrl: 'https://git.example.org/api/v3', token: 'secret' })
+  ).toEqual({ url: 'https://git.example.org', apiUrl: 'https://git.example.org/api/v3', token: 'secret', webhookSecret: null })
   expect(
     parseInfraSettings({ MOUNTGLASS_GITHUB_URL: 'http://127.0.0.1:1', MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:2/' }).github,
   ).toMatchObject({ url: 'http://127.0.0.1:1', apiUrl: 'http://127.0.0.1:2' })
@@ -61,6 +61,7 @@ test.for([
   ['MOUNTGLASS_GITHUB_API_URL', 'https://secret-value@api.github.com'],
   ['MOUNTGLASS_GITHUB_API_URL', 'file:///etc'],
   ['MOUNTGLASS_GITHUB_TOKEN', 'secret-value and more'],
+  ['MOUNTGLASS_GITHUB_WEBHOOK_SECRET', 'secret-value'],
   ['MOUNTGLASS_BASE_URL', 'https://mountglass.example/?a=b'],
 ] as const)('%s="%s" stops the start with one line that names the variable and not its value', ([variable, value]) => {
   const parse = () => [parseSettings({ [variable]: value }), parseInfraSettings({ [variable]: value })]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { headerKey, jobKey, packKey, queueKey } from '#core/snapshot/keys.ts'
+import { headerKey, jobKey, lastIndexedKey, packKey, queueKey } from '#core/snapshot/keys.ts'
 
 test('the same value gives the same text, whatever the order of its keys, and parses to itself', () => {
   fc.assert(
@@ -25,7 +25,10 @@ test('private repositories share no prefix with public ones, and every key can b
   expect(headerKey(repository, commit)).toMatch(/^pub\/[0-9a-f]{3}\/local-0123abcd\/c\/a{40}\/r\d+f\d+s\d+$/)
   expect(headerKey(hidden, commit)).toMatch(/^prv\//)
   expect(packKey(hidden, 'ff')).toMatch(/^prv\/[0-9a-f]{3}\/local-0123abcd\/p\/ff$/)
-  for (const key of [jobKey(repository, commit), queueKey(repository, commit)]) expect(key).toMatch(/^ctl\/[a-z0-9._/-]+$/)
+  for (const keyOf of [jobKey, queueKey, lastIndexedKey]) {
+    expect(keyOf(repository, commit)).toMatch(/^ctl\/[a-z]+\/pub\/[0-9a-f]{3}\/local-0123abcd\/[a-z0-9._/-]+$/)
+    expect(keyOf(hidden, commit)).toBe(keyOf(repository, commit).replace('/pub/', '/prv/'))
+  }
 })
 
 function reversed(value: unknown): unknown {

@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '#core/errors.ts'
+import type { HostHook } from '#core/ports/git-host.ts'
+import type { Deps } from '../deps.ts'
+import { isServed } from '../mount/open-mount.ts'
+import { requestIndexing } from '../mount/request-indexing.ts'
+
+/**
+ * `POST /hooks/<name>`: what a git host posts when something changes there. It is answered at once. Refs that somebody has opened are then
+ * indexed anew; whatever does not come through is noticed by the next visitor, a minute later.
+ */
+export function registerHooks(app: FastifyInstance, deps: Deps): void {
+  for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps))
+}
+
+async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): Promise<void> {
+  const working = new Set<Promise<void>>()
+  app.addHook('onClose', async () => {
+    await Promise.all(working)
+  })
+  // The signature is of the bytes as they came.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: hook.maxBytes }, (_request, body, done) => done(null, body))
+
+  app.post(`/hooks/${hook.name}`, {
+    schema: { hide: true },
+    // A body that nobody vouches for is not read.
+    onRequest: async request => {
+      if (!hook.isSigned(request.headers)) throw new ServiceError('hook.forged')
+    },
+    async handler({ headers, body, log }, reply) {
+      const heard = hook.receive(headers, Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+      switch (heard.status) {
+        case 'forged':
+          throw new ServiceError('hook.forged')
+        case 'malformed':
+          throw new ServiceError('request.invalid', { message: 'this is no message of the git host' })
+        case 'ignored':
+          return reply.code(204).send()
+        case 'heard': {
+          const work = Promise.all(heard.commits.map(pushed => indexAnew(deps, pushed))).then(
+            () => {},
+            error => log.warn({ err: error }, 'what was pushed could not be offered for indexing'),
+          )
+          working.add(work)
+          void work.finally(() => working.delete(work))
+          return reply.code(202).send()
+        }
+      }
+    },
+  })
+}
+
+type Pushed = Extract<ReturnType<HostHook['receive']>, { status: 'heard' }>['commits'][number]
+
+async function indexAnew(deps: Deps, { repository, commit }: Pushed): Promise<void> {
+  const { host, owner, name } = repository
+  if (!isServed(deps, { host, owner, repository: name })) return
+  if ((await deps.snapshots.open(repository, commit)) === null) await requestIndexing(deps, { repository, commit })
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import type { Fault } from '#test/support/fake-github/faults.ts'
+import { PROBES } from '#test/support/github-contract/probes.ts'
+import { type ProbedHost, type ProbeResult, runProbes } from '#test/support/github-contract/run.ts'
+import { openGitHubScene } from './fake-github-scene.ts'
+
+const MAIN = fileURLToPath(new URL('../support/github-contract/main.ts', import.meta.url))
+const SUBJECTS = { owner: 'acme', repository: 'Tools', branch: 'main', tag: 'v1', file: 'README.md' }
+
+const scene = await openGitHubScene()
+const { github, tokens } = scene
+const host: ProbedHost = { url: github.origins.web, apiUrl: github.origins.api, token: null }
+
+afterEach(scene.check)
+afterAll(scene.close)
+
+test.each([
+  ['nobody', null],
+  ['a person', tokens.ada],
+])('the stand-in answers every probe of %s as the product relies on', async (_, token) => {
+  const results: ProbeResult[] = []
+  for await (const result of runProbes({ ...host, token }, SUBJECTS)) results.push(result)
+  expect(results.filter(({ differences }) => differences.length > 0)).toEqual([])
+  expect(results.map(({ asked }) => asked)).not.toContain(null)
+  expect(results).toHaveLength(PROBES.length)
+})
+
+/** The program, as somebody starts it. */
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const settings = { MOUNTGLASS_GITHUB_URL: host.url, MOUNTGLASS_GITHUB_API_URL: host.apiUrl, ...env }
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH ?? '', ...settings } })
+  const texts = { output: '', said: '' }
+  child.stdout.on('data', chunk => (texts.output += String(chunk)))
+  child.stderr.on('data', chunk => (texts.said += String(chunk)))
+  const code = await new Promise(resolve => child.once('close', resolve))
+  return { code, ...texts }
+}
+
+const ARGS = ['--repository', 'acme/Tools', '--branch', 'main', '--tag', 'v1']
+
+test('the program finds no difference between the stand-in and itself', async () => {
+  const { code, output } = await run(ARGS)
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length} asked, 0 different\\n$`))
+  expect(code).toBe(0)
+})
+
+test('tags are left out where none is named', async () => {
+  const { code, output } = await run(ARGS.slice(0, 4))
+  expect(output).toContain('the commit behind a tag: left out\n')
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 1} asked, 0 different\\n$`))
+  expect(code).toBe(0)
+})
+
+test.each<[string, Fault, string]>([
+  ['status', { status: 410 }, 'status 410, not 200'],
+  ['kind of body', { html: true }, 'header content-type: "text/html'],
+  ['body', { body: '{"id":1}' }, 'field owner.login: absent, not string'],
+  ['connection', { reset: true }, 'no answer: '],
+])('a host that differs in one %s is told apart', async (_, fault, difference) => {
+  github.faults.add({ times: 1, match: { host: 'api' }, ...fault })
+  const { code, output } = await run(ARGS)
+  expect(output).toContain(`a repository: DIFFERENT\n`)
+  expect(output).toContain(`  ${difference}`)
+  expect(code).toBe(1)
+})
+
+test('a dry run prints what would be asked, and asks nothing', async () => {
+  const { code, output } = await run(['--dry-run', ...ARGS], { CI: '' })
+  expect(output.split('\n')).toHaveLength(PROBES.length + 1)
+  expect(output).toContain(`a repository: GET ${host.apiUrl}/repos/acme/Tools\n`)
+  expect(github.log.all).toEqual([])
+  expect(code).toBe(0)
+})
+
+test('where CI is set it asks nothing unless told to', async () => {
+  expect(await run(ARGS, { CI: 'true' })).toMatchObject({ code: 2, output: '', said: expect.stringContaining('--in-ci') })
+  expect(github.log.all).toEqual([])
+  expect((await run(['--in-ci', ...ARGS], { CI: 'true' })).code).toBe(0)
+})
+
+test('the token is in nothing that is printed', async () => {
+  github.faults.add({ times: 1, match: { host: 'api' }, status: 500 })
+  const { output, said } = await run(ARGS, { MOUNTGLASS_GITHUB_TOKEN: tokens.ada })
+  expect(`${output}${said}`).not.toContain(tokens.ada)
+  expect(github.log.rest.filter(({ credential }) => credential === 'personal').length).toBeGreaterThan(15)
+})
