@@ -9,7 +9,7 @@ export interface MarkdownFacts {
   title: string | null
   /** The first paragraph that is text, on one line; `''` when there is none. */
   summary: string
-  /** As written, one a line. */
+  /** As written but for their anchors, one a line. */
   headings: string
   /** Lines that hold the beginning of an HTML comment, counted from 1. */
   comments: number[]
@@ -48,14 +48,16 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     if (token.type !== 'inline') continue
 
     const container = tokens[index - 1]
-    if (container?.type === 'heading_open') headings.push(token.content)
-    const isHeading = container?.type === 'heading_open' && topHeading === null
-    const isSummary = container?.type === 'paragraph_open' && summary === '' && listDepth === 0 && !NO_SUMMARY.test(token.content)
-    if (!isHeading && !isSummary && !MAY_LINK.test(token.content)) continue
+    const isHeading = container?.type === 'heading_open'
+    const content = isHeading ? withoutAnchor(token.content) : token.content
+    if (isHeading) headings.push(content)
+    const isTitle = isHeading && topHeading === null
+    const isSummary = container?.type === 'paragraph_open' && summary === '' && listDepth === 0 && !NO_SUMMARY.test(content)
+    if (!isTitle && !isSummary && !MAY_LINK.test(content)) continue
 
     const children: Token[] = []
-    parser.inline.parse(token.content, parser, environment, children)
-    if (isHeading) {
+    parser.inline.parse(content, parser, environment, children)
+    if (isTitle) {
       const heading = shortLine(plainText(children), limits.titleCharacters) || null
       firstHeading ??= heading
       if (container.tag === 'h1') topHeading = heading
@@ -80,6 +82,14 @@ parser.validateLink = () => true
 const MAY_LINK = /[`[]|<[\w!]/
 /** Tables, admonition fences, callout marks, MDX imports and exports. */
 const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|(?:import|export)\s|\{%|\{\{)/
+
+/** A heading without the identifier that site builders take from its end: often in another language, else the heading said twice. */
+function withoutAnchor(heading: string): string {
+  return heading.endsWith('}') ? heading.replace(ANCHOR, '').trimEnd() || heading : heading
+}
+
+// `Title {#its-anchor}`, `Title {#its-anchor .class}`, in MDX `Title {/*its-anchor*/}`; not `${#length}` of shells, `{#if block}` of templates, or what is escaped.
+const ANCHOR = /(?<![$\\])\{(?:[ \t]*#[^\s{}]+(?:[ \t]+\.[^\s{}]+)*[ \t]*|\/\*[^{}]*\*\/)\}$/
 
 function addLink(links: MarkdownLink[], token: Token): void {
   if (token.type === 'code_inline') links.push({ kind: 'code', target: token.content })

@@ -39,14 +39,13 @@ export const FIELD_TERMS = 8_192
  * @returns the number of different terms of its title, without whole identifiers and triples, at most `TITLE_LENGTH_MAX`
  */
 export function visitItemTerms(item: SearchInput, visit: (term: string, posting: number) => void): number {
-  const { summary, fields } = item
+  const { title, summary, fields } = item
   const { name, description, keywords, headings, body } = fields
-  const title = withoutAnchors(item.title)
   const titleLength = addField(FIELDS.title, name === undefined || name === title ? title : `${name}\n${title}`)
   addField(FIELDS.description, description ?? summary)
   if (keywords !== undefined) addField(FIELDS.keywords, keywords)
   addField(FIELDS.path, pathWords(item))
-  if (headings !== undefined) addField(FIELDS.headings, withoutAnchors(headings))
+  if (headings !== undefined) addField(FIELDS.headings, headings)
   if (body !== undefined) addField(FIELDS.body, cutAtBytes(body, SEARCHED_FILE_BYTES))
 
   try {
@@ -107,13 +106,6 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
   }
   return differentPlain
 }
-
-/** Headings without the identifiers that some site builders have behind them: `Title {#its-anchor}`. They are in another language, or say it twice. */
-function withoutAnchors(headings: string): string {
-  return headings.includes('{') ? headings.replace(ANCHOR, '') : headings
-}
-
-const ANCHOR = /\{(?:#[^{}\n]*|\/\*[^{}\n]*\*\/)\}[ \t]*$/gm
 
 function impactOfFrequency(frequency: number): number {
   return Math.max(1, Math.round((IMPACT_MAX * frequency) / (SATURATION + frequency)))

@@ -16,6 +16,37 @@ test.each([
 })
 
 test.each([
+  ['# 算出 {#computed}', '算出'],
+  ['# useState {/*use-state*/}', 'useState'],
+  ['# Tight{#tight} #', 'Tight'],
+  ['# Options { #options .wide }', 'Options'],
+  ['Setext {#setext}\n===', 'Setext'],
+  ['## `v-if` {#v-if}', 'v-if'],
+  [`# ${'long '.repeat(39)}end {#long}`, `${'long '.repeat(39)}end`],
+])('the title of %j has no anchor, nor have the headings that are searched', (text, title) => {
+  const { title: shown, headings } = facts(`${text}\n`)
+  expect(shown).toBe(title)
+  expect(headings.replaceAll('`', '')).toBe(title)
+})
+
+test.each([
+  ['# Text in {braces}', 'Text in {braces}'],
+  ['# Blocks {#if ready}', 'Blocks {#if ready}'],
+  ['# Blocks `{#if}`', 'Blocks {#if}'],
+  [`# The length \${#words}`, `The length \${#words}`],
+  ['# Escaped \\{#id}', 'Escaped {#id}'],
+  ['# {#if} of Svelte', '{#if} of Svelte'],
+  ['# {#each}', '{#each}'],
+])('the title of %j keeps its braces', (text, title) => {
+  expect(facts(`${text}\n`).title).toBe(title)
+})
+
+test('anchors of all headings are left out of what is searched, and the body stays as it is', () => {
+  const text = '# One {#one}\n\n## Two {/*two*/}\n\nThree {#three}\n'
+  expect(facts(text)).toMatchObject({ title: 'One', summary: 'Three {#three}', headings: 'One\nTwo', body: text })
+})
+
+test.each([
   ['description', '---\ndescription: From fields.\n---\nText.\n', 'From fields.'],
   ['summary', '---\nsummary: From fields.\n---\nText.\n', 'From fields.'],
   ['the first paragraph', '# T\n\nFirst **bold** [link](x.md) `code`\nline two.\n\nSecond.\n', 'First bold link code line two.'],
@@ -74,6 +105,9 @@ test.each([
   ['images', '![['.repeat(20_000)],
   ['nested links', '[a'.repeat(20_000) + '](b)'.repeat(20_000)],
   ['comments', '<!--'.repeat(20_000)],
+  ['blanks before an anchor', `# a${' '.repeat(65_536)}{#b c}`],
+  ['beginnings of anchors', `# ${'{# .a{/*'.repeat(12_000)}}`],
+  ['classes of an anchor', `# a {#b${' .c'.repeat(25_000)} d}`],
 ])('hostile Markdown is read like any other: %s', (_name, text) => {
   expect(facts(text).summary.length).toBeLessThanOrEqual(480)
 })

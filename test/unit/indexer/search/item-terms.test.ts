@@ -83,12 +83,6 @@ describe('the terms of an item', () => {
     expect([...termsOf({ kind: 'skill', path: 'SKILL.md' }).terms]).toEqual([])
   })
 
-  test('have no identifiers of headings, but text in braces', () => {
-    const { terms } = termsOf({ title: '算出 {#computed}', fields: { headings: 'Use {x}\nEnd {/*the-anchor*/}', body: '' } })
-    expect(['computed', 'anchor'].some(term => terms.has(term))).toBe(false)
-    expect(terms.has('x')).toBe(true)
-  })
-
   test('have triples of characters in names alone', () => {
     const { terms, titleLength } = termsOf({ title: '算出法', fields: { headings: '基本的', body: '条件式' } })
     expect(['算出法', '基本的', '条件式'].map(term => terms.has(term))).toEqual([true, true, false])
