@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { FindAnswer, FindQuery, FoundItem } from '#core/contract/find.ts'
-import type { DocumentListing } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { isStopWord, SEARCH_VERSION } from '#core/search/analyze.ts'
@@ -11,22 +10,19 @@ import type { PurposeKeys } from '../keys.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
-import { bestPassage } from '../search/passage.ts'
+import { passageTerms, readListing, type WantedPassage } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
-import { informationOf, type MatchedTerm, RANKING_VERSION, rankItems } from '../search/ranking.ts'
+import { type MatchedTerm, RANKING_VERSION, rankItems } from '../search/ranking.ts'
 import type { DictionaryTerm, SearchReader } from '../search/section-reader.ts'
 import { closeWords, isRespelled } from '../search/spelling.ts'
-import type { WeightedTerm } from '../search/term-places.ts'
 import { FULL } from '../search/weights.ts'
 import { readCursor, sealCursor } from './cursor.ts'
-import { createSlices, type Slices } from './slices.ts'
+import { createSlices } from './slices.ts'
 import type { Snapshot } from './snapshot-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 
 /** Words of a query that are respelled when they stand nowhere. */
 const RESPELLED_WORDS = 4
-/** What of a text is looked at for a passage. */
-const PASSAGE_TEXT_BYTES = 64 * 1024
 
 /** How many results the pages before have shown. */
 const Position = z.int().min(1)
@@ -146,12 +142,6 @@ async function readPostings(section: SearchReader, asked: readonly AskedTerm[]):
   }))
 }
 
-/** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */
-interface WantedPassage {
-  terms: readonly WeightedTerm[]
-  slices: Slices
-}
-
 /** Reads what is shown of a result. All of it is one round: the row of the skill, and the texts that passages are taken from. */
 async function readUnit(
   snapshot: Snapshot,
@@ -174,27 +164,4 @@ function requireRecord(records: ReadonlyMap<number, ItemRecord>, number: number)
   const record = records.get(number)
   if (!record) throw new RangeError(`item ${number} was not read`)
   return record
-}
-
-/** An item with the passage of its text that tells most of what was asked for, else with its own summary. */
-async function readListing(
-  snapshot: Snapshot,
-  { path, title, summary, text }: ItemRecord,
-  { terms, slices }: WantedPassage,
-): Promise<DocumentListing> {
-  if (text === null) return { path, title, summary }
-  const bytes = (await snapshot.record(text)).subarray(0, PASSAGE_TEXT_BYTES)
-  // A character that the cut splits is left out.
-  const beginning = new TextDecoder().decode(bytes, { stream: true })
-  return { path, title, summary: (await slices(() => bestPassage(path, beginning, terms))) ?? summary }
-}
-
-function passageTerms(terms: readonly ReadTerm[], items: number): WeightedTerm[] {
-  return terms.flatMap(({ kind, weight, matches }) => {
-    // Where a triple stands, so do its pairs.
-    if (kind === 'triple') return []
-    return matches.map(({ term, closeness, items: found }) => {
-      return { term, weight: Math.floor((weight * closeness * informationOf(found, items)) / FULL ** 2) }
-    })
-  })
 }

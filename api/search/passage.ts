@@ -3,20 +3,15 @@ import { isStopWord } from '#core/search/analyze.ts'
 import { countCharacters, sliceCharacters } from '#core/text.ts'
 import { type Block, type BlockKind, markdownBlocks, plainBlocks, withoutHiddenParts } from './markdown-blocks.ts'
 import { plainText, visibleLine } from './plain-text.ts'
-import {
-  FINDER_UNITS,
-  findPlaces,
-  isTermAt,
-  prepareTerms,
-  type TermFinder,
-  type TermPlaces,
-  type WeightedTerm,
-} from './term-places.ts'
+import { findPlaces, prepareTerms, type TermFinder, type TermPlaces, termsIn, type WeightedTerm } from './term-places.ts'
 
+/** What of a text is looked at for a passage: so many of its bytes, and of its UTF-16 units. */
+export const PASSAGE_TEXT_SIZE = 64 * 1024
 /** How far terms may stand apart in the source of one passage: marks and targets take room too. */
 const SOURCE_UNITS = 280
-/** Blocks that are read because they promise most, before the rest is read in order. */
+/** Blocks that are read for a passage, those that promise most first, and how many more when nothing is seen in them. */
 const ATTEMPTS = 6
+const ALL_ATTEMPTS = 100
 /** Others are not read when the best passage comes this near to what they promise. */
 const ENOUGH_SHARE = 0.9
 /** A shorter passage begins with what stands before it as well. */
@@ -44,7 +39,7 @@ export function bestPassage(path: string, text: string, terms: readonly Weighted
   const finders = findersOf(terms)
   const isRst = /\.rst$/i.test(path)
   const isPlain = /\.txt$/i.test(path)
-  const visible = withoutHiddenParts(text.slice(0, FINDER_UNITS), { isMdx: /\.mdx$/i.test(path) })
+  const visible = withoutHiddenParts(text.slice(0, PASSAGE_TEXT_SIZE), { isMdx: /\.mdx$/i.test(path) })
   const source = composed(
     isRst ? visible.replace(RST_ROLE, '').replace(RST_TARGET, (_, label: string) => label.trimEnd()) : visible,
   )
@@ -96,38 +91,20 @@ interface Candidate {
 }
 
 function bestOf(finder: TermFinder, source: string, blocks: readonly Block[], places: TermPlaces): string | null {
-  const candidates = candidateBlocks(finder, source, blocks, places)
+  const candidates = candidateBlocks(finder, source, blocks, places).sort((one, other) => other.score - one.score)
   let best: { passage: string; score: number } | null = null
-  let isEnough = false
-  for (let attempt = 0; attempt < ATTEMPTS && !isEnough; attempt++) {
-    const promising = takeBest(candidates)
-    if (promising === null || (best !== null && best.score >= promising.score * ENOUGH_SHARE)) isEnough = true
-    else {
-      const found = passageAt(finder, source, blocks, promising.block)
-      if (found !== null && (best === null || found.score > best.score)) best = found
-    }
-  }
-  if (best !== null || isEnough) return best?.passage ?? null
-  let next = 0
-  for (const { block } of candidates) {
-    if (block < next) continue
+  let attempts = 0
+  // Where nothing is seen once is not looked at again: regions overlap.
+  const unseen = new Set<number>()
+  for (const { block, score } of candidates) {
+    if (unseen.has(block)) continue
+    if (attempts++ >= (best === null ? ALL_ATTEMPTS : ATTEMPTS) || (best !== null && best.score >= score * ENOUGH_SHARE)) break
     const found = passageAt(finder, source, blocks, block)
-    if (found !== null) return found.passage
-    next = regionEnd(blocks, block)
+    if (found !== null && found.score > (best?.score ?? 0)) best = found
+    const end = found === null ? regionEnd(blocks, block) : block
+    for (let next = block; next < end; next++) unseen.add(next)
   }
-  return null
-}
-
-/** Takes out the one that promises most; the first of equals. */
-function takeBest(candidates: Candidate[]): Candidate | null {
-  let best: Candidate | null = null
-  for (const candidate of candidates) {
-    if (candidate.score > (best?.score ?? 0)) best = candidate
-  }
-  if (best === null) return null
-  const taken = { ...best }
-  best.score = 0
-  return taken
+  return best?.passage ?? null
 }
 
 /** The blocks that terms stand in, in order, with what a passage that begins there promises. */
@@ -153,7 +130,7 @@ function candidateBlocks(finder: TermFinder, source: string, blocks: readonly Bl
         right++
       }
       const worth = isLink(source, blockStart, end) ? LINK_WORTH : WORTH[kind]
-      const score = tally.score * worth * closeness(tally.reach(left, right))
+      const score = tally.scoreFrom(left) * worth
       const last = candidates.at(-1)
       if (last?.block === number) last.score = Math.max(last.score, score)
       else candidates.push({ block: number, score })
@@ -163,31 +140,35 @@ function candidateBlocks(finder: TermFinder, source: string, blocks: readonly Bl
   return candidates
 }
 
-/** The closer together, the better; it decides only between what is nearly equal. */
-function closeness(reach: number): number {
-  return 1 - (0.1 * reach) / SOURCE_UNITS
-}
-
 /** What the terms of a window tell: each once, and more when they stand side by side. */
 class Tally {
   readonly #counts: Uint16Array
   readonly #finder: TermFinder
   readonly #places: TermPlaces
-  readonly #metIn: Uint32Array
-  #round = 0
-  #terms = 0
+  /** The next place of the same term. */
+  readonly #again: Uint32Array
   #distinct = 0
+  /** Where the last of the terms is met first. */
+  #completeAt = 0
   #phrases = 0
 
   constructor(finder: TermFinder, places: TermPlaces) {
     this.#counts = new Uint16Array(finder.terms.length)
-    this.#metIn = new Uint32Array(finder.terms.length)
     this.#finder = finder
     this.#places = places
+    this.#again = new Uint32Array(places.numbers.length)
+    const later = new Uint32Array(finder.terms.length)
+    for (let place = places.numbers.length - 1; place >= 0; place--) {
+      const number = places.numbers[place] as number
+      this.#again[place] = later[number] as number
+      later[number] = place
+    }
   }
 
-  get score(): number {
-    return this.#distinct + Math.min(this.#phrases, this.#distinct) * PHRASE_SHARE
+  /** Of the window that begins at a place. What stands close together decides only between what is nearly equal. */
+  scoreFrom(place: number): number {
+    const reach = Math.max(0, this.#completeAt - (this.#places.starts[place] as number))
+    return (this.#distinct + Math.min(this.#phrases, this.#distinct) * PHRASE_SHARE) * (1 - (0.1 * reach) / SOURCE_UNITS)
   }
 
   add(place: number): void {
@@ -195,8 +176,8 @@ class Tally {
     const count = this.#counts[number] as number
     this.#counts[number] = count + 1
     if (count === 0) {
-      this.#terms++
       this.#distinct += this.#weight(place)
+      this.#completeAt = this.#places.starts[place] as number
     }
     this.#phrases += this.#phraseWeight(place)
   }
@@ -205,29 +186,9 @@ class Tally {
     const number = this.#places.numbers[place] as number
     const count = this.#counts[number] as number
     this.#counts[number] = count - 1
-    if (count === 1) {
-      this.#terms--
-      this.#distinct -= this.#weight(place)
-    }
+    if (count === 1) this.#distinct -= this.#weight(place)
+    else this.#completeAt = Math.max(this.#completeAt, this.#places.starts[this.#again[place] as number] as number)
     this.#phrases -= this.#phraseWeight(place)
-  }
-
-  /** How far behind the first of these places every term of them has been met, in UTF-16 units. */
-  reach(from: number, to: number): number {
-    const { starts, numbers } = this.#places
-    const origin = starts[from] as number
-    this.#round++
-    let met = 0
-    let reached = origin
-    for (let place = from; place < to && met < this.#terms; place++) {
-      const number = numbers[place] as number
-      if (this.#metIn[number] === this.#round) continue
-      this.#metIn[number] = this.#round
-      if (this.#counts[number] === 0) continue
-      met++
-      reached = starts[place] as number
-    }
-    return reached - origin
   }
 
   #weight(place: number): number {
@@ -235,11 +196,15 @@ class Tally {
   }
 
   #phraseWeight(place: number): number {
-    const { starts, ends, numbers } = this.#places
+    const { starts, numbers } = this.#places
     if (place === 0 || numbers[place - 1] === numbers[place]) return 0
-    const gap = (starts[place] as number) - (ends[place - 1] as number)
-    return gap >= -1 && gap <= 4 ? Math.min(this.#weight(place - 1), this.#weight(place)) : 0
+    const gap = (starts[place] as number) - placeEnd(this.#finder, this.#places, place - 1)
+    return gap <= 4 ? Math.min(this.#weight(place - 1), this.#weight(place)) : 0
   }
+}
+
+function placeEnd({ terms }: TermFinder, { starts, numbers }: TermPlaces, place: number): number {
+  return (starts[place] as number) + (terms[numbers[place] as number]?.term.length ?? 0)
 }
 
 function isLink(source: string, start: number, end: number): boolean {
@@ -268,16 +233,18 @@ function passageAt(
   const cut = bestCut(finder, region, places)
   if (cut === null) return null
   const passage = cutPassage(region, cut.start)
-  const shown = findPlaces(finder, passage)
-  const isReal = shown.starts.some((start, place) => {
-    const sought = finder.terms[shown.numbers[place] as number]
-    return sought !== undefined && isTermAt(passage, start, shown.ends[place] as number, sought.term)
-  })
+  // What stands beside a run may change how it is read.
+  const isReal = findPlaces(finder, passage).starts.some(start => termsIn(finder, wordAt(passage, start)).length > 0)
   if (!isReal) return null
   const block = blocks[first] as Block
   const worth = isLink(source, block.start, block.end) ? LINK_WORTH : WORTH[region.kind]
   const isShort = passage.length < SHORT_UNITS && cut.start === 0 && !block.continues
   return { passage: isShort ? withContext(source, blocks, first, passage) : passage, score: cut.score * worth }
+}
+
+function wordAt(text: string, index: number): string {
+  const end = text.indexOf(' ', index)
+  return text.slice(text.lastIndexOf(' ', index) + 1, end < 0 ? text.length : end)
 }
 
 function regionEnd(blocks: readonly Block[], first: number): number {
@@ -349,11 +316,11 @@ function bestCut(finder: TermFinder, region: Region, places: TermPlaces): { star
   for (const [left, place] of places.starts.entries()) {
     while (border + 1 < region.borders.length && (region.borders[border + 1] as number) <= place) border++
     const sentence = region.borders[border] ?? 0
-    const isNear = (places.ends[left] as number) - sentence <= SUMMARY_CHARACTERS - LEAD_UNITS
+    const isNear = placeEnd(finder, places, left) - sentence <= SUMMARY_CHARACTERS - LEAD_UNITS
     const start = isNear ? sentence : wordStart(region.text, place - LEAD_UNITS, place)
-    for (; right < places.starts.length && (places.ends[right] as number) < start + SUMMARY_CHARACTERS - 1; right++)
+    for (; right < places.starts.length && placeEnd(finder, places, right) < start + SUMMARY_CHARACTERS - 1; right++)
       tally.add(right)
-    const score = tally.score * (isNear ? 1 : 0.97) * closeness(tally.reach(left, right))
+    const score = tally.scoreFrom(left) * (isNear ? 1 : 0.97)
     if (score > (best?.score ?? 0)) best = { start, score }
     if (left < right) tally.remove(left)
     else right = left + 1

@@ -9,204 +9,83 @@ export interface WeightedTerm {
 /** Terms prepared for looking them up in texts. */
 export interface TermFinder {
   terms: readonly WeightedTerm[]
-  /** By the first folded unit of the term. */
-  byFirst: ReadonlyMap<number, readonly Sought[]>
-  /** 1 for the two units that terms begin with, by `beginningOf`. */
-  beginnings: Uint8Array
+  /** Finds what terms may stand in: a run of letters and joints as its group, or a pair of characters without one. */
+  pattern: RegExp
+  /** The same for a text of which the analyzer may fold something. */
+  foldedPattern: RegExp
+  numbers: ReadonlyMap<string, number>
+  /** The numbers of the terms in what was met. */
+  met: Map<string, readonly number[]>
 }
 
-/** Where terms stand in a text, in order of `starts`: UTF-16 units, `ends` exclusive, `numbers` of the terms. */
+/** Where terms stand in a text, in order of `starts`: UTF-16 units, and `numbers` of the terms. Those of one identifier start together. */
 export interface TermPlaces {
   starts: number[]
-  ends: number[]
   numbers: number[]
 }
 
-interface Sought {
-  number: number
-  /** The units that every word of the term begins with. */
-  units: readonly number[]
-  isPaired: boolean
-}
-
-/** Texts are looked through this far. UTF-16 units. */
-export const FINDER_UNITS = 64 * 1024
-/** More words than a query has. */
-const SOUGHT_WORDS = 64
-const BEGINNINGS = 4096
+/** Letters of alphabets, and what joins words to identifiers. More would only make runs longer: the analyzer tells what stands in them. */
+const IN_RUN = String.raw`\w.:/+#\-\u00a8-\u0dff\u0f00-\u0fff\u10a0-\u10ff\u1200-\u177f\u1800-\u1fff\u2070-\u2e7f\u3105-\u312f\u31a0-\u31bf\u3248-\u325f\u32b1-\u32cf\u3371-\u33df\ua490-\uabff\ufb00-\ufefc\uff10-\uff5a`
+/** What the analyzer may fold to other letters. A run that has any is asked about. */
+const FOLDED = String.raw`\u00a8-\u0390\u03aa-\u03b0\u03c2\u03ca-\u040f\u0419\u0439\u0450-\u1fff\u2070-\u218f\u2460-\u24ff\u2c00-\u2dff\ua640-\uabff\ufb00-\ufefc\u3250-\u325f\u32b1-\u32cf\u3371-\u33df\uff10-\uff19\uff21-\uff3a\uff41-\uff5a`
+const HAS_RUN = new RegExp(`^[${IN_RUN}]`)
+/** Few ranges, since every text is tested; it may say yes for nothing. */
+const MAY_FOLD = /[\u00a8-\u1fff\u2070-\u218f\u2460-\u2dff\u3248-\u33ff\ua640-\uabff\ufb00-\ufefc\uff10-\uff5a]/
+/** What was met is forgotten when it is more. */
+const MET_RUNS = 20_000
 
 export function prepareTerms(terms: readonly WeightedTerm[]): TermFinder {
-  const byFirst = new Map<number, Sought[]>()
-  const beginnings = new Uint8Array(BEGINNINGS)
-  let words = 0
-  for (const [number, { term }] of terms.entries()) {
-    const isPaired = kindOf(unitEntry(term.charCodeAt(0))) === PAIRED || isSurrogate(term.charCodeAt(0))
-    if (term === '' || (!isPaired && ++words > SOUGHT_WORDS)) continue
-    // `policy` stands for `policies` as well.
-    const stem = !isPaired && term.length > 3 && term.endsWith('y') ? term.slice(0, -1) : term
-    const units = Array.from({ length: stem.length }, (_, index) => stem.charCodeAt(index))
-    const first = units[0] ?? 0
-    const others = byFirst.get(first)
-    if (others) others.push({ number, units, isPaired })
-    else byFirst.set(first, [{ number, units, isPaired }])
-    if (units.length === 1) beginnings.fill(1)
-    else beginnings[beginningOf(first, units[1] ?? 0)] = 1
+  const stems = terms.map(({ term }) => stemOf(term).replace(/[^\w\u0080-\uffff]/g, '\\$&'))
+  const inRuns = stems.filter(stem => HAS_RUN.test(stem))
+  const pairs = stems.filter(stem => !HAS_RUN.test(stem))
+  const patternOf = (beginnings: readonly string[]) => {
+    const run = beginnings.length > 0 ? [`(?:${beginnings.join('|')})[${IN_RUN}]*(?<=([${IN_RUN}]+))`] : []
+    return new RegExp([...run, ...pairs].join('|'), 'gi')
   }
-  return { terms, byFirst, beginnings }
+  return {
+    terms,
+    pattern: patternOf(inRuns),
+    foldedPattern: patternOf([...inRuns, `[${FOLDED}]`]),
+    numbers: new Map(terms.map(({ term }, number) => [term, number])),
+    met: new Map(),
+  }
 }
 
-/**
- * The places where the terms seem to stand: beginnings of words, of parts of identifiers, and pairs of characters.
- * Fast rather than exact: a word that only looks like the plural of a term is a place too.
- */
+/** What every word of the term begins with: `policy` stands for `policies` as well, `c` for the sign of `c++`. */
+function stemOf(term: string): string {
+  return term.length > 2 ? term.replace(/y$/, '') : term
+}
+
+/** The places where the analyzer finds the terms. Time is linear in the text. */
 export function findPlaces(finder: TermFinder, text: string): TermPlaces {
-  const places: TermPlaces = { starts: [], ends: [], numbers: [] }
-  const { beginnings } = finder
-  const length = Math.min(text.length, FINDER_UNITS)
-  unitBytes.write(text, 'utf16le')
-  units[length] = 0x20
-  let entry = OTHER << 16
-  for (let index = 0; index <= length; index++) {
-    const unit = units[index] as number
-    const next = (unitEntries[unit] as number) || unitEntry(unit)
-    if (beginnings[beginningOf(entry, next)] === 1 || entry >= SPELLED_OUT) addPlaces(places, finder, text, index - 1, entry)
-    entry = next
+  const { met } = finder
+  const pattern = MAY_FOLD.test(text) ? finder.foldedPattern : finder.pattern
+  const places: TermPlaces = { starts: [], numbers: [] }
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [found, run] = match
+    if (run === undefined) pattern.lastIndex = match.index + 1
+    const written = run ?? found
+    let inside = met.get(written)
+    if (inside === undefined) {
+      inside = termsIn(finder, written)
+      if (met.size >= MET_RUNS) met.clear()
+      met.set(written, inside)
+    }
+    for (const number of inside) {
+      places.starts.push(match.index)
+      places.numbers.push(number)
+    }
   }
   return places
 }
 
-/** A number below `BEGINNINGS` for two units that follow each other. */
-function beginningOf(first: number, second: number): number {
-  return ((first << 5) ^ second) & (BEGINNINGS - 1)
-}
-
-/** Copied into before looking through: reading characters of strings one by one is several times slower. */
-const units = new Uint16Array(FINDER_UNITS + 1)
-const unitBytes = Buffer.from(units.buffer)
-
-/** Whether the analyzer finds the term at a place of the text. */
-export function isTermAt(text: string, start: number, end: number, term: string): boolean {
-  if (kindOf(unitEntry(text.charCodeAt(start))) === PAIRED && term.length <= 2) return true
-  const from = text.lastIndexOf(' ', start) + 1
-  const space = text.indexOf(' ', end)
-  let isFound = false
-  analyze(text.slice(from, space < 0 ? text.length : space), found => {
-    isFound ||= found === term
+/** The numbers of the terms that the analyzer finds. */
+export function termsIn({ numbers }: TermFinder, text: string): readonly number[] {
+  const found = new Set<number>()
+  analyze(text, term => {
+    const number = numbers.get(term)
+    if (number !== undefined) found.add(number)
   })
-  return isFound
-}
-
-function addPlaces(places: TermPlaces, finder: TermFinder, text: string, index: number, entry: number): void {
-  const sought = finder.byFirst.get(entry & 0xffff)
-  if (sought === undefined || !isStart(text, index, kindOf(entry))) return
-  for (const { number, units, isPaired } of sought) {
-    const end = endOfUnits(text, index, units)
-    if (end < 0 || !(isPaired || endsWord(text, end))) continue
-    places.starts.push(index)
-    places.ends.push(end)
-    places.numbers.push(number)
-  }
-}
-
-function isStart(text: string, index: number, kind: number): boolean {
-  if (kind === PAIRED || index === 0) return true
-  let previous = kindOf(unitEntry(text.charCodeAt(index - 1)))
-  if (previous === MARK && index > 1) previous = kindOf(unitEntry(text.charCodeAt(index - 2)))
-  if (previous === OTHER || previous === PAIRED) return true
-  if (kind !== UPPER) return false
-  return previous === LOWER || kindOf(unitEntry(text.charCodeAt(index + 1))) === LOWER
-}
-
-/** The end of the text that folds to the units, or -1. */
-function endOfUnits(text: string, start: number, units: readonly number[]): number {
-  let index = start
-  let matched = 0
-  while (matched < units.length) {
-    if (index >= text.length) return -1
-    const unit = text.charCodeAt(index++)
-    const entry = unitEntry(unit)
-    if (kindOf(entry) === MARK) continue
-    if ((entry & 0xffff) !== units[matched++]) return -1
-    const rest = spelledOut.get(unit)
-    if (rest === undefined) continue
-    for (const further of rest) {
-      if (matched < units.length && further !== units[matched++]) return -1
-    }
-  }
-  return index
-}
-
-/** A word ends here, or its plural does. */
-function endsWord(text: string, end: number): boolean {
-  for (let index = end; index < end + PLURAL_UNITS; index++) {
-    if (index >= text.length) return true
-    const entry = unitEntry(text.charCodeAt(index))
-    const kind = kindOf(entry)
-    if (kind === OTHER || kind === PAIRED) return true
-    if (kind === UPPER && index > 0) {
-      const isBorder = [text.charCodeAt(index - 1), text.charCodeAt(index + 1)].some(near => kindOf(unitEntry(near)) === LOWER)
-      if (isBorder) return true
-    }
-    const folded = entry & 0xffff
-    if (kind !== MARK && folded !== 0x73 && folded !== 0x65 && folded !== 0x69 && folded !== 0x79) return false
-  }
-  return false
-}
-
-/** Behind a stem stand at most `ies` and one mark. */
-const PLURAL_UNITS = 5
-
-// Kinds of units, as the analyzer treats them
-const OTHER = 1
-const LOWER = 2
-const UPPER = 3
-const DIGIT = 4
-const PAIRED = 5
-/** Folded away. */
-const MARK = 6
-
-/** Set in the entry of a unit that is folded to several. */
-const SPELLED_OUT = 1 << 20
-
-/** Filled as units are met: the kind, and in the low half what the unit is folded to. */
-const unitEntries = new Uint32Array(0x10000)
-/** What follows the first folded unit: `ß` is `ss`. */
-const spelledOut = new Map<number, readonly number[]>()
-
-function kindOf(entry: number): number {
-  return (entry >>> 16) & 0xf
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff
-}
-
-function unitEntry(unit: number): number {
-  if (Number.isNaN(unit)) return OTHER << 16
-  const known = unitEntries[unit] as number
-  if (known !== 0) return known
-  const entry = isSurrogate(unit) ? (PAIRED << 16) | unit : learnUnit(unit)
-  unitEntries[unit] = entry
-  return entry
-}
-
-function learnUnit(unit: number): number {
-  const character = String.fromCharCode(unit)
-  let term = ''
-  let kind = ''
-  analyze(character, (found, foundKind) => {
-    term ||= found
-    kind ||= foundKind
-  })
-  if (term === '') return ((/\p{M}/u.test(character) ? MARK : OTHER) << 16) | unit
-  if (term.length > 1) {
-    spelledOut.set(
-      unit,
-      Array.from({ length: term.length - 1 }, (_, index) => term.charCodeAt(index + 1)),
-    )
-  }
-  const folded = term.charCodeAt(0) | (term.length > 1 ? SPELLED_OUT : 0)
-  if (kind === 'pair') return (PAIRED << 16) | folded
-  if (/\p{N}/u.test(character)) return (DIGIT << 16) | folded
-  return ((/[\p{Lu}\p{Lt}]/u.test(character) ? UPPER : LOWER) << 16) | folded
+  return [...found]
 }

@@ -1,0 +1,43 @@
+import type { DocumentListing } from '#core/contract/shared.ts'
+import type { ItemRecord } from '#core/search/blocks.ts'
+import type { Slices } from '../reading/slices.ts'
+import type { Snapshot } from '../reading/snapshot-reader.ts'
+import { bestPassage, PASSAGE_TEXT_SIZE } from './passage.ts'
+import type { QueryTerm } from './query.ts'
+import { informationOf } from './ranking.ts'
+import type { WeightedTerm } from './term-places.ts'
+import { FULL } from './weights.ts'
+
+/** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */
+export interface WantedPassage {
+  terms: readonly WeightedTerm[]
+  slices: Slices
+}
+
+/** An item with the passage of its text that tells most of what was asked for, else with its own summary. */
+export async function readListing(
+  snapshot: Snapshot,
+  { path, title, summary, text }: ItemRecord,
+  { terms, slices }: WantedPassage,
+): Promise<DocumentListing> {
+  if (text === null) return { path, title, summary }
+  const bytes = (await snapshot.record(text)).subarray(0, PASSAGE_TEXT_SIZE)
+  // A character that the cut splits is left out.
+  const beginning = new TextDecoder().decode(bytes, { stream: true })
+  return { path, title, summary: (await slices(() => bestPassage(path, beginning, terms))) ?? summary }
+}
+
+/** A term of a query with the terms of the dictionary that answer it; `items`: how many have each. */
+interface AnsweredTerm extends Pick<QueryTerm, 'kind' | 'weight'> {
+  matches: readonly { term: string; closeness: number; items: number }[]
+}
+
+export function passageTerms(terms: readonly AnsweredTerm[], items: number): WeightedTerm[] {
+  return terms.flatMap(({ kind, weight, matches }) => {
+    // Where a triple stands, so do its pairs.
+    if (kind === 'triple') return []
+    return matches.map(({ term, closeness, items: found }) => {
+      return { term, weight: Math.floor((weight * closeness * informationOf(found, items)) / FULL ** 2) }
+    })
+  })
+}
