@@ -22,32 +22,37 @@ type Headers = Readonly<Record<string, string | number | undefined>>
 /** The meaning of a status that is no success. A pure function of what GitHub said. */
 export function readRefusal(status: number, headers: Headers, body: unknown, now: Date): Exclude<ApiAnswer, { status: 'ok' }> {
   const message = messageOf(body)
+  if (status === 403 && isLimit(headers, message ?? '')) return limited(headers, now)
   switch (status) {
     case 304:
       return { status: 'unchanged' }
     case 400:
-    case 409: // an empty repository
     case 414:
-    case 422:
       return { status: 'no_commit' }
+    case 409: // an empty repository
+    case 422:
+      if (message !== null) return { status: 'no_commit' }
+      break
+    case 429:
+      return limited(headers, now)
+    case 403: // also how blocked repositories, missing single sign-on, suspended installations and address lists answer
     case 404:
     case 410:
     case 451:
-      return { status: 'missing', message }
-    case 429:
-      return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
-    case 403:
-      // Also how blocked repositories, missing single sign-on, suspended installations and address lists answer.
-      return isLimit(headers, message)
-        ? { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
-        : { status: 'missing', message }
-    default:
-      return { status: 'unavailable', retryAfterSeconds: secondsOf(headers['retry-after']) }
+      // The API says so in words of its own; a page of something that stands before it says nothing of the repository.
+      if (message !== null) return { status: 'missing', message }
   }
+  return { status: 'unavailable', retryAfterSeconds: askedWait(headers) }
+}
+
+function limited(headers: Headers, now: Date): Trouble {
+  return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
 }
 
 /** As GitHub asks of those whom a secondary limit sends away without saying for how long. */
 const SECONDARY_LIMIT_SECONDS = 60
+/** No limit lasts longer. What says so is a mistake or another clock, and must not end all asking. */
+const LONGEST_LIMIT_SECONDS = 3_600
 
 function isLimit(headers: Headers, message: string): boolean {
   return (
@@ -56,17 +61,27 @@ function isLimit(headers: Headers, message: string): boolean {
 }
 
 function retryAfter(headers: Headers, now: Date): number | null {
-  const asked = secondsOf(headers['retry-after'])
+  const asked = askedWait(headers)
   if (asked !== null) return asked
   if (String(headers['x-ratelimit-remaining']) !== '0') return null
   const resetAt = secondsOf(headers['x-ratelimit-reset'])
-  return resetAt === null ? null : Math.max(1, Math.ceil(resetAt - now.getTime() / 1000))
+  return resetAt === null ? null : bounded(Math.max(1, Math.ceil(resetAt - now.getTime() / 1000)))
+}
+
+function askedWait(headers: Headers): number | null {
+  const asked = secondsOf(headers['retry-after'])
+  return asked === null ? null : bounded(asked)
+}
+
+function bounded(seconds: number): number {
+  return Math.min(seconds, LONGEST_LIMIT_SECONDS)
 }
 
 function secondsOf(value: string | number | undefined): number | null {
   return value !== undefined && /^\d{1,10}$/.test(String(value)) ? Number(value) : null
 }
 
-function messageOf(body: unknown): string {
-  return typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string' ? body.message : ''
+/** `null`: the API would have said something. */
+function messageOf(body: unknown): string | null {
+  return typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string' ? body.message : null
 }

@@ -365,6 +365,7 @@ describe('a limit', () => {
     [403, 7, 7],
     [429, 7, 7],
     [403, null, 60],
+    [429, 9_999_999_999, 3_600],
   ] as const)('of the moment, told by %i and %j, is told as %i seconds', async (status, retryAfterSeconds, told) => {
     const repository = await create()
     github.limits.secondary({ status, retryAfterSeconds })
@@ -379,6 +380,8 @@ describe('a host that', () => {
     ['resets', { reset: true }],
     ['answers HTML', { html: true }],
     ['answers HTML with an error', { html: true, status: 502 }],
+    ['is hidden behind a page that refuses', { html: true, status: 403 }],
+    ['is hidden behind a page that knows nothing', { html: true, status: 404 }],
     ['answers other JSON', { body: '{"id":"1"}' }],
     ['answers broken JSON', { body: '{"id":' }],
     ['answers nothing', { body: '' }],
