@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
-import type { HostHook } from '#core/ports/git-host.ts'
+import type { HostHook, PushedCommit } from '#core/ports/git-host.ts'
 import type { Deps } from '../deps.ts'
 import { isServed } from '../mount/open-mount.ts'
 import { requestIndexing } from '../mount/request-indexing.ts'
@@ -51,10 +51,10 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
   })
 }
 
-type Pushed = Extract<ReturnType<HostHook['receive']>, { status: 'heard' }>['commits'][number]
-
-async function indexAnew(deps: Deps, { repository, commit }: Pushed): Promise<void> {
+async function indexAnew(deps: Deps, { repository, commit, isDefault }: PushedCommit): Promise<void> {
   const { host, owner, name } = repository
   if (!isServed(deps, { host, owner, repository: name })) return
-  if ((await deps.snapshots.open(repository, commit)) === null) await requestIndexing(deps, { repository, commit })
+  const snapshot = await deps.snapshots.open(repository, commit)
+  if (snapshot === null) await requestIndexing(deps, { repository, commit, ...(isDefault ? { isDefault } : {}) })
+  else if (isDefault) await deps.listings.keep({ repository, commit, header: snapshot.header })
 }

@@ -62,7 +62,14 @@ export type HookAnswer =
   /** It says nothing new. */
   | { status: 'ignored' }
   /** `commits`: what refs that somebody has opened point at from now on. */
-  | { status: 'heard'; commits: readonly { repository: HostRepository; commit: CommitSha }[] }
+  | { status: 'heard'; commits: readonly PushedCommit[] }
+
+export interface PushedCommit {
+  repository: HostRepository
+  commit: CommitSha
+  /** It was pushed to the default branch. */
+  isDefault: boolean
+}
 
 export interface HostRepository extends Repository {
   /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */

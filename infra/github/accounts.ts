@@ -91,7 +91,8 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
 
     forgetListing(login) {
       const isOfAccount = ({ owner }: { owner: string }) => owner.toLowerCase() === login.toLowerCase()
-      pages.dropWhere((_, answer) => answer?.status === 'ok' && answer.value.value.items.some(isOfAccount))
+      // Of a page that is being asked for nobody knows yet whose it is.
+      pages.dropWhere((_, answer) => answer === null || (answer.status === 'ok' && answer.value.value.items.some(isOfAccount)))
     },
   }
 }

@@ -38,8 +38,9 @@ export function createWebhook({ secret, onChanged, onPushed }: WebhookOptions): 
     for (const named of changed) onChanged(named)
     if (push === null) return changed.length > 0 ? { status: 'heard', commits: [] } : { status: 'ignored' }
     const isOpened = onPushed(push.repositoryId, push.ref)
-    const { repository, commit } = push
-    return { status: 'heard', commits: isOpened && repository && commit ? [{ repository, commit }] : [] }
+    const { ref, repository, commit } = push
+    if (!isOpened || !repository || !commit) return { status: 'heard', commits: [] }
+    return { status: 'heard', commits: [{ repository, commit, isDefault: ref === `refs/heads/${repository.defaultBranch}` }] }
   }
 
   return {

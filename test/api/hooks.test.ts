@@ -76,6 +76,25 @@ describe('a push', () => {
     expect(app.github.log.lines.filter(line => line.includes('/commits/'))).toHaveLength(1)
   })
 
+  test('of the default branch is on the page of its owner, whether its commit had to be indexed or was', async () => {
+    const skills = async () => (await app.get('/api/v1/owners/gh/acme')).json.indexed[0]?.index.counts.skills
+    const skill = (name: string) => `---\nname: ${name}\ndescription: The ${name} one.\n---\nDo it.\n`
+    await app.open(ADDRESS)
+    await push({ 'skills/one/SKILL.md': skill('one') })
+    expect(await indexed()).toBe(1)
+    expect(await skills()).toBe(1)
+
+    const skillsOfNext = { 'skills/two/SKILL.md': skill('two'), 'skills/three/SKILL.md': skill('three') }
+    const next = await app.repository('acme/tools').commit(skillsOfNext, { branch: 'next' })
+    await app.open(`${ADDRESS}@next`)
+    expect(await skills()).toBe(1)
+    await app.repository('acme/tools').git('update-ref', 'refs/heads/main', next)
+    const merged = { ref: 'refs/heads/main', before: app.commitOf('acme/tools'), after: next }
+    await tell('push', await pushPayload(app.github.scene, repository, merged, null))
+    expect(await indexed()).toBe(0)
+    expect(await skills()).toBe(2)
+  })
+
   test('is for the branch by its name as for the default branch', async () => {
     await app.open(`${ADDRESS}@main`)
     await push({ 'docs/guide.md': 'Two.' })
@@ -195,6 +214,18 @@ describe('what the host stops to show is on no route from the message on', () =>
     await tell('repository', payload)
     await before
     expect((await mount()).status).toBe(404)
+  })
+
+  test('also of the page of its owner, when the host was being asked for it just then', async () => {
+    app.github.faults.add({ delaySeconds: 0.2, times: 1, match: { host: 'api', path: /\/repos\?/ } })
+    const before = app.get('/api/v1/owners/gh/acme')
+    while (!app.github.log.all.some(({ path }) => path.includes('/repos?'))) await setImmediate()
+    const payload = await repositoryPayload(app.github.scene, repository, 'privatized', null)
+    await tell('repository', payload)
+    await before
+    repository.visibility = 'private'
+    const { repositories } = (await app.get('/api/v1/owners/gh/acme')).json
+    expect(repositories.map(({ name }: { name: string }) => name)).toEqual(['other'])
   })
 })
 
