@@ -42,8 +42,7 @@ async function openIn(scratch: Scratch, options: RemoteReaderOptions): Promise<R
   const { remote, commit, limits, selection, tellSizes, pool, key, onClosed } = options
   const { gitDir } = scratch
   let supply: BlobSupply | null = null
-  let isOpen = false
-  const reader = await openReader({
+  return openReader({
     gitDir,
     commit,
     limits,
@@ -53,12 +52,11 @@ async function openIn(scratch: Scratch, options: RemoteReaderOptions): Promise<R
       supply = createBlobSupply({ scratch, gitDir, remote, signal, commit, selection, tellSizes })
       return supply
     },
-    async release() {
+    async release(hasFailed) {
       await supply?.settled()
-      await (isOpen ? pool.give(key, scratch, commit) : pool.remove(scratch))
+      // What made a reading fail may lie in what was fetched, and would fail the next one.
+      await (hasFailed ? pool.remove(scratch) : pool.give(key, scratch, commit))
       onClosed()
     },
   })
-  isOpen = true
-  return reader
 }

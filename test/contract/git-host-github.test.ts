@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -48,6 +49,12 @@ afterAll(async () => {
 /** Scratch repositories that lie on the disk now. */
 async function keptFolders(): Promise<string[]> {
   return (await readdir(temporary)).map(name => join(temporary, name))
+}
+
+/** Packs of a scratch repository. */
+async function packsOf(folder: string): Promise<string[]> {
+  const packs = join(folder, 'objects/pack')
+  return (await readdir(packs)).filter(name => name.endsWith('.pack')).map(name => join(packs, name))
 }
 
 async function open(options: Parameters<typeof openGitHubHostAt>[1] = {}, at = github): Promise<GitHost> {
@@ -546,6 +553,22 @@ describe('reading', () => {
     expect((await read(repository, await repository.commit({ 'docs/4.md': 'again' }))).textOf('docs/4.md')).toBe('again')
     await host.close()
     expect(await keptFolders()).toEqual([])
+  })
+
+  test('fails once where what was kept turns out to be damaged while it is read', async () => {
+    const repository = await create()
+    const noise = () => randomBytes(500).toString('hex')
+    const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}.md`, noise()]))
+    await read(repository, await repository.commit(files))
+    for (const pack of (await Promise.all((await keptFolders()).map(packsOf))).flat()) {
+      const bytes = await readFile(pack)
+      if (bytes.length < 20_000) continue
+      await chmod(pack, 0o644)
+      await writeFile(pack, bytes.fill(0x55, 200, bytes.length - 30))
+    }
+    const next = await repository.commit({ 'new.md': 'new' })
+    await expect(read(repository, next)).rejects.toMatchObject({ code: 'index.fetch_failed' })
+    expect((await read(repository, next)).textOf('7.md')).toBe(files['7.md'])
   })
 
   test('brings no blob that the caller has', async () => {
