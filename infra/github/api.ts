@@ -44,6 +44,9 @@ const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
 /** A host takes those who come again and again with a bad token for attackers. */
 const REFUSED_TOKEN_SECONDS = 60
+/** With a hundred at once, the host answers nobody for a minute. Whoever comes then is sent away instead of waiting. */
+const AT_ONCE = 80
+const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 
 export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
@@ -55,6 +58,7 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   })
   let scopes: string | null = null
   let isTokenRefused = false
+  let running = 0
   /** Until when, in milliseconds since 1970, nobody asks: going on would make it last longer. */
   let pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
 
@@ -121,12 +125,18 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
     async get(url, parameters, options = {}) {
       const waitMs = pause.until - clock.now().getTime()
       if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
-      const first = await askTwice(url, parameters, options)
-      const said = first && REDIRECTS.has(first.status) ? await follow(first, options) : first
-      if (said === null) return UNAVAILABLE
-      const answer = readSaid(said, clock.now())
-      note(said, answer)
-      return answer
+      if (running >= AT_ONCE) return BUSY
+      running++
+      try {
+        const first = await askTwice(url, parameters, options)
+        const said = first && REDIRECTS.has(first.status) ? await follow(first, options) : first
+        if (said === null) return UNAVAILABLE
+        const answer = readSaid(said, clock.now())
+        note(said, answer)
+        return answer
+      } finally {
+        running--
+      }
     },
   }
 }

@@ -20,7 +20,7 @@ export interface WebhookOptions {
   onPushed(repositoryId: string, ref: string): boolean
 }
 
-/** GitHub sends no larger ones. Those of pushes and installations that come near say nothing that is needed at once. */
+/** GitHub sends up to 25 MB. Messages that come near name thousands of commits or repositories; what they tell is noticed a minute later. */
 const BYTES = 4 * 1024 * 1024
 /** Ids of messages that are remembered, since GitHub sends some of them again. A repeated one does no harm. */
 const DELIVERIES = 10_000

@@ -106,6 +106,19 @@ describe('what is asked', () => {
     expect(asked()).toHaveLength(2)
   })
 
+  test('is never so much at once that the host refuses everybody', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ a: 'a' })
+    const at = await open({ token: github.personalToken(github.user('reader'), []) })
+    github.faults.add({ delaySeconds: 0.2, times: 200, match: { host: 'api' } })
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => at.repository('acme', `none-${index}`)))
+    const refused = answers.filter(({ status }) => status !== 'missing')
+    expect(refused).toEqual(refused.map(() => ({ status: 'unavailable', retryAfterSeconds: 1 })))
+    expect(github.log.rest.map(({ status }) => status)).toEqual(github.log.rest.map(() => 404))
+    github.faults.clear()
+    expect(await look(repository, null, at)).toEqual(ok(commit))
+  })
+
   test('is nothing about names outside the form of GitHub', async () => {
     for (const [owner, name] of [
       ['-acme', 'tools'],
