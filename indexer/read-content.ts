@@ -56,7 +56,7 @@ export async function readContent(
     }
     if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
     const skill = skills.get(file.path)
-    const item = skill ? skillItem(skill) : found ? fileItem(found, read, record) : null
+    const item = skill ? skillItem(skill, file.oid) : found ? fileItem(found, read, record) : null
     if (item !== null) return search?.add(item)
   })
   onProgress({ stage: 'content', done, total: wanted.length })
@@ -170,12 +170,12 @@ function fileItem(
     fields: {
       ...(name === null ? {} : { name }),
       description: summary,
-      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}),
+      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob: file.oid } : {}),
     },
   }
 }
 
-function skillItem({ skill, full }: PlannedSkill): SearchInput | null {
+function skillItem({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
   const { path, name, description, keywords, headings, body, internal } = skill
   if (internal) return null
   return {
@@ -185,7 +185,7 @@ function skillItem({ skill, full }: PlannedSkill): SearchInput | null {
     title: name,
     summary: '',
     text: null,
-    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body } : {}) },
+    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob } : {}) },
   }
 }
 

@@ -7,12 +7,14 @@ import type { SearchInput } from './input.ts'
 
 /** Stands for everything that decides the postings of an item and the length of its title: equal for equal items only, in any commit. */
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
-  const { name, description, keywords, headings, body } = fields
-  const searchedBody = body === undefined ? undefined : cutAtBytes(body, SEARCHED_FILE_BYTES)
-  // The body is most of it: joined with the others it would be copied once more.
-  const bodyHash = searchedBody === undefined ? undefined : hash('sha256', searchedBody)
-  const texts = [path, title, summary, name, description, keywords, headings, bodyHash]
+  const { name, description, keywords, headings, body, blob = hashOfBody(body) } = fields
+  const texts = [path, title, summary, name, description, keywords, headings, blob]
   // With the lengths in front, no text can pass for the end of another.
   const lengths = texts.map(text => text?.length ?? '-').join(' ')
   return hash('sha256', `${SEARCH_VERSION} ${kind} ${lengths}\n${texts.join('')}`, 'buffer').subarray(0, FINGERPRINT_BYTES)
+}
+
+// The body is most of it: joined with the others it would be copied once more.
+function hashOfBody(body: string | undefined): string | undefined {
+  return body === undefined ? undefined : hash('sha256', cutAtBytes(body, SEARCHED_FILE_BYTES))
 }

@@ -23,4 +23,6 @@ export interface SearchFields {
   headings?: string
   /** Only its first `SEARCHED_FILE_BYTES` are searched. */
   body?: string
+  /** The blob that headings and body were read from: equal for equal ones. Without it they are compared themselves, which takes longer. */
+  blob?: string
 }

@@ -128,7 +128,10 @@ async function change(): Promise<Changed> {
     items.push(JSON.parse(line) as SearchInput)
     characters += line.length
   }
-  for (const { fields } of items.filter((_, index) => index % 100 === 50)) fields.body = `${fields.body ?? ''} changed`
+  for (const { fields } of items.filter((_, index) => index % 100 === 50)) {
+    fields.body = `${fields.body ?? ''} changed`
+    fields.blob = `${fields.blob ?? ''} changed`
+  }
 
   const source = await openSource(root, owner, name)
   const blobs = await openDiskBlobStore(store)

@@ -49,7 +49,7 @@ test('items are known by everything of them that is searched', async () => {
     { title: 'Other' },
     { summary: 'Other' },
     { fields: {} },
-    ...(['name', 'description', 'keywords', 'headings', 'body'] as const).map(field => ({
+    ...(['name', 'description', 'keywords', 'headings', 'body', 'blob'] as const).map(field => ({
       fields: { ...first.fields, [field]: 'other' },
     })),
   ]
