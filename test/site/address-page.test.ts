@@ -197,7 +197,7 @@ describe('find', () => {
               description: 'B.',
               translations: {},
               license: OPEN,
-              files: [{ path: 'pdf/form.md', title: 'Form', summary: '' }],
+              files: [{ path: 'pdf/form.md', title: 'Form', summary: 'Fill it in.' }],
               moreFiles: 7,
             },
           ],
@@ -208,6 +208,7 @@ describe('find', () => {
     const text = textOf(html)
     expect(text).toContain('Results for c++ & #')
     expect(text.indexOf('First')).toBeLessThan(text.indexOf('second'))
+    expect(text).toContain('Form Fill it in.')
     expect(text).toContain('and 7 more')
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=find&query=c%2B%2B%20%26%20%23&cursor=next`)
   })
