@@ -1,0 +1,83 @@
+/**
+ * `npm run build:action`: bundles the Action into `infra/action/dist`, which is committed because GitHub runs what lies there.
+ * The same sources and lock file give the same bytes.
+ */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const DIST = join(root, 'infra', 'action', 'dist')
+/** Read at run time from beside the module that names them. */
+const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'build', 'license', name))
+/** A workflow has no database: what opens one is never loaded. As it is written where it is imported. */
+const NOT_BUNDLED = ['./postgres/*']
+
+/**
+ * The files of the bundle.
+ *
+ * @returns {Promise<Map<string, Uint8Array>>} bytes by name
+ */
+export async function bundleAction() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [join('infra', 'action', 'main.ts')],
+    outfile: 'index.mjs',
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    external: NOT_BUNDLED,
+    // Some packages are CommonJS, and ask for modules of Node that way.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  })
+  const files = new Map([['index.mjs', outputFiles[0]?.contents ?? new Uint8Array()]])
+  for (const path of DATA) files.set(basename(path), await readFile(path))
+  files.set('licenses.txt', Buffer.from(await licensesOf(Object.keys(metafile.inputs))))
+  return files
+}
+
+/**
+ * The licences of the packages in the bundle.
+ *
+ * @param {string[]} inputs paths of modules
+ */
+async function licensesOf(inputs) {
+  const packages = new Set(
+    inputs.flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.split(sep).join('/'))?.[0] ?? []),
+  )
+  const texts = await Promise.all(
+    [...packages].sort().map(async folder => {
+      const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'))
+      const text = await licenseText(join(root, folder))
+      return `${name} ${version} (${license})\n\n${text.trim()}\n`
+    }),
+  )
+  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** @param {string} folder */
+async function licenseText(folder) {
+  for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'License', 'LICENCE'])
+    try {
+      return await readFile(join(folder, name), 'utf8')
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  return '(the package holds no text of its licence)'
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await rm(DIST, { recursive: true, force: true })
+  await mkdir(DIST)
+  for (const [name, bytes] of await bundleAction()) {
+    await writeFile(join(DIST, name), bytes)
+    process.stdout.write(`infra/action/dist/${name}: ${bytes.length} bytes\n`)
+  }
+}

@@ -1,0 +1,140 @@
+/** A real PostgreSQL on this machine, of Debian's package `postgresql`. It starts in half a second. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runQuietly } from '../setup/step.mjs'
+import { freePort } from './free-port.mjs'
+
+const USER = 'mountglass'
+const ANSWER_MS = 30_000
+/** Debian keeps the programs of a server apart from the `PATH`, a folder for each version. */
+const VERSIONS = '/usr/lib/postgresql'
+/** Read by Debian's packages while they install a server. */
+const CLUSTER_SETTINGS = '/etc/postgresql-common/createcluster.d'
+
+// As fast as a server can be that must survive its own crash, but no power cut. Everything else is as it comes.
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '32MB',
+  max_connections: '200',
+}
+
+/** @type {import('./supervise.mjs').ServerKind} */
+export const postgresServer = {
+  programs: ['initdb', 'postgres', 'pg_isready'],
+  packages: ['postgresql'],
+  get folders() {
+    return programFolders()
+  },
+  endSignal: 'SIGINT',
+  prepareInstall,
+
+  async start(folder, daemons) {
+    const cluster = await makeCluster(folder)
+    const [program, ...args] = cluster.command
+    daemons.keep(program, args)
+    await waitUntilReady(cluster, daemons.requireAlive)
+    return { MOUNTGLASS_DATABASE: cluster.url }
+  },
+}
+
+/**
+ * @typedef {object} Cluster
+ * @property {string} url of its maintenance database, with the password of the only user
+ * @property {number} port
+ * @property {[program: string, ...args: string[]]} command starts it, in the foreground
+ */
+
+/**
+ * Makes an empty cluster that will listen on a free port of loopback.
+ *
+ * @param {string} folder an empty one
+ * @param {Record<string, string>} more settings, in place of those that make it fast
+ * @returns {Promise<Cluster>}
+ */
+export async function makeCluster(folder, more = {}) {
+  const [as, port] = [await asUnprivileged(), await freePort()]
+  const [data, passwordFile, password] = [join(folder, 'data'), join(folder, 'password'), randomBytes(12).toString('hex')]
+  await mkdir(data, { mode: 0o700 })
+  await writeFile(passwordFile, password, { mode: 0o600 })
+  if (as) for (const path of [data, passwordFile]) await chown(path, as.uid, as.gid)
+  // In the order of a language: what relies on the order of bytes has to ask for it.
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en']
+  const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const [program, ...args] = [...command(as), programPath('initdb'), `--pgdata=${data}`, ...locale, ...access, '--no-sync']
+  await runQuietly(program ?? '', args)
+  const settings = Object.entries({ ...SETTINGS, port, ...more }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return {
+    url: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    command: [...command(as), programPath('postgres'), '-D', data, ...settings],
+  }
+}
+
+/**
+ * @param {Cluster} cluster
+ * @param {() => void} requireAlive
+ */
+export async function waitUntilReady({ port }, requireAlive) {
+  for (const deadline = Date.now() + ANSWER_MS; ; await sleep(10)) {
+    requireAlive()
+    try {
+      await runQuietly(programPath('pg_isready'), ['--quiet', '--host=127.0.0.1', `--port=${port}`, '--timeout=1'])
+      return
+    } catch (cause) {
+      if (Date.now() > deadline) throw new Error('PostgreSQL does not answer', { cause })
+    }
+  }
+}
+
+/**
+ * Debian's package would make a database and start it at every boot of the machine. A file keeps it from that while it is installed, and
+ * goes afterwards, so that a server that somebody installs later is as they expect.
+ */
+async function prepareInstall() {
+  const file = join(CLUSTER_SETTINGS, 'mountglass-tests.conf')
+  await mkdir(CLUSTER_SETTINGS, { recursive: true })
+  await writeFile(file, 'create_main_cluster = false\n')
+  return () => rm(file, { force: true })
+}
+
+/** The newest version first. */
+function programFolders() {
+  if (!existsSync(VERSIONS)) return []
+  const versions = readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a))
+  return versions.map(version => join(VERSIONS, version, 'bin'))
+}
+
+/** @param {string} name */
+function programPath(name) {
+  return (
+    programFolders()
+      .map(folder => join(folder, name))
+      .find(existsSync) ?? name
+  )
+}
+
+/** PostgreSQL refuses to run as root. */
+async function asUnprivileged() {
+  if (process.getuid?.() !== 0) return null
+  /** @param {string} kind */
+  const idOf = async kind => Number(await runQuietly('id', [kind, 'postgres']))
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
+}
+
+/**
+ * What starts a program so that it ends with whoever started it. A user that is not root keeps the right to reach a folder of root's.
+ *
+ * @param {{ uid: number, gid: number } | null} as
+ * @returns {[program: string, ...args: string[]]}
+ */
+function command(as) {
+  const reach = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
+  const who = as ? [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups', ...reach] : []
+  return ['setpriv', ...who, '--pdeathsig', 'INT']
+}
