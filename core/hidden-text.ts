@@ -15,6 +15,26 @@ export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
   }
 }
 
+/** A text as a reader sees it. What cannot be seen is left out; a control character, or one that parts lines, parts words. */
+export function visibleText(text: string): string {
+  let visible = ''
+  let from = 0
+  for (const { index, character } of hiddenCharacters(text)) {
+    visible += text.slice(from, index) + (/[\p{Cc}\p{Z}]/u.test(character) ? ' ' : '')
+    from = index + character.length
+  }
+  return (visible + text.slice(from)).toWellFormed().trim()
+}
+
+/** The same on one line. */
+export function visibleLine(text: string): string {
+  return MAY_CHANGE.test(text) ? visibleText(text).replace(/\s+/gu, ' ') : text.trim()
+}
+
+/** All but ranges of characters that are seen; and spaces side by side. */
+const MAY_CHANGE =
+  /[^\x20-\x7e\xa1-\xac\xae-\u034e\u0370-\u0560\u0900-\u109f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u3001-\u3163\u3165-\ud7ff]| {2}/
+
 /** `U+202E` */
 export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -85,5 +85,15 @@ export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 /** A job whose worker died this many times fails instead of being taken again. */
 export const JOB_CRASHES = 3
 
+// Keeping
+/** A snapshot that nobody opened for so long goes, and a ref that nobody opened keeps none. */
+export const RETENTION_DAYS = { min: 1, max: 3_650, default: 90 } as const
+/** What an earlier version of this software wrote, and only that reads, goes sooner: a fleet is renewed in hours, and may have to go back. */
+export const OLD_VERSION_DAYS = 7
+/** What the host does not show any more goes after so long: somebody may have hidden it by mistake. */
+export const HIDDEN_HOURS = 48
+/** A pack without a snapshot may belong to a job under way, and readers may hold a header that is gone. */
+export const UNUSED_PACK_HOURS = 24
+
 // The store
 export const PACK_BYTES = 8 * 1024 * 1024

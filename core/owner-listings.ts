@@ -18,6 +18,8 @@ export const OwnerListing = z.object({
   license: License,
   counts: Counts,
   skillNames: z.array(z.string()),
+  /** Since when the host does not show it; absent while it does. */
+  hiddenSince: z.iso.datetime().exactOptional(),
 })
 export type OwnerListing = z.infer<typeof OwnerListing>
 
@@ -32,29 +34,63 @@ export interface IndexedDefault {
 export interface OwnerListings {
   /** Lists the repository as it is indexed now, or takes it off when it has no skills or is not for everyone. */
   keep(indexed: IndexedDefault): Promise<void>
-  /** Of an account, in no order that tells anything. A document of another version counts as none. */
+  /** Of an account, in no order that tells anything, hidden ones among them. A document of another version counts as none. */
   of(ownerId: string): Promise<OwnerListing[]>
+  /** The host does not show it any more. It may come back. */
+  hide(ownerId: string, listing: OwnerListing, since: Date): Promise<void>
+  /** The host shows it again. */
+  show(ownerId: string, listing: OwnerListing): Promise<void>
+  /** Takes it off. */
+  drop(ownerId: string, listing: OwnerListing): Promise<void>
 }
 
+/** Documents that are read at once. */
+const READS = 16
+
 export function createOwnerListings(docs: DocStore): OwnerListings {
+  /** Changes a document unless somebody else has since it was read: then that tells more. */
+  async function change(ownerId: string, listing: OwnerListing, next: OwnerListing | null): Promise<void> {
+    const key = ownerListingKey(ownerId, listing.repositoryId)
+    const stored = await docs.read(key)
+    if (stored === null || canonicalJson(stored.value) !== canonicalJson(listing)) return
+    await (next === null ? docs.remove(key) : docs.replace(key, next as JsonValue, stored.etag))
+  }
+
   return {
     async keep(indexed) {
       const { id, ownerId } = indexed.repository
       if (ownerId === undefined) return
       const key = ownerListingKey(ownerId, id)
       const listing = describe(indexed)
-      if (listing === null) return docs.remove(key)
       const stored = await docs.read(key)
+      // Who indexes a repository that was never listed need not be allowed to remove anything.
+      if (listing === null) return stored === null ? undefined : docs.remove(key)
       // Whoever writes at the same time has read the same host just now, so it does not matter who comes last.
       if (stored === null) await docs.create(key, listing as JsonValue)
       else if (canonicalJson(stored.value) !== canonicalJson(listing)) await docs.replace(key, listing as JsonValue, stored.etag)
     },
 
     async of(ownerId) {
-      const keys = await docs.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })
-      const stored = await Promise.all(keys.map(key => docs.read(key)))
-      return stored.flatMap(doc => OwnerListing.safeParse(doc?.value).data ?? [])
+      const listings: OwnerListing[] = []
+      const keys = (await docs.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })).values()
+      const readRest = async () => {
+        for (const key of keys) {
+          const listing = OwnerListing.safeParse((await docs.read(key))?.value).data
+          if (listing) listings.push(listing)
+        }
+      }
+      await Promise.all(Array.from({ length: READS }, readRest))
+      return listings
     },
+
+    hide: (ownerId, listing, since) => change(ownerId, listing, { ...listing, hiddenSince: since.toISOString() }),
+
+    async show(ownerId, listing) {
+      const { hiddenSince: _, ...shown } = listing
+      await change(ownerId, listing, shown)
+    },
+
+    drop: (ownerId, listing) => change(ownerId, listing, null),
   }
 }
 

@@ -21,15 +21,29 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
   throw new SettingsError(String(issue?.path[0]), issue?.message ?? 'is not valid')
 }
 
+const Port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine(port => port <= 65_535, 'must be a port number')
+
 /** Where the process listens. */
 export const LISTEN_VARIABLES = {
   HOST: z.string().default('127.0.0.1'),
-  PORT: z
+  PORT: Port.default(4321),
+}
+
+/** Where the process is watched, apart from what it serves. */
+export const MONITORING_VARIABLES = { MOUNTGLASS_METRICS_PORT: Port.optional() }
+
+/** A whole number from `min` to `max`, with the unit that the name of the variable says. */
+export function numberVariable(min: number, max: number) {
+  const problem = `must be a whole number from ${min} to ${max}`
+  return z
     .string()
-    .regex(/^\d{1,5}$/, 'must be a port number')
+    .regex(/^\d{1,9}$/, problem)
     .transform(Number)
-    .refine(port => port <= 65_535, 'must be a port number')
-    .default(4321),
+    .refine(value => value >= min && value <= max, problem)
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const

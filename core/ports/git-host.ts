@@ -34,7 +34,18 @@ export interface GitHost {
   /** How the host tells of changes; absent where it does not. */
   readonly hook?: HostHook
 
+  /** What is left of the questions that the host answers; `null` while nobody knows. Absent where nobody counts. */
+  quota?(): HostQuota | null
+
   close(): Promise<void>
+}
+
+/** Questions that a host answers within some time, usually an hour. */
+export interface HostQuota {
+  limit: number
+  remaining: number
+  /** When all of them are left again. */
+  resetsAt: Date
 }
 
 /** Messages that a host posts. What they say of a repository is never waited for: without them it is noticed later. */

@@ -4,6 +4,9 @@ import type { HostRepository } from './git-host.ts'
 
 /** Index jobs, at most one for a repository, commit and reading-rule version. */
 export interface JobQueue {
+  /** How long a lease lasts that is not renewed. */
+  readonly leaseSeconds: number
+
   /** Leaves a job unless one waits or runs already. After a failure it counts only once the backoff elapsed. */
   offer(job: IndexJob): Promise<JobState>
 
@@ -22,6 +25,12 @@ export interface JobQueue {
   /** Records the failure; the next visitor may ask again after `retryAt`. */
   fail(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 
+  /** The process that ran the job died: the job waits again, or fails with the code when `JOB_CRASHES` processes died over it. */
+  crash(lease: Lease, errorCode: IndexErrorCode): Promise<void>
+
+  /** Jobs that wait or run. Costs a listing of them at most. */
+  depth(): Promise<number>
+
   close(): Promise<void>
 }
 
@@ -35,11 +44,12 @@ export interface IndexJob {
 export interface Lease {
   job: IndexJob
   worker: string
-  /** Grows with every taking of the job. */
+  /** Grows with every taking of the job: with the worker it tells one lease from another. */
   fence: number
   /** ISO 8601. */
   until: string
-  etag: string
+  /** What a server that delivers jobs calls this delivery. */
+  delivery?: string
 }
 
 export type JobState = { status: 'indexing' } | { status: 'failed'; errorCode: IndexErrorCode; retryAt: string }

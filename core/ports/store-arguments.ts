@@ -1,6 +1,7 @@
 /** What every driver of the stores refuses, so that none accepts a key that another cannot hold. */
 
-const KEY_BYTES = 1_024
+/** A key of a bucket has 1,024 bytes at most, and an operator may put a prefix of up to 127 and a slash before ours. */
+export const KEY_BYTES = 896
 // A file name of 255 bytes less one: the disk driver marks objects with a character behind the name.
 const SEGMENT_BYTES = 254
 

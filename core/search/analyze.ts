@@ -15,8 +15,10 @@
  * 1: the first analyzer.
  * 2: places and impacts in a posting, keywords, triples of characters.
  * 3: the end of a contraction is no word.
+ * 4: the same terms, packed in less time.
+ * 5: stop words stand in front of the other terms, and blocks begin where they did in the commit before.
  */
-export const SEARCH_VERSION = 3
+export const SEARCH_VERSION = 5
 
 /** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
 export const TERM_UNITS = 64

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Location } from '../snapshot/format.ts'
 import { encodeText } from '../text.ts'
-import { ByteReader, type Bytes, ByteWriter, commonBytes, textOfBytes, varintBytes } from './bytes.ts'
+import { ByteReader, type Bytes, ByteWriter, commonBytes, textOfBytes } from './bytes.ts'
 import type { ListColumns } from './postings.ts'
 
 /**
@@ -9,21 +9,18 @@ import type { ListColumns } from './postings.ts'
  * Terms and words stand in columns, what is alike together: it packs better, and one column is looked through without the others.
  */
 
-/** Bytes of terms that a block holds before it is cut. */
-export const BLOCK_BYTES = 16 * 1024
+/** Bytes of a block of terms. It ends in front of a term that is a border (`isBorder`), or when it has more. */
+export const BLOCK_BYTES = { least: 12 * 1024, most: 24 * 1024 }
 /** Items of a block; the last one may have fewer. */
 export const BLOCK_ITEMS = 32
 /** The postings of so many items stand beside their term. */
 export const INLINE_ITEMS = 16
 
-/** A term and its list of postings (`visitPostings`), of which the first gap is apart: so lists can be put behind another. */
+/** A term and its list of postings (`visitPostings`), in its two halves. */
 export interface TermList {
-  /** In UTF-8. */
+  /** Its name (`term-name.ts`), in UTF-8. */
   readonly term: Bytes
   readonly items: number
-  /** Its first item. */
-  readonly first: number
-  /** The gaps behind that. */
   readonly gaps: Bytes
   readonly postings: Bytes
 }
@@ -33,31 +30,41 @@ export interface TermsBlockWriter {
   bytes(): number
   /** Whether the list stands in the block: if not, it belongs behind those of the terms before, outside. */
   add(list: TermList): boolean
+  /** The halves of the lists in the block: one of at most `inlineItems` may be written behind the others before its term is added. */
+  readonly gaps: ByteWriter
+  readonly postings: ByteWriter
+  /** Adds the term of the list that was written. */
+  addWritten(term: Bytes, items: number): void
   /** The block; the writer is empty again. */
   finish(): Uint8Array
 }
 
 /** @param inlineItems lists of more items stand outside */
 export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWriter {
-  const texts = createTextsWriter()
+  const texts = new TextsWriter()
   const [counts, extras, gaps, postings] = [new ByteWriter(), new ByteWriter(), new ByteWriter(), new ByteWriter()]
   const columns = [...texts.columns, counts, extras, gaps, postings]
   return {
+    gaps,
+    postings,
     bytes() {
-      return texts.bytes() + counts.length + extras.length + gaps.length + postings.length
+      return texts.bytes + counts.length + extras.length + gaps.length + postings.length
     },
     add(list) {
       texts.add(list.term)
       counts.varint(list.items)
       if (list.items > inlineItems) {
         // Few gaps take more than one byte.
-        extras.varint(varintBytes(list.first) + list.gaps.length - list.items)
+        extras.varint(list.gaps.length - list.items)
         return false
       }
-      gaps.varint(list.first)
       gaps.bytes(list.gaps.data, 0, list.gaps.length)
       postings.bytes(list.postings.data, 0, list.postings.length)
       return true
+    },
+    addWritten(term, items) {
+      texts.add(term)
+      counts.varint(items)
     },
     finish() {
       texts.begin()
@@ -66,24 +73,27 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
   }
 }
 
+/**
+ * Whether a block of terms may end in front of a term, which about one in 256 decides by itself: so most blocks begin where they did in the
+ * commit before, and what is the same in both is stored once.
+ */
+export function isBorder({ data, length }: Bytes): boolean {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < length; at++) hash = Math.imul(hash ^ (data[at] as number), 0x01000193)
+  return ((hash >>> 8) ^ hash) % 256 === 0
+}
+
 /** A block of terms at one term after another: first its text, then its list where that is wanted. */
 export interface TermsBlockReader {
   readonly texts: TextsReader
   readonly lists: ListsReader
 }
 
-/** The lists of a block. The columns are those of the list at hand; of one that stands outside, their places behind the first such list. */
-export interface ListsReader extends ListColumns {
-  readonly isInline: boolean
-  /** Goes on to the list of the next term, of which there is one. @throws RangeError */
-  next(): void
-  /** Behind the last list. @throws RangeError when there is more */
-  end(): void
-}
+const TERM_COLUMNS = 6
 
 /** @throws RangeError, as all of its steps do, when the bytes are no block of terms */
 export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): TermsBlockReader {
-  const [widths, texts, counts, extras, gaps, postings] = openColumns(block, 6) as [
+  const [widths, texts, counts, extras, gaps, postings] = openColumns(block, TERM_COLUMNS) as [
     ByteReader,
     ByteReader,
     ByteReader,
@@ -91,37 +101,75 @@ export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): T
     ByteReader,
     ByteReader,
   ]
-  const lists = {
-    isInline: false,
-    gapsStart: 0,
-    gapsEnd: 0,
-    postingsStart: 0,
-    count: 0,
-    next() {
-      lists.count = counts.varint()
-      lists.isInline = lists.count <= inlineItems
-      if (lists.isInline) {
-        lists.gapsStart = gaps.position
-        gaps.skipVarints(lists.count)
-        lists.gapsEnd = gaps.position
-        lists.postingsStart = postings.position
-        postings.skip(lists.count)
-        return
-      }
-      lists.gapsStart = outside
-      lists.gapsEnd = lists.gapsStart + lists.count + extras.varint()
-      lists.postingsStart = lists.gapsEnd
-      outside = lists.postingsStart + lists.count
-    },
-    end() {
-      if (![counts, extras, gaps, postings].every(({ atEnd }) => atEnd)) throw new RangeError('more lists than terms')
-    },
-  }
-  let outside = 0
-  return { texts: createTextsReader(widths, texts), lists }
+  return { texts: new TextsReader(widths, texts), lists: new ListsReader(inlineItems, counts, extras, gaps, postings) }
 }
 
-/** One term of the dictionary. */
+/**
+ * The lists of a block, one after another. The columns are those of the list at hand; of one that stands outside, their places behind the
+ * first such list.
+ */
+export class ListsReader implements ListColumns {
+  isInline = false
+  gapsStart = 0
+  gapsEnd = 0
+  postingsStart = 0
+  count = 0
+  #outside = 0
+  readonly #inlineItems: number
+  readonly #counts: ByteReader
+  readonly #extras: ByteReader
+  readonly #gaps: ByteReader
+  readonly #postings: ByteReader
+
+  constructor(inlineItems: number, counts: ByteReader, extras: ByteReader, gaps: ByteReader, postings: ByteReader) {
+    this.#inlineItems = inlineItems
+    this.#counts = counts
+    this.#extras = extras
+    this.#gaps = gaps
+    this.#postings = postings
+  }
+
+  /** Goes on to the list of the next term, of which there is one. @throws RangeError */
+  next(): void {
+    const count = this.#counts.varint()
+    this.count = count
+    this.isInline = count <= this.#inlineItems
+    if (this.isInline) {
+      this.gapsStart = this.#gaps.position
+      this.#gaps.skipVarints(count)
+      this.gapsEnd = this.#gaps.position
+      this.postingsStart = this.#postings.position
+      this.#postings.skip(count)
+      return
+    }
+    this.gapsStart = this.#outside
+    this.gapsEnd = this.gapsStart + count + this.#extras.varint()
+    this.postingsStart = this.gapsEnd
+    this.#outside = this.postingsStart + count
+  }
+
+  /** Goes on by so many terms, of which there are as many. @throws RangeError */
+  pass(terms: number): void {
+    let inline = 0
+    for (let left = terms - 1; left > 0; left--) {
+      const count = this.#counts.varint()
+      if (count <= this.#inlineItems) inline += count
+      else this.#outside += 2 * count + this.#extras.varint()
+    }
+    this.#gaps.skipVarints(inline)
+    this.#postings.skip(inline)
+    this.next()
+  }
+
+  /** Behind the last list. @throws RangeError when there is more */
+  end(): void {
+    if (![this.#counts, this.#extras, this.#gaps, this.#postings].every(({ atEnd }) => atEnd)) {
+      throw new RangeError('more lists than terms')
+    }
+  }
+}
+
+/** One term of the dictionary, by its name. */
 export interface FoundTerm {
   term: string
   /** How many items have it. */
@@ -158,7 +206,7 @@ export interface WordsBlockWriter {
 }
 
 export function createWordsBlockWriter(): WordsBlockWriter {
-  const texts = createTextsWriter()
+  const texts = new TextsWriter()
   const counts = new ByteWriter()
   const writer: WordsBlockWriter = {
     words: 0,
@@ -186,62 +234,110 @@ export interface WordsBlockReader {
 /** @throws RangeError, as all of its steps do, when the bytes are no block of words */
 export function openWordsBlock(block: Uint8Array): WordsBlockReader {
   const [widths, texts, counts] = openColumns(block, 3) as [ByteReader, ByteReader, ByteReader]
-  return { texts: createTextsReader(widths, texts), counts }
+  return { texts: new TextsReader(widths, texts), counts }
 }
 
+// Terms are counted in millions, hence classes as in `bytes.ts`.
+
 /** Texts in byte order, each as it differs from the one before: how many bytes they share and how many follow, in one byte; and those that follow. */
-function createTextsWriter() {
-  const [widths, rests] = [new ByteWriter(), new ByteWriter()]
-  const previous = new ByteWriter(256)
-  return {
-    columns: [widths, rests],
-    bytes() {
-      return widths.length + rests.length
-    },
-    add({ data, length }: Bytes): void {
-      const shared = commonBytes(data, length, previous.data, previous.length)
-      const more = length - shared
-      widths.byte(Math.min(shared, WIDE) * 16 + Math.min(more, WIDE))
-      if (shared >= WIDE) widths.varint(shared - WIDE)
-      if (more >= WIDE) widths.varint(more - WIDE)
-      rests.bytes(data, shared, length)
-      previous.cut(shared)
-      previous.bytes(data, shared, length)
-    },
-    /** The next text has none before it. */
-    begin(): void {
-      previous.cut(0)
-    },
+class TextsWriter {
+  readonly columns = [new ByteWriter(), new ByteWriter()] as const
+  readonly #previous = new ByteWriter(256)
+
+  get bytes(): number {
+    return this.columns[0].length + this.columns[1].length
+  }
+
+  add({ data, length }: Bytes): void {
+    const [widths, rests] = this.columns
+    const previous = this.#previous
+    const shared = commonBytes(data, length, previous.data, previous.length)
+    const more = length - shared
+    widths.byte(Math.min(shared, WIDE) * 16 + Math.min(more, WIDE))
+    if (shared >= WIDE) widths.varint(shared - WIDE)
+    if (more >= WIDE) widths.varint(more - WIDE)
+    rests.bytes(data, shared, length)
+    previous.cut(shared)
+    previous.bytes(data, shared, length)
+  }
+
+  /** The next text has none before it. */
+  begin(): void {
+    this.#previous.cut(0)
   }
 }
 
 /** Half a byte that says this is followed by a number that says how much more. */
 const WIDE = 15
 
-export interface TextsReader {
+/** The texts of a block, one after another. */
+export class TextsReader {
   /** The text at hand, in UTF-8. */
   readonly text: Bytes
-  /** Goes on to the next text; whether there is one. @throws RangeError */
-  next(): boolean
-}
+  readonly #text = new ByteWriter(256)
+  readonly #widths: ByteReader
+  readonly #rests: ByteReader
 
-function createTextsReader(widths: ByteReader, rests: ByteReader): TextsReader {
-  const text = new ByteWriter(256)
-  return {
-    text,
-    next() {
-      if (widths.atEnd) {
-        if (!rests.atEnd) throw new RangeError('more bytes than texts')
-        return false
-      }
+  constructor(widths: ByteReader, rests: ByteReader) {
+    this.text = this.#text
+    this.#widths = widths
+    this.#rests = rests
+  }
+
+  /** Goes on to the next text; whether there is one. @throws RangeError */
+  next(): boolean {
+    const text = this.#text
+    const widths = this.#widths
+    if (widths.atEnd) {
+      if (!this.#rests.atEnd) throw new RangeError('more bytes than texts')
+      return false
+    }
+    const both = widths.byte()
+    const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
+    const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
+    if (shared > text.length) throw new RangeError('a text shares more than there is')
+    text.cut(shared)
+    this.#rests.copyTo(text, more)
+    return true
+  }
+
+  /**
+   * Goes on to the first of the texts that are left which does not come before `bytes`, without making those in between.
+   *
+   * @returns how many steps that are; 0 when there is no such text
+   * @throws RangeError
+   */
+  seek(bytes: Uint8Array): number {
+    const text = this.#text
+    const widths = this.#widths
+    const rests = this.#rests
+    /** How many bytes the text at hand begins with like `bytes`: it comes before them, so what shares more with it does, too. */
+    let alike = 0
+    let length = text.length
+    for (let steps = 1; !widths.atEnd; steps++) {
       const both = widths.byte()
       const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
       const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
-      if (shared > text.length) throw new RangeError('a text shares more than there is')
-      text.cut(shared)
-      rests.copyTo(text, more)
-      return true
-    },
+      if (shared > length) throw new RangeError('a text shares more than there is')
+      length = shared + more
+      const start = rests.position
+      rests.skip(more)
+      if (shared > alike) continue
+      alike = shared
+      const end = start + more
+      let at = start
+      while (at < end && alike < bytes.length && rests.data[at] === bytes[alike]) {
+        at++
+        alike++
+      }
+      const isBefore = alike < bytes.length && (at === end || (rests.data[at] as number) < (bytes[alike] as number))
+      if (isBefore) continue
+      text.cut(0)
+      text.bytes(bytes, 0, shared)
+      text.bytes(rests.data, start, end)
+      return steps
+    }
+    return 0
   }
 }
 
@@ -254,6 +350,19 @@ function takeColumns(columns: readonly ByteWriter[]): Uint8Array {
     column.cut(0)
   }
   return block.finish()
+}
+
+/**
+ * A block of terms in parts that are unlike each other, so that each is best compressed by itself. `isText`: it has pieces that come again;
+ * numbers have only some that are more frequent than others.
+ */
+export function partsOfTermsBlock(block: Uint8Array): { bytes: Uint8Array; isText: boolean }[] {
+  const [, texts, counts, , gaps, postings] = openColumns(block, TERM_COLUMNS).map(({ position }) => position)
+  const borders = [0, texts, counts, gaps, postings, block.length]
+  return borders.slice(1).flatMap((end, index) => {
+    const bytes = block.subarray(borders[index], end)
+    return bytes.length > 0 ? [{ bytes, isText: borders[index] === texts }] : []
+  })
 }
 
 /** @throws RangeError */
@@ -285,14 +394,23 @@ export const ItemRecord = z.object({
 })
 export type ItemRecord = z.infer<typeof ItemRecord>
 
-const ItemsBlock = z.array(ItemRecord).min(1).max(BLOCK_ITEMS)
+const ItemsBlock = z.array(z.unknown()).min(1).max(BLOCK_ITEMS)
 
 /** One block of at most `BLOCK_ITEMS` items, in the order of their numbers. */
 export function writeItemsBlock(items: readonly ItemRecord[]): Uint8Array {
   return encodeText(JSON.stringify(items.map(({ path, title, summary, text }) => ({ path, title, summary, text }))))
 }
 
+/** A block of items, of which mostly one is wanted: none is checked before it is asked for. */
+export interface ItemsBlockReader {
+  /** How many there are. */
+  readonly items: number
+  /** @throws ZodError when it is no item, or not there */
+  at(place: number): ItemRecord
+}
+
 /** @throws SyntaxError or ZodError when the bytes are no block of items */
-export function readItemsBlock(block: Uint8Array): ItemRecord[] {
-  return ItemsBlock.parse(JSON.parse(textOfBytes(block)))
+export function openItemsBlock(block: Uint8Array): ItemsBlockReader {
+  const items = ItemsBlock.parse(JSON.parse(textOfBytes(block)))
+  return { items: items.length, at: place => ItemRecord.parse(items[place]) }
 }

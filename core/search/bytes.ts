@@ -36,10 +36,11 @@ export class ByteWriter implements Bytes {
 
   /** Those from `start` up to, not including, `end`. */
   bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
-    this.#reserve(end - start)
-    if (end - start > LOOPED_BYTES) this.data.set(bytes.subarray(start, end), this.length)
-    else for (let at = start; at < end; at++) this.data[this.length + at - start] = bytes[at] as number
-    this.length += end - start
+    const to = this.length
+    const data = this.reserved(end - start)
+    if (end - start > LOOPED_BYTES) data.set(bytes.subarray(start, end), to)
+    else for (let at = start; at < end; at++) data[to + at - start] = bytes[at] as number
+    this.length = to + end - start
   }
 
   /** A text in UTF-8. */
@@ -61,6 +62,12 @@ export class ByteWriter implements Bytes {
     this.varint(shared)
     this.varint(text.length - shared)
     this.bytes(text, shared)
+  }
+
+  /** The data, with room for so many more bytes. Who puts them there says so by `length`: it is the fastest way to write many. */
+  reserved(more: number): Uint8Array {
+    this.#reserve(more)
+    return this.data
   }
 
   /** A copy of exactly what was written. */
@@ -159,7 +166,7 @@ export function varintBytes(value: number): number {
 }
 
 /** What 32 bits take at most. */
-const VARINT_BYTES = 5
+export const VARINT_BYTES = 5
 /** Of the last of them. */
 const LARGEST_SCALE = 2 ** 28
 /** So few are copied faster one by one than through a view. */

@@ -18,8 +18,9 @@ import { FrontMatterValue } from '../contract/skill.ts'
  *
  * 1: packs of gzip members, sorted tables in shards, a header last.
  * 2: what find searches is a section of its own, read by range, in place of tables.
+ * 3: commits share packs, which end with directories of their records; the search section may lie in many pieces.
  */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 /**
  * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
@@ -37,6 +38,53 @@ export type CommitSha = string & { readonly __commitSha: true }
  */
 export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
 export type Location = z.infer<typeof Location>
+
+/**
+ * A pack: members and pieces of search sections, and at its end a directory of `directoryBytes`, which tells whoever indexes the next commit
+ * which blobs lie in it; `indexer/pack-directory.ts` has its layout. Commits of one repository share packs.
+ */
+export const PackEntry = z.object({
+  /** SHA-256 of the bytes, first 40 hex digits. */
+  name: z.string().regex(/^[0-9a-f]{40}$/),
+  sizeBytes: z.int().min(1),
+  directoryBytes: z.int().min(0),
+})
+export type PackEntry = z.infer<typeof PackEntry>
+
+/**
+ * Many locations, as one list of numbers: three for each, the index of its pack, its distance from the end of the location before it
+ * in that pack, and its length. Neighbours then differ by small numbers, which compress well. There may be thousands, so that a schema
+ * for each would take longer than all the rest of a header.
+ */
+const Locations = z.codec(z.custom<number[]>(isListOfIntegers), z.custom<Location[]>(isListOfLocations), {
+  decode(numbers) {
+    const ends = new Map<number, number>()
+    const locations: Location[] = []
+    for (let at = 0; at < numbers.length; at += 3) {
+      const [pack = -1, distance = 0, length = 0] = [numbers[at], numbers[at + 1], numbers[at + 2]]
+      const offset = (ends.get(pack) ?? 0) + distance
+      ends.set(pack, offset + length)
+      locations.push([pack, offset, length])
+    }
+    return locations
+  },
+  encode(locations) {
+    const ends = new Map<number, number>()
+    return locations.flatMap(([pack, offset, length]) => {
+      const distance = offset - (ends.get(pack) ?? 0)
+      ends.set(pack, offset + length)
+      return [pack, distance, length]
+    })
+  },
+})
+
+function isListOfIntegers(value: unknown): boolean {
+  return Array.isArray(value) && value.every(Number.isSafeInteger)
+}
+
+function isListOfLocations(value: unknown): boolean {
+  return Array.isArray(value) && value.every(([pack, offset, length]) => pack >= 0 && offset >= 0 && length >= 1)
+}
 
 /**
  * A sorted table: rows in byte order of their keys, cut into shards at content-defined borders.
@@ -134,7 +182,7 @@ export type WithheldRow = z.infer<typeof WithheldRow>
  * Blocks and head are compressed with raw deflate, postings and fingerprints are not.
  */
 export const SearchSection = z.object({
-  segments: z.array(Location).min(1),
+  segments: Locations.refine(segments => segments.length > 0),
   /** Length of the compressed head. */
   headBytes: z.int().min(1),
   /** CRC-32 of the compressed head. */
@@ -159,7 +207,7 @@ export type TableName = keyof typeof TABLES
 export type RowOf<Name extends TableName> = z.infer<(typeof TABLES)[Name]['row']>
 
 /**
- * The header of a snapshot, written last: its existence is what ready means.
+ * The header of a snapshot, written last: its existence is what ready means. It is stored as `encodeHeader` gives it.
  * It answers a mount of the root by itself, and says where everything else lies.
  */
 export const SnapshotHeader = z.object({
@@ -168,8 +216,10 @@ export const SnapshotHeader = z.object({
   repositoryId: z.string(),
   commit: z.string(),
   truncated: z.boolean(),
-  /** SHA-256 of the bytes, first 40 hex digits, in order of `Location`'s index. */
-  packs: z.array(z.object({ name: z.string(), sizeBytes: z.int().min(0) })),
+  /** In the order of `Location`'s index: first those of the commit that this one was built on, so that locations stay as they were. */
+  packs: z.array(PackEntry),
+  /** Bytes of the packs that this snapshot refers to; the others belong to commits before it. */
+  usedBytes: z.int().min(0),
   tables: z.object(
     Object.fromEntries(Object.keys(TABLES).map(name => [name, TableIndex])) as Record<TableName, typeof TableIndex>,
   ),
@@ -186,6 +236,11 @@ export const SnapshotHeader = z.object({
   }),
 })
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>
+
+/** What `SnapshotHeader` parses: a JSON value. */
+export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHeader> {
+  return z.encode(SnapshotHeader, header)
+}
 
 export function entryKey(folder: string, name: string): string {
   return `${folder}\0${name}`

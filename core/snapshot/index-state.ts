@@ -26,7 +26,7 @@ export const JobRecord = z.discriminatedUnion('state', [
     until: z.iso.datetime(),
     /** Failures before this try. */
     failures: z.int().min(0),
-    /** Leases that ran out in a row: workers that died over the job. */
+    /** Processes that died over the job since it last failed: leases that ran out, and deaths that the worker saw. */
     crashes: z.int().min(0),
   }),
   z.object({
@@ -36,11 +36,12 @@ export const JobRecord = z.discriminatedUnion('state', [
     failures: z.int().min(1),
     retryAt: z.iso.datetime(),
   }),
-  /** Handed back by a worker that was told to stop: waits like a job that nobody took. */
+  /** Handed back, by a worker that was told to stop or whose process died over it: waits like a job that nobody took. */
   z.object({
     state: z.literal('released'),
     fence: z.int().min(1),
     failures: z.int().min(0),
+    crashes: z.int().min(0).default(0),
   }),
 ])
 export type JobRecord = z.infer<typeof JobRecord>
@@ -49,22 +50,42 @@ export type FailedRecord = Extract<JobRecord, { state: 'failed' }>
 export type ReleasedRecord = Extract<JobRecord, { state: 'released' }>
 
 /** The record after a worker asks for the job: its lease, a failure when too many workers died over it, or `null` while another holds it. */
-export function claim(record: JobRecord | null, worker: string, now: Date): LeasedRecord | FailedRecord | null {
-  if (record === null) return leased(worker, 1, 0, 0, now)
-  if (record.state === 'released') return leased(worker, record.fence + 1, record.failures, 0, now)
-  if (record.state === 'failed') return isRetryDue(record, now) ? leased(worker, record.fence + 1, record.failures, 0, now) : null
-  if (now.getTime() < Date.parse(record.until)) return null
+export function claim(
+  record: JobRecord | null,
+  worker: string,
+  now: Date,
+  leaseSeconds: number = LEASE_SECONDS,
+): LeasedRecord | FailedRecord | null {
+  const until = after(now, leaseSeconds)
+  if (record === null) return { state: 'leased', worker, fence: 1, failures: 0, crashes: 0, until }
+  const { fence, failures } = record
+  const next = { state: 'leased', worker, fence: fence + 1, failures, until } as const
+  switch (record.state) {
+    case 'released':
+      return { ...next, crashes: record.crashes }
+    case 'failed':
+      return isRetryDue(record, now) ? { ...next, crashes: 0 } : null
+    case 'leased': {
+      if (now.getTime() < Date.parse(record.until)) return null
+      const crashes = record.crashes + 1
+      return crashes >= JOB_CRASHES ? failed(record, 'index.internal', now) : { ...next, crashes }
+    }
+  }
+}
+
+export function renewed(record: LeasedRecord, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedRecord {
+  return { ...record, until: after(now, leaseSeconds) }
+}
+
+/** Deaths that were counted stay counted: who hands a job back says nothing about it. */
+export function released({ fence, failures, crashes }: LeasedRecord): ReleasedRecord {
+  return { state: 'released', fence, failures, crashes }
+}
+
+/** The process that ran the job died: the job waits again, and fails with `errorCode` when too many died over it. */
+export function crashed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): ReleasedRecord | FailedRecord {
   const crashes = record.crashes + 1
-  if (crashes >= JOB_CRASHES) return failed(record, 'index.internal', now)
-  return leased(worker, record.fence + 1, record.failures, crashes, now)
-}
-
-export function renewed(record: LeasedRecord, now: Date): LeasedRecord {
-  return { ...record, until: after(now, LEASE_SECONDS) }
-}
-
-export function released(record: LeasedRecord): ReleasedRecord {
-  return { state: 'released', fence: record.fence, failures: record.failures }
+  return crashes >= JOB_CRASHES ? failed(record, errorCode, now) : released({ ...record, crashes })
 }
 
 export function failed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): FailedRecord {
@@ -75,10 +96,6 @@ export function failed(record: LeasedRecord, errorCode: IndexErrorCode, now: Dat
 
 export function isRetryDue(record: FailedRecord, now: Date): boolean {
   return now.getTime() >= Date.parse(record.retryAt)
-}
-
-function leased(worker: string, fence: number, failures: number, crashes: number, now: Date): LeasedRecord {
-  return { state: 'leased', worker, fence, failures, crashes, until: after(now, LEASE_SECONDS) }
 }
 
 function after(now: Date, seconds: number): string {
