@@ -1,15 +1,55 @@
 import { z } from 'zod'
-import { LISTEN_VARIABLES, parseEnvironment, SettingsError } from '#core/settings.ts'
+import { LEASE_SECONDS } from '#core/limits.ts'
+import { LISTEN_VARIABLES, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
 
 /** Where blobs and documents lie. */
-export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' }
+export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' } | S3Setting
 
-/** `disk:<folder>` or `memory:`. */
-export const StoreSetting = z.string().transform((text, context): StoreSetting => {
+/** A bucket, or what is below a prefix of it. */
+export interface S3Setting extends BucketName {
+  /** Without a slash at its end; `null`: the service of AWS. */
+  endpoint: string | null
+  /** `null`: as the SDK finds it. */
+  region: string | null
+  /** `null`: as the SDK finds them. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null
+}
+
+interface BucketName {
+  kind: 's3'
+  bucket: string
+  /** Without a slash at its ends; empty: the whole bucket. */
+  prefix: string
+}
+
+/** What keys of the store leave of the 1,024 bytes that a key of a bucket may have. */
+const PREFIX_BYTES = 127
+
+/** `s3:<bucket>[/<prefix>]`; `null` for any other text. */
+function parseBucketName(text: string): BucketName | null {
+  const [, bucket, prefix = ''] = /^s3:([A-Za-z0-9][A-Za-z0-9._-]{2,62})(?:\/([A-Za-z0-9._/-]*))?$/.exec(text) ?? []
+  if (bucket === undefined) return null
+  const segments = prefix.replace(/\/$/, '').split('/')
+  const isKey = segments.every(segment => segment !== '' && segment !== '.' && segment !== '..')
+  if (!(isKey || prefix === '') || prefix.length > PREFIX_BYTES) return null
+  return { kind: 's3', bucket, prefix: segments.join('/') }
+}
+
+/** `disk:<folder>`, `s3:<bucket>[/<prefix>]` or `memory:`. */
+const StoreName = z.string().transform((text, context): Exclude<StoreSetting, S3Setting> | BucketName => {
   if (text === 'memory:') return { kind: 'memory' }
   const folder = text.startsWith('disk:') ? text.slice('disk:'.length) : ''
   if (folder !== '') return { kind: 'disk', folder }
-  context.addIssue(text.startsWith('s3:') ? 'this build has no driver for s3: stores' : 'must be disk:<folder> or memory:')
+  const bucket = parseBucketName(text)
+  if (bucket) return bucket
+  context.addIssue('must be disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> or memory:')
+  return z.NEVER
+})
+
+const PrivateStoreName = z.string().transform((text, context): BucketName => {
+  const bucket = parseBucketName(text)
+  if (bucket) return bucket
+  context.addIssue('must be s3:<bucket> or s3:<bucket>/<prefix>')
   return z.NEVER
 })
 
@@ -33,11 +73,33 @@ const BaseUrl = z.string().transform((text, context): string => {
   return z.NEVER
 })
 
+/** An address of PostgreSQL, which may hold a password: nothing of it is ever said. */
+const DatabaseUrl = z.string().transform((text, context): string => {
+  const url = URL.parse(text)
+  if (url && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1 && isDecodable(text)) return text
+  context.addIssue(
+    'must be an address like postgres://user@database.example.org/mountglass, special characters of a password as %40',
+  )
+  return z.NEVER
+})
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const Variables = z.object({
   ...LISTEN_VARIABLES,
   MOUNTGLASS_BASE_URL: Origin.optional(),
-  MOUNTGLASS_STORE: StoreSetting.default({ kind: 'disk', folder: '.mountglass' }),
+  MOUNTGLASS_STORE: StoreName.default({ kind: 'disk', folder: '.mountglass' }),
+  MOUNTGLASS_PRIVATE_STORE: PrivateStoreName.optional(),
+  MOUNTGLASS_DATABASE: DatabaseUrl.optional(),
   MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
+  MOUNTGLASS_LEASE_SECONDS: numberVariable(2, 600).default(LEASE_SECONDS),
   MOUNTGLASS_GITHUB: z.enum(['on', 'off'], 'must be on or off').default('on'),
   MOUNTGLASS_GITHUB_URL: Origin.default(GITHUB),
   MOUNTGLASS_GITHUB_API_URL: BaseUrl.optional(),
@@ -46,6 +108,15 @@ const Variables = z.object({
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
     .optional(),
   MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
+})
+
+/** Read where a store is a bucket: the SDK's own, and credentials of the bucket of private repositories. */
+const S3Variables = z.object({
+  AWS_ENDPOINT_URL_S3: BaseUrl.optional(),
+  AWS_ENDPOINT_URL: BaseUrl.optional(),
+  AWS_REGION: z.string().optional(),
+  MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: z.string().optional(),
+  MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY: z.string().optional(),
 })
 
 /** Where GitHub is, and as whom it is asked. */
@@ -65,6 +136,12 @@ export interface InfraSettings {
   /** Public origin, without a slash at its end. */
   baseUrl: string
   store: StoreSetting
+  /** Where all that is of private repositories lies, jobs included; `null`: in `store`. */
+  privateStore: S3Setting | null
+  /** Address of the PostgreSQL that has the documents of both, and their jobs; `null`: they lie in the stores. */
+  database: string | null
+  /** After so long the job of a worker that died is taken by another. */
+  leaseSeconds: number
   /** Folder of local repositories; `null`: the bundled example. */
   localRepositories: string | null
   /** `null`: this deployment serves nothing of GitHub. */
@@ -74,13 +151,59 @@ export interface InfraSettings {
 /** @throws SettingsError */
 export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   const variables = parseEnvironment(Variables, env)
-  const { HOST, PORT, MOUNTGLASS_BASE_URL, MOUNTGLASS_STORE, MOUNTGLASS_LOCAL_REPOSITORIES } = variables
+  const { HOST, PORT, MOUNTGLASS_BASE_URL, MOUNTGLASS_LOCAL_REPOSITORIES } = variables
   return {
     baseUrl: MOUNTGLASS_BASE_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`,
-    store: MOUNTGLASS_STORE,
+    ...storeSettings(variables, env),
+    database: databaseSetting(variables),
+    leaseSeconds: variables.MOUNTGLASS_LEASE_SECONDS,
     localRepositories: MOUNTGLASS_LOCAL_REPOSITORIES ?? null,
     github: variables.MOUNTGLASS_GITHUB === 'on' ? githubSettings(variables) : null,
   }
+}
+
+function storeSettings(
+  { MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: privateStore }: z.infer<typeof Variables>,
+  env: NodeJS.ProcessEnv,
+): Pick<InfraSettings, 'store' | 'privateStore'> {
+  if (store.kind !== 's3') {
+    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'goes with a MOUNTGLASS_STORE that is s3:<bucket>')
+    return { store, privateStore: null }
+  }
+  const variables = parseEnvironment(S3Variables, env)
+  const shared = {
+    endpoint: variables.AWS_ENDPOINT_URL_S3 ?? variables.AWS_ENDPOINT_URL ?? null,
+    // A server of one's own rarely has regions, and the SDK asks for one all the same.
+    region: variables.AWS_REGION ?? (variables.AWS_ENDPOINT_URL_S3 || variables.AWS_ENDPOINT_URL ? 'us-east-1' : null),
+  }
+  const publicSetting = { ...store, ...shared, credentials: null }
+  if (!privateStore) return { store: publicSetting, privateStore: null }
+  if (privateStore.bucket === store.bucket && (isBelow(privateStore, store) || isBelow(store, privateStore)))
+    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'must not lie in the place of MOUNTGLASS_STORE, nor around it')
+  const [accessKeyId, secretAccessKey] = [
+    variables.MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID,
+    variables.MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY,
+  ]
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    throw new SettingsError(
+      accessKeyId === undefined ? 'MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID' : 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY',
+      'must be set beside the other one',
+    )
+  const credentials = accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : null
+  return { store: publicSetting, privateStore: { ...privateStore, ...shared, credentials } }
+}
+
+function databaseSetting({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: store }: z.infer<typeof Variables>): string | null {
+  if (database !== undefined && store.kind === 'memory')
+    throw new SettingsError(
+      'MOUNTGLASS_DATABASE',
+      'goes with a MOUNTGLASS_STORE that other processes see: disk:<folder> or s3:<bucket>',
+    )
+  return database ?? null
+}
+
+function isBelow(inner: BucketName, outer: BucketName): boolean {
+  return outer.prefix === '' || `${inner.prefix}/`.startsWith(`${outer.prefix}/`)
 }
 
 function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {

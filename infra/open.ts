@@ -1,40 +1,36 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { Metrics } from '#core/ports/metrics.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
-import type { InfraSettings, StoreSetting } from './config.ts'
-import { openDiskBlobStore } from './disk/blob-store.ts'
-import { openDiskDocStore } from './disk/doc-store.ts'
-import { readOrCreateSecret } from './disk/secret-file.ts'
+import type { InfraSettings } from './config.ts'
 import { requireGit } from './git/process.ts'
 import { openGitHubHost } from './github/host.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
-import { createMemoryBlobStore } from './memory/blob-store.ts'
-import { createMemoryDocStore } from './memory/doc-store.ts'
+import { countBlobStore, countDocStore } from './monitoring/counted-stores.ts'
+import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createDocQueue } from './queue/doc-queue.ts'
+import { openStores, type Stores } from './stores.ts'
 import { systemClock } from './system/clock.ts'
 import { systemRandom } from './system/random.ts'
 
-/** The outside world of one process. */
-export interface Infra {
-  blobs: BlobStore
-  docs: DocStore
-  queue: JobQueue
+/** What a job reads and writes. */
+export interface JobInfra extends Pick<Stores, 'blobs' | 'docs' | 'database' | 'secret'> {
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` where there is no git program. */
   local: LocalHost | null
+  close(): Promise<void>
+}
+
+/** The outside world of one process. */
+export interface Infra extends JobInfra {
+  queue: JobQueue
   clock: Clock
   random: RandomSource
-  /** A secret of the deployment: made once and kept with the store, for as long as the process lives with `memory:`. */
-  secret(name: string, make: () => string): Promise<string>
-  close(): Promise<void>
 }
 
 const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
@@ -42,19 +38,50 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
 /**
  * Opens the drivers that the settings name.
  *
- * @throws SettingsError when a folder of the settings cannot be used
+ * @param metrics takes what the drivers do; `null`: nobody watches
+ * @throws SettingsError when a folder or a store of the settings cannot be used
  */
-export async function openInfra(settings: InfraSettings): Promise<Infra> {
-  const store = await openStore(settings.store)
+export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<Infra> {
+  const opened = await openJobInfra(settings, metrics)
+  try {
+    const queue = await openQueue(opened, settings)
+    if (metrics) watchQueue(queue, metrics)
+    const close = async () => {
+      await queue.close()
+      await opened.close()
+    }
+    return { ...opened, queue, clock: systemClock, random: systemRandom, close }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** A bucket is paid by the request. A worker that has nothing to do lists its jobs this often. */
+const BUCKET_LOOK_SECONDS = 3
+
+async function openQueue({ docs, database }: JobInfra, { store, leaseSeconds }: InfraSettings): Promise<JobQueue> {
+  if (database === null) return createDocQueue(docs, systemClock, leaseSeconds, store.kind === 's3' ? BUCKET_LOOK_SECONDS : 0)
+  const { openBossQueue } = await import('./queue/boss-queue.ts')
+  const onWarning = (message: string) => process.emitWarning(message)
+  try {
+    return await openBossQueue({ db: { executeSql: database.run }, docs, clock: systemClock, leaseSeconds, onWarning })
+  } catch (cause) {
+    const problem = (cause as Error).message.split('\n')[0]
+    throw new SettingsError('MOUNTGLASS_DATABASE', `the job queue cannot be opened: ${problem}`, { cause })
+  }
+}
+
+/** The same without the queue: for a process that is given its jobs. */
+export async function openJobInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<JobInfra> {
+  const store = await openStores(settings)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()
   }
   try {
-    const queue = createDocQueue(store.docs, systemClock)
-    closing.push(() => queue.close())
     const hasGit = await isGitThere(settings)
-    const local = hasGit ? await openLocal(settings, store.folder) : null
+    const local = hasGit ? await openLocal(settings, store) : null
     if (local) closing.push(() => local.close())
     const hosts: GitHost[] = local ? [local] : []
     if (settings.github) {
@@ -63,8 +90,10 @@ export async function openInfra(settings: InfraSettings): Promise<Infra> {
       closing.push(() => github.close())
       hosts.push(github)
     }
-    const { blobs, docs, secret } = store
-    return { blobs, docs, queue, hosts, local, clock: systemClock, random: systemRandom, secret, close }
+    const { blobs, docs, database, secret } = store
+    if (!metrics) return { blobs, docs, database, hosts, local, secret, close }
+    watchHosts(hosts, metrics)
+    return { blobs: countBlobStore(blobs, metrics), docs: countDocStore(docs, metrics), database, hosts, local, secret, close }
   } catch (error) {
     await close()
     throw error
@@ -83,55 +112,10 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
   }
 }
 
-async function openLocal(settings: InfraSettings, folder: string): Promise<LocalHost> {
-  const root = settings.localRepositories ?? (await prepareExampleRepositories(EXAMPLE, join(folder, 'examples')))
+async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'folder'>): Promise<LocalHost> {
+  const root = settings.localRepositories ?? (await prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples')))
   await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', root)
   return openLocalHost({ root, baseUrl: settings.baseUrl })
-}
-
-interface OpenStore extends Pick<Infra, 'blobs' | 'docs' | 'secret'> {
-  /** What else belongs to the deployment lies here. */
-  folder: string
-  close(): Promise<void>
-}
-
-async function openStore(setting: StoreSetting): Promise<OpenStore> {
-  return setting.kind === 'memory' ? await openMemoryStore() : await openDiskStore(resolve(setting.folder))
-}
-
-async function openMemoryStore(): Promise<OpenStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'mountglass-'))
-  const secrets = new Map<string, string>()
-  return {
-    folder,
-    blobs: createMemoryBlobStore(systemClock),
-    docs: createMemoryDocStore(),
-    async secret(name, make) {
-      const secret = secrets.get(name) ?? make()
-      secrets.set(name, secret)
-      return secret
-    },
-    close: () => rm(folder, { recursive: true, force: true }),
-  }
-}
-
-async function openDiskStore(folder: string): Promise<OpenStore> {
-  try {
-    const blobs = await openDiskBlobStore(folder)
-    const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
-    return {
-      folder,
-      blobs,
-      docs,
-      secret: (name, make) => readOrCreateSecret(join(folder, 'secrets', name), make),
-      async close() {
-        await docs.close()
-        await blobs.close()
-      },
-    }
-  } catch (cause) {
-    throw new SettingsError('MOUNTGLASS_STORE', `cannot use the folder ${folder}: ${(cause as Error).message}`, { cause })
-  }
 }
 
 async function requireFolder(variable: string, path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { access, type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
+import { access, type FileHandle, mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
@@ -10,6 +10,7 @@ import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
 const OBJECT_MARK = '~'
 const ORPHAN_AGE_MS = 60 * 60 * 1000
 const REMEMBERED_FOLDERS = 10_000
+const CREATE_TRIES = 10
 
 /**
  * Objects as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
@@ -30,17 +31,19 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
     async create(key, bytes) {
       requireKey(key)
       const path = pathOf(key)
-      try {
-        await useFolder(objects, durableFolders, dirname(path))
-        if (!(await isThere(path)))
-          return await createFile({ path, temporary: join(temporary, randomUUID()), bytes, mode: 0o600 })
-        // Whoever made it may not have come to this yet, and the caller will rely on the object.
-        await syncFolder(dirname(path))
-        return 'exists'
-      } catch (error) {
-        // Somebody may have removed a folder by hand: the next try makes it again.
-        durableFolders.clear()
-        throw error
+      for (let tries = 1; ; tries++) {
+        try {
+          await useFolder(objects, durableFolders, dirname(path))
+          if (!(await isThere(path)))
+            return await createFile({ path, temporary: join(temporary, randomUUID()), bytes, mode: 0o600 })
+          // Whoever made it may not have come to this yet, and the caller will rely on the object.
+          await syncFolder(dirname(path))
+          return 'exists'
+        } catch (error) {
+          // The folder went with the last object in it, which somebody has removed meanwhile.
+          durableFolders.clear()
+          if (!hasCode(error, 'ENOENT') || tries === CREATE_TRIES) throw error
+        }
       }
     },
 
@@ -79,11 +82,13 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
       const path = pathOf(key)
       try {
         await unlink(path)
+        await syncFolder(dirname(path))
       } catch (error) {
+        // It is gone, or even its folder with it.
         if (hasCode(error, 'ENOENT')) return
         throw error
       }
-      await syncFolder(dirname(path))
+      await removeEmpty(objects, dirname(path))
     },
 
     async close() {},
@@ -101,6 +106,17 @@ async function useFolder(root: string, durable: Set<string>, path: string): Prom
   await syncFolder(dirname(path))
   if (durable.size >= REMEMBERED_FOLDERS) durable.clear()
   durable.add(path)
+}
+
+/** Removes a folder below the root and those above it, as far as nothing is in them. An empty one that stays does no harm. */
+async function removeEmpty(root: string, path: string): Promise<void> {
+  if (path === root) return
+  try {
+    await rmdir(path)
+  } catch {
+    return
+  }
+  await removeEmpty(root, dirname(path))
 }
 
 /** Keys in byte order that begin with `prefix` and lie behind `after`. Reads the folders that can hold such keys only. */

@@ -1,21 +1,18 @@
+import { z } from 'zod'
+import { LEASE_SECONDS, OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
-import {
-  claim,
-  failed,
-  isRetryDue,
-  JobRecord,
-  type LeasedRecord,
-  QueueMarker,
-  released,
-  renewed,
-} from '#core/snapshot/index-state.ts'
-import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
+import { QueueMarker } from '#core/snapshot/index-state.ts'
+import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
+import { createJobRecords } from './job-records.ts'
 
 /**
  * The queue of a single machine: a marker document for each waiting or running job, and beside it the record of its lease or failure.
  * Closing the queue leaves the document store open.
+ *
+ * What a look costs is bounded, as some stores are paid by the request: at most one listing, `MARKERS` reads, and four requests for the job that
+ * is taken; jobs that others hold are read again only after `lookSeconds`, and so is a queue that had nothing to take.
  *
  * Every step leaves a state from which the next caller goes on, wherever the process dies:
  *
@@ -23,120 +20,114 @@ import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
  * |--------|-----------------|--------------------------------------------------------------------------------|
  * | yes    | none            | waits                                                                          |
  * | yes    | leased          | runs; once the lease ran out, it is taken again                                |
- * | yes    | released        | waits, handed back by a worker that stopped                                    |
+ * | yes    | released        | waits, handed back by a worker that stopped, or that saw its process die       |
  * | yes    | failed, due     | waits for another try                                                          |
  * | yes    | failed, not due | failed; the worker died before it removed the marker, so `take` removes it     |
  * | no     | failed          | failed; an offer leaves a marker again once the retry is due                   |
  * | no     | leased          | done; the worker died before it removed the record, which the next offer reuses |
  */
-export function createDocQueue(docs: DocStore, clock: Clock): JobQueue {
-  const markers = rememberMarkers(docs)
+export function createDocQueue(
+  docs: DocStore,
+  clock: Clock,
+  leaseSeconds: number = LEASE_SECONDS,
+  /** How long a look at the queue is gone by. What this queue itself was told is known at once. */
+  lookSeconds = 0,
+): JobQueue {
+  const records = createJobRecords(docs, clock, leaseSeconds)
+  const markers = createMarkers(docs, clock)
+  let quietUntil = Number.NEGATIVE_INFINITY
+  let announcements = 0
+  const removeMarker = (job: IndexJob) => markers.remove(queueKey(job.repository, job.commit))
+  const soon = () => clock.now().getTime() + lookSeconds * 1000
 
-  async function renew(lease: Lease): Promise<Lease | null> {
-    const record = await readOwnRecord(docs, lease)
-    if (record === null) return null
-    const next = renewed(record, clock.now())
-    const written = await docs.replace(jobKey(lease.job.repository, lease.job.commit), next, lease.etag)
-    return written.status === 'written' ? { ...lease, until: next.until, etag: written.etag } : null
+  /** Somebody may take the job now. */
+  function announce(job: IndexJob): void {
+    markers.free(queueKey(job.repository, job.commit))
+    quietUntil = Number.NEGATIVE_INFINITY
+    announcements++
+  }
+
+  /** The lease of a job that waits; `null`: it does not. */
+  async function claim(known: KnownMarker, worker: string): Promise<Lease | null> {
+    const { key, marker } = known
+    const claim = await records.claim(marker, worker)
+    if (claim.status === 'failed') await markers.remove(key)
+    if (claim.status === 'held') known.heldUntil = Math.min(claim.until.getTime(), soon())
+    if (claim.status !== 'leased') return null
+    known.heldUntil = soon()
+    // The job may have been finished, record and all, since its marker was seen. It may also have been left anew, otherwise.
+    const present = await readMarker(docs, key)
+    if (present === null) {
+      await records.remove(marker)
+      return null
+    }
+    const { offeredAt: _, ...job } = present
+    return { ...claim.lease, job }
   }
 
   return {
+    leaseSeconds,
+
     async offer(job) {
-      const { record } = await readRecord(docs, jobKey(job.repository, job.commit))
-      const now = clock.now()
-      if (record?.state === 'leased' && now.getTime() < Date.parse(record.until)) return { status: 'indexing' }
-      if (record?.state === 'failed' && !isRetryDue(record, now)) {
-        return { status: 'failed', errorCode: record.errorCode, retryAt: record.retryAt }
-      }
+      const found = await records.find(job)
+      if (found !== null) return found
       const key = queueKey(job.repository, job.commit)
-      const marker = { ...job, repository: { ...job.repository }, offeredAt: now.toISOString() } satisfies QueueMarker
+      const marker = { ...job, repository: { ...job.repository }, offeredAt: clock.now().toISOString() } satisfies QueueMarker
       // Most offers come while the job waits, and a read costs less than a refused write.
-      if ((await docs.read(key)) === null) await docs.create(key, marker)
+      if ((await docs.read(key)) === null) {
+        await docs.create(key, marker)
+        announce(job)
+      }
       return { status: 'indexing' }
     },
 
     async take(worker) {
-      for (const { key, marker } of await markers.oldestFirst()) {
-        const lease = await takeJob(docs, clock, key, jobKey(marker.repository, marker.commit), worker)
+      if (clock.now().getTime() < quietUntil) return null
+      const before = announcements
+      for (const known of await markers.oldestFirst()) {
+        if (clock.now().getTime() < known.heldUntil) continue
+        const lease = await claim(known, worker)
         if (lease !== null) return lease
       }
+      // What was announced meanwhile this look may not have seen.
+      if (announcements === before) quietUntil = soon()
       return null
     },
 
-    renew,
+    renew: records.renew,
 
     async finish(lease) {
       // The job is surely ours, and stays so while it goes. Only a stall of a whole lease between the steps could remove what
       // a later offer left: its worker stops, and the next visitor offers again.
-      if ((await renew(lease)) === null) return
+      if ((await records.renew(lease)) === null) return
       // The marker first, so that nobody starts over with a job that is done.
-      await docs.remove(queueKey(lease.job.repository, lease.job.commit))
-      await docs.remove(jobKey(lease.job.repository, lease.job.commit))
+      await removeMarker(lease.job)
+      await records.remove(lease.job)
     },
 
     async release(lease) {
-      const record = await readOwnRecord(docs, lease)
-      if (record !== null) await docs.replace(jobKey(lease.job.repository, lease.job.commit), released(record), lease.etag)
+      if (await records.release(lease)) announce(lease.job)
     },
 
     async fail(lease, errorCode) {
-      const record = await readOwnRecord(docs, lease)
-      if (record === null) return
-      const written = await docs.replace(
-        jobKey(lease.job.repository, lease.job.commit),
-        failed(record, errorCode, clock.now()),
-        lease.etag,
-      )
-      if (written.status === 'written') await docs.remove(queueKey(lease.job.repository, lease.job.commit))
+      if (await records.fail(lease, errorCode)) await removeMarker(lease.job)
+    },
+
+    async crash(lease, errorCode) {
+      const ended = await records.crash(lease, errorCode)
+      if (ended === 'failed') await removeMarker(lease.job)
+      if (ended === 'released') announce(lease.job)
+    },
+
+    async depth() {
+      return (await docs.list(QUEUE_PREFIX)).length
     },
 
     async close() {},
   }
 }
 
-async function takeJob(
-  docs: DocStore,
-  clock: Clock,
-  markerKey: string,
-  recordKey: string,
-  worker: string,
-): Promise<Lease | null> {
-  const { record, etag } = await readRecord(docs, recordKey)
-  const next = claim(record, worker, clock.now())
-  if (next === null) {
-    if (record?.state === 'failed') await docs.remove(markerKey)
-    return null
-  }
-  const written = etag === null ? await docs.create(recordKey, next) : await docs.replace(recordKey, next, etag)
-  if (written.status === 'conflict') return null
-  if (next.state === 'failed') {
-    await docs.remove(markerKey)
-    return null
-  }
-  // The job may have been finished, record and all, since its marker was listed.
-  const marker = await readMarker(docs, markerKey)
-  if (marker === null) {
-    await docs.remove(recordKey)
-    return null
-  }
-  const { offeredAt: _, ...job } = marker
-  return { job, worker, fence: next.fence, until: next.until, etag: written.etag }
-}
-
-/** The record of the job while the lease still holds: renewing, failing and finishing all begin here. */
-async function readOwnRecord(docs: DocStore, lease: Lease): Promise<LeasedRecord | null> {
-  const { record, etag } = await readRecord(docs, jobKey(lease.job.repository, lease.job.commit))
-  return record?.state === 'leased' && etag === lease.etag ? record : null
-}
-
-/** A record that this version cannot read counts as none, and is written over. */
-async function readRecord(docs: DocStore, key: string): Promise<{ record: JobRecord | null; etag: string | null }> {
-  const doc = await docs.read(key)
-  if (doc === null) return { record: null, etag: null }
-  return { record: JobRecord.safeParse(doc.value).data ?? null, etag: doc.etag }
-}
-
-/** `null` also for what no worker of this version can do; that is removed, as it would stand for ever. */
+/** `null` also for what no worker can do; that is removed, as it would stand for ever. */
 async function readMarker(docs: DocStore, key: string): Promise<QueueMarker | null> {
   const doc = await docs.read(key)
   if (doc === null) return null
@@ -146,22 +137,97 @@ async function readMarker(docs: DocStore, key: string): Promise<QueueMarker | nu
   return null
 }
 
+const OfferedAt = z.object({ offeredAt: z.iso.datetime() })
+
 /**
- * The markers of a store, each read once however long the queue is and however often it is asked for.
+ * Until when a marker of other reading rules is left to the workers of these, in milliseconds: versions run side by side while a fleet is
+ * renewed. `null`: nobody has come for it, and it is removed.
+ */
+async function leaveToOthers(docs: DocStore, key: string, now: Date): Promise<number | null> {
+  const offered = OfferedAt.safeParse((await docs.read(key))?.value).data
+  const until = offered ? Date.parse(offered.offeredAt) + OLD_VERSION_DAYS * DAY_MS : 0
+  if (now.getTime() < until) return until
+  await docs.remove(key)
+  return null
+}
+
+const DAY_MS = 86_400_000
+
+/** Keys that a look sees. Where more jobs wait, the next look goes on behind them. */
+const LISTED = 1_000
+/** Markers that a look reads. */
+const MARKERS = 100
+const READS_AT_ONCE = 16
+/** Jobs that are kept in memory. */
+const KNOWN = 10_000
+
+interface KnownMarker {
+  key: string
+  marker: QueueMarker
+  /** Both in milliseconds. Somebody has the job until then, so far as is known. */
+  offeredAt: number
+  heldUntil: number
+}
+
+/**
+ * The markers of a store, each read once however often the queue is asked for. Where more jobs wait than a look sees or reads, the oldest
+ * of those that were seen comes first, and the others are seen by the next looks.
+ *
  * One that was left anew since is remembered with the earlier instant; its repository and commit are part of its key.
  */
-function rememberMarkers(docs: DocStore) {
-  let known = new Map<string, QueueMarker>()
+function createMarkers(docs: DocStore, clock: Clock) {
+  const known = new Map<string, KnownMarker>()
+  /** Markers of other reading rules, with the instant from which they are read again. */
+  const ofOthers = new Map<string, number>()
+  let unread: string[] = []
+  /** The key behind which the next look begins. */
+  let after = ''
+
+  async function list(): Promise<void> {
+    const page = await docs.list(QUEUE_PREFIX, { after, limit: LISTED })
+    const end = page.length === LISTED ? page.at(-1) : undefined
+    const isSeen = (key: string) => key > after && (end === undefined || key <= end)
+    const there = new Set(page)
+    for (const kept of [known, ofOthers]) for (const key of kept.keys()) if (isSeen(key) && !there.has(key)) kept.delete(key)
+    const now = clock.now().getTime()
+    const isNew = (key: string) => !known.has(key) && (ofOthers.get(key) ?? 0) <= now
+    unread = [...unread.filter(key => !isSeen(key)), ...page.filter(isNew)].slice(0, KNOWN)
+    after = end ?? ''
+  }
+
+  async function readSome(): Promise<void> {
+    const keys = unread.splice(0, Math.min(MARKERS, KNOWN - known.size))
+    for (let start = 0; start < keys.length; start += READS_AT_ONCE) {
+      await Promise.all(keys.slice(start, start + READS_AT_ONCE).map(readOne))
+    }
+  }
+
+  async function readOne(key: string): Promise<void> {
+    if (isQueueKeyOfOurs(key)) {
+      const marker = await readMarker(docs, key)
+      if (marker !== null) known.set(key, { key, marker, offeredAt: Date.parse(marker.offeredAt), heldUntil: 0 })
+      return
+    }
+    const until = await leaveToOthers(docs, key, clock.now())
+    if (until !== null) ofOthers.set(key, until)
+  }
 
   return {
-    async oldestFirst(): Promise<{ key: string; marker: QueueMarker }[]> {
-      const listed: { key: string; marker: QueueMarker }[] = []
-      for (const key of await docs.list(QUEUE_PREFIX)) {
-        const marker = known.get(key) ?? (await readMarker(docs, key))
-        if (marker !== null) listed.push({ key, marker })
-      }
-      known = new Map(listed.map(({ key, marker }) => [key, marker]))
-      return listed.sort((a, b) => Date.parse(a.marker.offeredAt) - Date.parse(b.marker.offeredAt))
+    async oldestFirst(): Promise<KnownMarker[]> {
+      await list()
+      await readSome()
+      return [...known.values()].sort((a, b) => a.offeredAt - b.offeredAt)
+    },
+
+    async remove(key: string): Promise<void> {
+      known.delete(key)
+      await docs.remove(key)
+    },
+
+    /** Nobody has the job any more. */
+    free(key: string): void {
+      const marker = known.get(key)
+      if (marker) marker.heldUntil = 0
     },
   }
 }

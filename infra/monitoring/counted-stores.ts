@@ -1,0 +1,81 @@
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { Metrics } from '#core/ports/metrics.ts'
+
+/** The store, with its requests counted: how many, how long, how many bytes. */
+export function countBlobStore(blobs: BlobStore, metrics: Metrics): BlobStore {
+  const count = createCounts('blobs', metrics)
+  return {
+    create: count(
+      'create',
+      (key, bytes) => blobs.create(key, bytes),
+      (_created, _key, bytes) => bytes.length,
+    ),
+    read: count(
+      'read',
+      key => blobs.read(key),
+      blob => blob?.bytes.length ?? 0,
+    ),
+    readRange: count(
+      'readRange',
+      (key, offset, length) => blobs.readRange(key, offset, length),
+      bytes => bytes?.length ?? 0,
+    ),
+    list: count('list', (prefix, options) => blobs.list(prefix, options)),
+    remove: count('remove', key => blobs.remove(key)),
+    close: () => blobs.close(),
+  }
+}
+
+/** Likewise. */
+export function countDocStore(docs: DocStore, metrics: Metrics): DocStore {
+  const count = createCounts('documents', metrics)
+  return {
+    read: count('read', key => docs.read(key)),
+    create: count('create', (key, value) => docs.create(key, value)),
+    replace: count('replace', (key, value, etag) => docs.replace(key, value, etag)),
+    remove: count('remove', key => docs.remove(key)),
+    list: count('list', (prefix, options) => docs.list(prefix, options)),
+    close: () => docs.close(),
+  }
+}
+
+interface Tally {
+  answered: number
+  failed: number
+  seconds: number
+  bytes: number
+}
+
+/** Requests are many, so each only adds to numbers of its own; they are told when somebody reads them. */
+function createCounts(store: string, metrics: Metrics) {
+  return function count<Args extends unknown[], Result>(
+    operation: string,
+    request: (...args: Args) => Promise<Result>,
+    bytesOf?: (result: Result, ...args: Args) => number,
+  ): (...args: Args) => Promise<Result> {
+    let tally: Tally = { answered: 0, failed: 0, seconds: 0, bytes: 0 }
+    metrics.beforeRead(() => {
+      const { answered, failed, seconds, bytes } = tally
+      tally = { answered: 0, failed: 0, seconds: 0, bytes: 0 }
+      if (answered > 0) metrics.record('mountglass_store_requests_total', { store, operation, outcome: 'answered' }, answered)
+      if (failed > 0) metrics.record('mountglass_store_requests_total', { store, operation, outcome: 'failed' }, failed)
+      if (seconds > 0) metrics.record('mountglass_store_request_seconds_total', { store, operation }, seconds)
+      if (bytes > 0) metrics.record('mountglass_store_bytes_total', { store, operation }, bytes)
+    })
+    return async (...args) => {
+      const startedAt = performance.now()
+      try {
+        const result = await request(...args)
+        tally.answered++
+        if (bytesOf) tally.bytes += bytesOf(result, ...args)
+        return result
+      } catch (error) {
+        tally.failed++
+        throw error
+      } finally {
+        tally.seconds += (performance.now() - startedAt) / 1000
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { IndexErrorCode } from '#core/contract/shared.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { IndexJob, JobState, Lease } from '#core/ports/job-queue.ts'
+import type { Clock } from '#core/ports/system.ts'
+import {
+  claim,
+  crashed,
+  failed,
+  isRetryDue,
+  JobRecord,
+  type LeasedRecord,
+  released,
+  renewed,
+} from '#core/snapshot/index-state.ts'
+import { jobKey } from '#core/snapshot/keys.ts'
+
+/** The lease or failure of each job, as a document: what every queue keeps, whatever tells its workers of jobs. */
+export interface JobRecords {
+  /** What an offer of the job meets; `null` where the job may be left. */
+  find(job: IndexJob): Promise<JobState | null>
+
+  claim(job: IndexJob, worker: string): Promise<Claim>
+
+  /** `null` when the lease is lost. */
+  renew(lease: Lease): Promise<Lease | null>
+
+  /** `false` when the lease was lost before. */
+  release(lease: Lease): Promise<boolean>
+  fail(lease: Lease, errorCode: IndexErrorCode): Promise<boolean>
+  /** How the record ended; `null` when the lease was lost before. */
+  crash(lease: Lease, errorCode: IndexErrorCode): Promise<'released' | 'failed' | null>
+
+  remove(job: IndexJob): Promise<void>
+}
+
+export type Claim =
+  | { status: 'leased'; lease: Lease }
+  /** It is over with the job until somebody asks again. */
+  | { status: 'failed' }
+  /** Somebody else has it. `until`: as far as is known now. */
+  | { status: 'held'; until: Date }
+
+export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: number): JobRecords {
+  /** The record of the job while the lease still holds, in whichever version: nobody else writes over it until then. */
+  async function readOwn({ job, worker, fence }: Lease): Promise<{ record: LeasedRecord; etag: string } | null> {
+    const { record, etag } = await readRecord(docs, job)
+    const isOwn = record?.state === 'leased' && record.worker === worker && record.fence === fence
+    return isOwn && etag !== null ? { record, etag } : null
+  }
+
+  /** Renewing, failing and finishing all begin here: writes over the record of the lease. `null`: it is lost. */
+  async function write<Next extends JobRecord>(
+    lease: Lease,
+    next: (record: LeasedRecord, now: Date) => Next,
+  ): Promise<Next | null> {
+    for (;;) {
+      const own = await readOwn(lease)
+      if (own === null) return null
+      const written = next(own.record, clock.now())
+      if ((await docs.replace(keyOf(lease.job), written, own.etag)).status === 'written') return written
+      // Somebody took the job meanwhile, or an earlier write of this lease, which seemed to fail, has come through after all.
+    }
+  }
+
+  return {
+    async find(job) {
+      const { record } = await readRecord(docs, job)
+      const now = clock.now()
+      if (record?.state === 'leased' && now.getTime() < Date.parse(record.until)) return { status: 'indexing' }
+      if (record?.state !== 'failed' || isRetryDue(record, now)) return null
+      return { status: 'failed', errorCode: record.errorCode, retryAt: record.retryAt }
+    },
+
+    async claim(job, worker) {
+      const { record, etag } = await readRecord(docs, job)
+      const now = clock.now()
+      const next = claim(record, worker, now, leaseSeconds)
+      if (next === null)
+        return record?.state === 'leased' ? { status: 'held', until: new Date(record.until) } : { status: 'failed' }
+      const written = etag === null ? await docs.create(keyOf(job), next) : await docs.replace(keyOf(job), next, etag)
+      // Somebody was faster, whatever it was that they wrote.
+      if (written.status === 'conflict') return { status: 'held', until: now }
+      if (next.state === 'failed') return { status: 'failed' }
+      return { status: 'leased', lease: { job, worker, fence: next.fence, until: next.until } }
+    },
+
+    async renew(lease) {
+      const written = await write(lease, (record, now) => renewed(record, now, leaseSeconds))
+      return written && { ...lease, until: written.until }
+    },
+
+    release: async lease => (await write(lease, released)) !== null,
+    async fail(lease, errorCode) {
+      return (await write(lease, (record, now) => failed(record, errorCode, now))) !== null
+    },
+    async crash(lease, errorCode) {
+      return (await write(lease, (record, now) => crashed(record, errorCode, now)))?.state ?? null
+    },
+
+    remove: job => docs.remove(keyOf(job)),
+  }
+}
+
+/** A record that this version cannot read counts as none, and is written over. */
+async function readRecord(docs: DocStore, job: IndexJob): Promise<{ record: JobRecord | null; etag: string | null }> {
+  const doc = await docs.read(keyOf(job))
+  if (doc === null) return { record: null, etag: null }
+  return { record: JobRecord.safeParse(doc.value).data ?? null, etag: doc.etag }
+}
+
+function keyOf({ repository, commit }: IndexJob): string {
+  return jobKey(repository, commit)
+}

@@ -1,0 +1,69 @@
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import { requireCount, requireKey } from '#core/ports/store-arguments.ts'
+import { repeat } from './attempts.ts'
+import type { Bucket } from './bucket.ts'
+import { putConditionally } from './conditional-put.ts'
+import { listKeys } from './list-keys.ts'
+import { newNonce } from './nonce.ts'
+
+export interface S3BlobStoreOptions {
+  /**
+   * The server refuses to write over an object when told so. Where it does not, an object is looked for before it is written, and of
+   * parallel creates several may answer `created`.
+   */
+  createsOnly: boolean
+}
+
+/**
+ * Objects of a bucket, each written by one request. Closing the store closes the bucket.
+ * What the server does not do within three attempts throws StoreError.
+ */
+export function createS3BlobStore(bucket: Bucket, { createsOnly }: S3BlobStoreOptions): BlobStore {
+  return {
+    async create(key, bytes) {
+      requireKey(key)
+      const object = { key, bytes, type: 'application/octet-stream' } as const
+      if (!createsOnly) {
+        if ((await bucket.head(key)) !== null) return 'exists'
+        await repeat(() => bucket.put(object))
+        return 'created'
+      }
+      const nonce = newNonce()
+      const outcome = await putConditionally({
+        over: null,
+        put: () => bucket.put({ ...object, condition: 'absent', nonce }),
+        async current() {
+          const found = await bucket.head(key)
+          return found && { etag: found.etag, isOurs: found.nonce === nonce }
+        },
+      })
+      return outcome.status === 'written' ? 'created' : 'exists'
+    },
+
+    async read(key) {
+      requireKey(key)
+      const found = await bucket.get(key)
+      return found && { bytes: found.bytes, createdAt: found.writtenAt }
+    },
+
+    async readRange(key, offset, length) {
+      requireKey(key)
+      requireCount('offset', offset)
+      requireCount('length', length)
+      if (length > 0) return await bucket.getRange(key, offset, length)
+      // HTTP has no empty range.
+      return (await bucket.head(key)) && new Uint8Array()
+    },
+
+    list: (prefix, options) => listKeys(bucket, prefix, options),
+
+    async remove(key) {
+      requireKey(key)
+      await bucket.remove(key)
+    },
+
+    async close() {
+      bucket.close()
+    },
+  }
+}
