@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream'
-
 /** The stream ended before the bytes that were asked for. */
 export class EndOfBytes extends Error {
   constructor() {
@@ -15,8 +13,8 @@ export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #chunk: Buffer = Buffer.alloc(0)
 
-  constructor(stream: Readable) {
-    this.#chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+  constructor(stream: AsyncIterable<Buffer>) {
+    this.#chunks = stream[Symbol.asyncIterator]()
   }
 
   /** A line of ASCII without its break. @throws EndOfBytes also when the line is longer than a KiB */
@@ -41,6 +39,16 @@ export class ByteSource {
       filled += part.length
     }
     return taken
+  }
+
+  /** The next bytes as they came, not copied. @throws EndOfBytes */
+  async *parts(count: number): AsyncGenerator<Buffer> {
+    for (let left = count; left > 0; ) {
+      if (this.#chunk.length === 0) await this.#next()
+      const part = this.#take(Math.min(left, this.#chunk.length))
+      left -= part.length
+      yield part
+    }
   }
 
   #take(count: number): Buffer {

@@ -1,19 +1,3 @@
-/** What a git process may do beyond reading the repository it is given. */
-export interface GitPermissions {
-  /** Transports git may use: `https`, `file`. Default: none. */
-  protocols?: readonly string[]
-  /** Settings in command scope, which win over every file. A secret belongs here, never among the arguments. */
-  config?: Readonly<Record<string, string>>
-  /** What each process may take of the machine, where the system knows such limits. Default: no limits. */
-  resources?: GitResources
-}
-
-export interface GitResources {
-  cpuSeconds: number
-  /** Of the largest file it writes. */
-  fileBytes: number
-}
-
 /** No allocation of a git process is larger, so a small object that is stored as a change of a huge one cannot fill the memory. */
 const ALLOCATION_LIMIT = '256m'
 
@@ -31,10 +15,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * The environment of a git process, built from nothing: no configuration of the machine or the user, no prompts, no helpers,
- * no network unless permitted. Only `PATH` comes from outside.
+ * no network. Only `PATH` comes from outside.
  */
-export function gitEnvironment({ protocols = [], config = {} }: GitPermissions = {}): Record<string, string> {
-  const settings = Object.entries({ ...SETTINGS, ...config })
+export function gitEnvironment(): Record<string, string> {
+  const settings = Object.entries(SETTINGS)
   const scoped = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
@@ -49,7 +33,7 @@ export function gitEnvironment({ protocols = [], config = {} }: GitPermissions =
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '/bin/false',
     GIT_SSH_COMMAND: '/bin/false',
-    GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+    GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',

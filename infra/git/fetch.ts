@@ -1,19 +1,9 @@
-import type { GitResources } from './environment.ts'
-import { GitError, type GitOptions, runGit } from './process.ts'
+import { GitError, type GitResources, runGit, startGit } from './process.ts'
+import { type RemoteOptions, receivePack, type WantedPack } from './upload-pack.ts'
 
-/** A repository of another machine, as git reaches it. */
-export interface Remote {
-  /** `https`, or `http` for a host on this machine. */
-  url: string
-  /** Value of the header `authorization`; `null` for nobody. */
-  authorization: string | null
-}
-
-export interface FetchOptions {
+export interface FetchOptions extends RemoteOptions {
   /** A scratch repository of our own. */
   gitDir: string
-  remote: Remote
-  signal: AbortSignal
   /** What git may take of this machine. Default: two minutes of a processor, half a GiB of disk. */
   resources?: GitResources
 }
@@ -26,23 +16,21 @@ export class FetchTooLarge extends Error {
   }
 }
 
-/** Fetches a commit and its trees, and no blob. @throws GitError, FetchTooLarge */
+/** Fetches a commit and its trees, and no blob. @throws GitError, FetchTooLarge, or what `receivePack` throws */
 export async function fetchTrees(options: FetchOptions, commit: string): Promise<void> {
-  await fetch(['--depth=1', '--filter=blob:none', 'origin', commit], options)
+  await fetchPack(options, { wants: [commit], depth: 1, filter: 'blob:none' })
 }
 
 /**
  * Fetches blobs by their ids in one request. Those that the host does not have are left out, as long as they are few.
  *
- * @throws GitError, FetchTooLarge
+ * @throws as `fetchTrees`
  */
 export async function fetchBlobs(options: FetchOptions, oids: readonly string[]): Promise<void> {
   const wanted = new Set(oids)
   for (let absent = 0; wanted.size > 0; absent++) {
     try {
-      // Nothing is had in common: without this, git would offer the commit for every blob.
-      const config = { 'fetch.negotiationAlgorithm': 'noop' }
-      await fetch(['--filter=blob:none', 'origin', '--stdin'], options, config, `${[...wanted].join('\n')}\n`)
+      await fetchPack(options, { wants: [...wanted] })
       return
     } catch (error) {
       const oid = /not our ref ([0-9a-f]{40})/.exec((error as Error).message)?.[1]
@@ -53,43 +41,23 @@ export async function fetchBlobs(options: FetchOptions, oids: readonly string[])
 
 const ABSENT_BLOBS = 8
 
-/** Fetches every blob of the commit that is at most so large. @throws GitError, FetchTooLarge */
+/** Fetches every blob of the commit that is at most so large. @throws as `fetchTrees` */
 export async function fetchSmallBlobs(options: FetchOptions, commit: string, maxBytes: number): Promise<void> {
-  await fetch(['--refetch', '--depth=1', `--filter=blob:limit=${maxBytes + 1}`, 'origin', commit], options)
+  await fetchPack(options, { wants: [commit], depth: 1, filter: `blob:limit=${maxBytes + 1}` })
 }
 
-/** A branch or tag of the host, with what it points at: of an annotated tag, what lies behind it. */
-export interface Tip {
-  ref: string
-  oid: string
-}
-
-/** Branches and tags, as the host tells them without a fetch. @throws GitError */
-export async function listTips(options: FetchOptions): Promise<Tip[]> {
-  const args = ['ls-remote', '--heads', '--tags', '--end-of-options', 'origin']
-  const output = await runGit(args, { ...started(options), maxOutputBytes: TIPS_BYTES })
-  const tips = new Map<string, string>()
-  for (const line of output.toString().split('\n')) {
-    const [, oid, ref] = /^([0-9a-f]{40})\t(refs\/.+?)(?:\^\{\})?$/.exec(line) ?? []
-    if (oid && ref) tips.set(ref, oid)
-  }
-  return [...tips].map(([ref, oid]) => ({ ref, oid }))
-}
-
-const TIPS_BYTES = 64 * 1024 * 1024
-
-/** Whether the host gives out a commit under this id. @throws GitError, FetchTooLarge */
+/** Whether the host gives out a commit under this id. @throws as `fetchTrees` */
 export async function isCommit(options: FetchOptions, oid: string): Promise<boolean> {
-  await fetch(['--depth=1', '--filter=tree:0', 'origin', oid], options).catch(ifNotAll)
+  await fetchPack(options, { wants: [oid], filter: 'tree:0', depth: 1 })
   return (await commitsAmong([oid], options)).length > 0
 }
 
-/** Fetches the commits behind the tips, without trees, and tells whether one leads to this one. @throws GitError, FetchTooLarge */
-export async function isInHistory(options: FetchOptions, commit: string, tips: readonly Tip[]): Promise<boolean> {
+/** Fetches the commits behind the tips, without trees, and tells whether one leads to this one. @throws as `fetchTrees` */
+export async function isInHistory(options: FetchOptions, commit: string, tips: Iterable<string>): Promise<boolean> {
   const { gitDir, signal } = options
-  const refspecs = ['+refs/heads/*:refs/fetched/heads/*', '+refs/tags/*:refs/fetched/tags/*']
-  await fetch(['--filter=tree:0', 'origin', ...refspecs], options).catch(ifNotAll)
-  const oids = [...new Set(tips.map(({ oid }) => oid))]
+  const oids = [...new Set(tips)]
+  if (oids.length === 0) return false
+  await fetchPack(options, { wants: oids, filter: 'tree:0' })
   const commits = await commitsAmong([commit, ...oids], options)
   if (commits[0] !== commit) return false
   // Under names of our own: those of the host decide nothing here.
@@ -99,77 +67,42 @@ export async function isInHistory(options: FetchOptions, commit: string, tips: r
   return (await runGit(args, { gitDir, signal })).length > 0
 }
 
+const LISTED_BYTES = 64 * 1024 * 1024
+
 /** Those of the objects that are commits and at hand. */
 async function commitsAmong(oids: readonly string[], { gitDir, signal }: FetchOptions): Promise<string[]> {
   const input = oids.map(oid => `${oid}\n`).join('')
-  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: TIPS_BYTES })
+  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: LISTED_BYTES })
   return output
     .toString()
     .split('\n')
     .flatMap(line => /^([0-9a-f]{40}) commit /.exec(line)?.[1] ?? [])
 }
 
-/** Some versions of git think that a tree or blob which a tag points at was left out. What was sent is there all the same. */
-function ifNotAll(error: unknown): void {
-  if (!(error instanceof GitError && error.message.includes('did not send all necessary objects'))) throw error
+/** The pack goes from the host through our hands into a git that knows no network, no address and no token. */
+async function fetchPack(options: FetchOptions, wanted: WantedPack): Promise<void> {
+  const { gitDir, signal, resources = RESOURCES } = options
+  const git = startGit(['index-pack', '--stdin'], { gitDir, signal, resources })
+  git.output.resume()
+  const failure = await receivePack(options, wanted, git.input).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  )
+  if (failure) git.input.destroy()
+  const end = await git.ended
+  signal.throwIfAborted()
+  const wasLimited = end.signal !== null || FILE_TOO_LARGE.test(end.message)
+  const ending = new GitError('index-pack', end)
+  if (wasLimited) throw new FetchTooLarge(ending)
+  // Where git ended before it had taken everything, it says why.
+  if (failure && !isBrokenPipe(failure.error)) throw failure.error
+  if (end.status !== 0) throw ending
 }
 
-async function fetch(
-  args: readonly string[],
-  options: FetchOptions,
-  config: Readonly<Record<string, string>> = {},
-  input = '',
-): Promise<void> {
-  try {
-    await runGit(['fetch', ...QUIETLY, ...args], { ...started(options, config), input })
-  } catch (error) {
-    if (error instanceof GitError && OVER_LIMIT.test(error.message)) throw new FetchTooLarge(error)
-    throw error
-  }
-}
+const RESOURCES: GitResources = { cpuSeconds: 120, fileBytes: 512 * 1024 * 1024 }
+/** EFBIG, where the signal of the limit is not heeded. */
+const FILE_TOO_LARGE = /File too large/
 
-const QUIETLY = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
-
-/**
- * What git says of a process that met one of its limits: SIGKILL, SIGXCPU, SIGXFSZ, EFBIG. The one that writes the pack is only missed:
- * whatever else ends it gives a reason of its own first.
- */
-const OVER_LIMIT = /died of signal (?:9|24|25)|File too large|status 128: fatal: fetch-pack: invalid index-pack output$/
-const RESOURCES = { cpuSeconds: 120, fileBytes: 512 * 1024 * 1024 }
-
-function started(
-  { gitDir, remote, signal, resources = RESOURCES }: FetchOptions,
-  config: Readonly<Record<string, string>> = {},
-): GitOptions {
-  const { protocol, origin } = new URL(remote.url)
-  const { authorization } = remote
-  return {
-    gitDir,
-    signal,
-    resources,
-    protocols: [protocol.slice(0, -1)],
-    config: {
-      ...SETTINGS,
-      ...config,
-      'remote.origin.url': remote.url,
-      ...(authorization === null ? {} : { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` }),
-    },
-  }
-}
-
-const SETTINGS: Readonly<Record<string, string>> = {
-  'protocol.version': '2',
-  // Known as partial from the start, so that git writes no settings of its own.
-  'remote.origin.promisor': 'true',
-  'remote.origin.partialCloneFilter': 'blob:none',
-  'http.followRedirects': 'false',
-  // Thousands of ids go in one request instead of a probe and another.
-  'http.postBuffer': String(64 * 1024 * 1024),
-  'http.lowSpeedLimit': '1000',
-  'http.lowSpeedTime': '20',
-  'transfer.bundleURI': 'false',
-  'fetch.uriProtocols': '',
-  'fetch.unpackLimit': '1',
-  // With a filter git would refuse all that it only warns of otherwise, and old histories are full of it. What stands in a tree is looked at by name.
-  'fetch.fsckObjects': 'false',
+function isBrokenPipe(error: unknown): boolean {
+  return ['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -1,11 +1,19 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { type GitPermissions, type GitResources, gitEnvironment } from './environment.ts'
+import { gitEnvironment } from './environment.ts'
 
-export interface GitOptions extends GitPermissions {
+export interface GitOptions {
   gitDir: string
+  /** What the process may take of the machine, where the system knows such limits. Default: no limits. */
+  resources?: GitResources
   /** Kills the process. */
   signal?: AbortSignal
+}
+
+export interface GitResources {
+  cpuSeconds: number
+  /** Of the largest file it writes. */
+  fileBytes: number
 }
 
 /** A running git. Whoever starts it reads `output` to the end or calls `stop`. */
@@ -22,6 +30,8 @@ export interface GitProcess {
 export interface GitEnd {
   /** `null` when git was killed or could not be started. */
   status: number | null
+  /** By which it was killed. */
+  signal: NodeJS.Signals | null
   /** The first bytes of what git said. It may name folders of this machine: for logs, not for answers. */
   message: string
 }
@@ -44,26 +54,21 @@ const MESSAGE_BYTES = 4 * 1024
  *
  * @throws GitError when this process may start no other; that git is missing is told by `ended`
  */
-export function startGit(args: readonly string[], { gitDir, signal, ...permissions }: GitOptions): GitProcess {
-  const { resources, protocols = [] } = permissions
+export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)
-  // A git that uses the network starts others, which would outlive it.
-  const ownGroup = protocols.length > 0 && process.platform !== 'win32'
   const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...args], {
     cwd: '/',
-    env: gitEnvironment(permissions),
+    env: gitEnvironment(),
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: ownGroup,
     windowsHide: true,
   })
   const ending = endOf(child)
   // Node gives no streams when it is out of file descriptors; the error event comes later.
-  if (!child.stdin) throw new GitError(args[0] ?? '', { status: null, message: 'no more processes can be started now' })
+  if (!child.stdin)
+    throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'no more processes can be started now' })
   let isOver = false
   const kill = () => {
-    if (isOver) return
-    if (ownGroup) killGroup(child)
-    else child.kill('SIGKILL')
+    if (!isOver) child.kill('SIGKILL')
   }
   if (signal?.aborted) kill()
   signal?.addEventListener('abort', kill)
@@ -92,15 +97,6 @@ function limited({ cpuSeconds, fileBytes }: GitResources): string[] {
   return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(cpuSeconds)), String(Math.ceil(fileBytes / FILE_BLOCK_BYTES))]
 }
 
-/** Also when its first process has ended: the others may wait for the network. */
-function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // All of them have just ended.
-  }
-}
-
 function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {
   const said: Buffer[] = []
   let saidBytes = 0
@@ -109,8 +105,8 @@ function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {
     saidBytes += chunk.length
   })
   return new Promise(resolve => {
-    child.once('error', error => resolve({ status: null, message: error.message }))
-    child.once('close', status => resolve({ status, message: Buffer.concat(said).toString().trim() }))
+    child.once('error', error => resolve({ status: null, signal: null, message: error.message }))
+    child.once('close', (status, signal) => resolve({ status, signal, message: Buffer.concat(said).toString().trim() }))
   })
 }
 
@@ -134,7 +130,7 @@ export async function runGit(args: readonly string[], options: RunOptions): Prom
   }
   if (bytes > maxOutputBytes) {
     await git.stop()
-    throw new GitError(args[0] ?? '', { status: null, message: 'too much output' })
+    throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'too much output' })
   }
   const end = await git.ended
   if (end.status !== 0) throw new GitError(args[0] ?? '', end)

@@ -15,8 +15,8 @@ export interface ReaderOptions {
   signal?: AbortSignal
   /** Brings the commit with its trees, and gives what will bring its blobs. Without it everything is there. */
   connect?: (signal: AbortSignal) => Promise<BlobSupply>
-  /** Called once, by `close` or when opening fails. @param hasFailed anything could not be read */
-  release: (hasFailed: boolean) => Promise<void>
+  /** Called once, by `close` or when opening fails. */
+  release: () => Promise<void>
 }
 
 /** Opens a commit for reading. The limits' time starts now. @throws ReadError */
@@ -24,9 +24,7 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   const timeout = AbortSignal.timeout(options.limits.seconds * 1000)
   const closed = new AbortController()
   const signal = AbortSignal.any([timeout, closed.signal, ...(options.signal ? [options.signal] : [])])
-  let hasFailed = false
   const failure = (cause: unknown) => {
-    hasFailed = true
     if (timeout.aborted) return new ReadError('index.timeout', 'reading the repository took too long', { cause })
     if (cause instanceof FetchTooLarge) return new ReadError('index.too_large', cause.message, { cause })
     return new ReadError('index.fetch_failed', 'the repository cannot be read at this commit', { cause })
@@ -35,7 +33,7 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   const close = async () => {
     if (closed.signal.aborted) return
     closed.abort()
-    await options.release(hasFailed)
+    await options.release()
   }
   try {
     const supply = (await options.connect?.(signal)) ?? null

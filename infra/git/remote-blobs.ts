@@ -1,7 +1,6 @@
 import type { BlobSelection } from '#core/ports/git-host.ts'
 import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
 import { runGit } from './process.ts'
-import type { Scratch } from './scratch-pool.ts'
 import type { TreeLine } from './tree-lines.ts'
 
 /** Brings what a reader has not at hand. */
@@ -26,8 +25,6 @@ export interface ToldSizes {
 }
 
 export interface SupplyOptions extends FetchOptions {
-  /** What lies at `gitDir`. */
-  scratch: Scratch
   commit: string
   selection: BlobSelection | undefined
   /** Asks the host for the sizes of all blobs below a tree; `null` when it does not answer. */
@@ -44,8 +41,8 @@ const ANY_BYTES = 2 ** 40
 const FOLDERS = 10
 
 export function createBlobSupply(options: SupplyOptions): BlobSupply {
-  const { scratch, gitDir, signal, commit, selection } = options
-  const { sizes } = scratch
+  const { gitDir, signal, commit, selection } = options
+  const sizes = new Map<string, number>()
   const blobs = new Set<string>()
   const brought = new Set<string>()
   let root = ''
@@ -93,13 +90,11 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
       const uses = selection?.usesOf(lines)
       const isAsked = (oid: string, index: number) => blobs.has(oid) && uses?.[index] !== 'nothing'
       const asked = lines.filter(({ oid }, index) => isAsked(oid, index))
-      if (!scratch.isNew) for (const oid of await blobsAt(gitDir, asked, signal)) brought.add(oid)
-      const absent = asked.flatMap(({ oid }) => (brought.has(oid) ? [] : [oid]))
-      const held = (absent.length > 0 && (await selection?.heldAmong?.([...new Set(absent)]))) || NONE
-      const isMissing = (oid: string) => !brought.has(oid) && !held.has(oid)
+      const oids = new Set(asked.map(({ oid }) => oid))
+      const held = (oids.size > 0 && (await selection?.heldAmong?.([...oids]))) || NONE
 
-      const wanted = new Set(lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && isMissing(oid)).map(({ oid }) => oid))
-      const unknown = asked.filter(({ oid }) => isMissing(oid) && !sizes.has(oid))
+      const wanted = new Set(lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !held.has(oid)).map(({ oid }) => oid))
+      const unknown = asked.filter(({ oid }) => !held.has(oid))
       const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
       if (!areFewTexts) await learnSizesOf(unknown)
       // Where the host does not tell, the blobs themselves do.
@@ -114,18 +109,6 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
 }
 
 const NONE: ReadonlySet<string> = new Set()
-const FOUND_BYTES = 64 * 1024 * 1024
-
-/** Those of the blobs that an earlier fetch has brought. */
-async function blobsAt(gitDir: string, lines: readonly TreeLine[], signal: AbortSignal): Promise<string[]> {
-  const input = lines.map(({ oid }) => `${oid}\n`).join('')
-  const found = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: FOUND_BYTES })
-  return found
-    .toString()
-    .split('\n')
-    .flatMap(line => /^([0-9a-f]{40}) blob /.exec(line)?.[1] ?? [])
-}
-
 /** At most so many folders, as deep as they hold all paths; some of the top ones where there are too many. The root is none. */
 function foldersOf(paths: readonly string[], count: number): string[] {
   let found = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))

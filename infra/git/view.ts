@@ -13,12 +13,13 @@ export interface GitView {
 }
 
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n'
-const PREFIX = 'mountglass-git-'
+/** What lies in the folder for temporary files under such a name, and has not changed for an hour, is removed. */
+export const TEMPORARY_PREFIX = 'mountglass-git-'
 const LINKED = ['objects', 'refs', 'packed-refs', 'shallow']
 
 /** @param commonDir the folder that holds `objects` and `refs`; what is missing in it is missing in the view */
 export async function openView(commonDir: string): Promise<GitView> {
-  const gitDir = await mkdtemp(join(tmpdir(), PREFIX))
+  const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true })
   try {
     await Promise.all([
@@ -35,7 +36,7 @@ export async function openView(commonDir: string): Promise<GitView> {
 
 /** An empty repository of our own to fetch into. Nothing of it lies among the settings: what git may do comes with every call. */
 export async function openScratch(): Promise<GitView> {
-  const gitDir = await mkdtemp(join(tmpdir(), PREFIX))
+  const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true, maxRetries: 3 })
   try {
     await Promise.all([
@@ -59,12 +60,12 @@ export async function withView<Value>(commonDir: string, use: (gitDir: string) =
   }
 }
 
-const LEFTOVER_MS = 24 * 60 * 60 * 1000
+const LEFTOVER_MS = 60 * 60 * 1000
 
-/** Removes the views and scratch repositories of processes that were killed; no reading takes a day. */
+/** Removes the views and scratch repositories of processes that were killed; no reading takes an hour. */
 export async function removeLeftoverViews(now: Date): Promise<void> {
   const names = await readdir(tmpdir())
-  for (const name of names.filter(one => one.startsWith(PREFIX))) {
+  for (const name of names.filter(one => one.startsWith(TEMPORARY_PREFIX))) {
     const path = join(tmpdir(), name)
     const madeMs = await lstat(path).then(
       stats => stats.mtimeMs,

@@ -1,8 +1,8 @@
 import type { AccountDirectory, HostAccount, HostAnswer, HostRepository, ListedPage } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
-import { type Trouble, UNAVAILABLE } from './answers.ts'
-import type { GitHubApi } from './api.ts'
+import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import type { AskOptions, GitHubApi } from './api.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
 
 export interface AccountsOptions {
@@ -38,11 +38,11 @@ export interface Accounts extends AccountDirectory {
 
 /** Accounts and what they list. All of it is public, whatever the credential may see. */
 export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }: AccountsOptions): Accounts {
-  const accounts = new AnswerCache<Known<HostAccount>>(HELD_ACCOUNTS, patienceMs, clock)
-  const pages = new AnswerCache<Known<ListedPage>>(HELD_PAGES, patienceMs, clock)
+  const accounts = new AnswerCache<Known<HostAccount>>({ capacity: HELD_ACCOUNTS, patienceMs, clock })
+  const pages = new AnswerCache<Known<ListedPage>>({ capacity: HELD_PAGES, patienceMs, clock })
 
   async function askAccount(login: string, known: Known<HostAccount> | null): Promise<Kept<Known<HostAccount>> | Trouble> {
-    const answer = await api.get('/users/{username}', { username: login }, known?.etag ? { etag: known.etag } : {})
+    const answer = await api.get('/users/{username}', { username: login }, again(known))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
     if (answer.status !== 'ok') return troubleOf(answer)
@@ -50,7 +50,7 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
     if (account === null) return UNAVAILABLE
     if (account.kind === 'user') return { status: 'ok', value: { value: account, etag: answer.etag } }
     // What an organisation says of itself stands elsewhere, so the tag of this answer does not cover it.
-    const described = await api.get('/orgs/{org}', { org: account.login })
+    const described = await api.get('/orgs/{org}', { org: account.login }, again(known && { ...known, etag: null }))
     if (described.status !== 'ok' && described.status !== 'missing') return troubleOf(described)
     const bio = described.status === 'ok' ? readOrganizationText(described.data) : null
     return { status: 'ok', value: { value: { ...account, bio }, etag: null } }
@@ -64,7 +64,7 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
     const answer = await api.get(
       '/users/{username}/repos',
       { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page },
-      known?.etag ? { etag: known.etag } : {},
+      again(known),
     )
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
@@ -97,6 +97,7 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
   }
 }
 
-function troubleOf(answer: { status: string } | Trouble): Trouble {
-  return answer.status === 'rate_limited' || answer.status === 'unavailable' ? (answer as Trouble) : UNAVAILABLE
+/** How a question is asked whose last answer is known. */
+function again(known: { etag: string | null } | null): AskOptions {
+  return { isAgain: known !== null, ...(known?.etag ? { etag: known.etag } : {}) }
 }

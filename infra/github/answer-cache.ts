@@ -5,6 +5,16 @@ import type { Trouble } from './answers.ts'
 /** What is kept for a while: a value, or that there is none. */
 export type Kept<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
+export interface CacheOptions<Value> {
+  /** Values, and as many keys without one; the one unused for longest goes first. */
+  capacity: number
+  /** How much of the capacity a value takes. Default: 1. What takes more than all of it is not kept. */
+  sizeOf?: (value: Value) => number
+  /** After so long a caller is told that the host cannot be asked; the answer is kept when it comes. */
+  patienceMs: number
+  clock: Clock
+}
+
 export interface KeepingTimes {
   /** A value is given out for so long without asking. */
   freshSeconds: number
@@ -45,15 +55,15 @@ const FAILED_SECONDS = 5
 export class AnswerCache<Value> {
   readonly #clock: Clock
   readonly #patienceMs: number
-  readonly #entries: LRUCache<string, Entry<Value>>
+  /** That there is nothing is kept elsewhere: there is no end of names for nothing, and they must not drive out what is known. */
+  readonly #found: LRUCache<string, Entry<Value>>
+  readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
 
-  /**
-   * @param capacity entries; the one unused for longest goes first
-   * @param patienceMs after which a caller is told that the host cannot be asked; the answer is kept when it comes
-   */
-  constructor(capacity: number, patienceMs: number, clock: Clock) {
-    this.#entries = new LRUCache({ max: capacity })
+  constructor({ capacity, sizeOf, patienceMs, clock }: CacheOptions<Value>) {
+    const size = ({ answer }: Entry<Value>) => (answer.status === 'ok' ? Math.max(1, sizeOf?.(answer.value) ?? 1) : 1)
+    this.#found = new LRUCache(sizeOf ? { maxSize: capacity, sizeCalculation: size } : { max: capacity })
+    this.#missing = new LRUCache({ max: capacity })
     this.#patienceMs = patienceMs
     this.#clock = clock
   }
@@ -65,7 +75,7 @@ export class AnswerCache<Value> {
     ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
   ): Promise<Kept<Value> | Trouble> {
     const now = this.#clock.now().getTime()
-    const entry = this.#entries.get(key)
+    const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
       const freshForSeconds = entry.answer.status === 'ok' ? freshSeconds : MISSING_SECONDS
       if (!entry.expired && isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
@@ -75,17 +85,18 @@ export class AnswerCache<Value> {
     const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
     const answer = await orTrouble(flight.answer, this.#patienceMs)
     if (answer.status === 'ok' || answer.status === 'missing') return answer
-    const known = this.#entries.get(key)
+    const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
   }
 
   /** What is known, however old. */
   known(key: string): Kept<Value> | null {
-    return this.#entries.peek(key)?.answer ?? null
+    return this.#entry(key)?.answer ?? null
   }
 
   drop(key: string): void {
-    this.#entries.delete(key)
+    this.#found.delete(key)
+    this.#missing.delete(key)
     this.#overtake(key)
   }
 
@@ -96,15 +107,25 @@ export class AnswerCache<Value> {
   /** Has the next caller ask; what is known is given out only where the host cannot be asked. */
   expireWhere(test: KeyTest<Value>): void {
     for (const key of this.#keysWhere(test)) {
-      const entry = this.#entries.peek(key)
+      const entry = this.#entry(key)
       if (entry) entry.expired = true
       this.#overtake(key)
     }
   }
 
+  #entry(key: string): Entry<Value> | undefined {
+    return this.#found.peek(key) ?? this.#missing.peek(key)
+  }
+
+  #keep(key: string, entry: Entry<Value>): void {
+    const [here, there] = entry.answer.status === 'ok' ? [this.#found, this.#missing] : [this.#missing, this.#found]
+    there.delete(key)
+    here.set(key, entry)
+  }
+
   /** Keys under which something is known or being asked for. */
   #keysWhere(test: KeyTest<Value>): string[] {
-    const keys = new Set([...this.#entries.keys(), ...this.#flights.keys()])
+    const keys = new Set([...this.#found.keys(), ...this.#missing.keys(), ...this.#flights.keys()])
     return [...keys].filter(key => test(key, this.known(key)))
   }
 
@@ -137,11 +158,11 @@ export class AnswerCache<Value> {
     const answer = await ask(known?.status === 'ok' ? known.value : null)
     const { askedAt } = question
     if (question.isOvertaken) return answer
-    const before = this.#entries.get(key)
+    const before = this.#entry(key)
     if (answer.status === 'ok' || answer.status === 'missing') {
       // A question that was asked later may have been answered sooner.
       if (!before || before.askedAt <= askedAt) {
-        this.#entries.set(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false })
+        this.#keep(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false })
       }
     } else if (before) {
       before.failedAt = this.#clock.now().getTime()

@@ -1,3 +1,5 @@
+import { RemoteRefusal } from '#infra/git/upload-pack.ts'
+
 /** What an answer of GitHub's API means to us, whoever asked for what. */
 export type ApiAnswer =
   | { status: 'ok'; data: unknown; etag: string | null; link: string | null }
@@ -16,6 +18,11 @@ export interface Trouble {
 }
 
 export const UNAVAILABLE: Trouble = { status: 'unavailable', retryAfterSeconds: null }
+
+/** Why there is no answer to a question of which nothing else was expected. */
+export function troubleOf(answer: ApiAnswer): Trouble {
+  return answer.status === 'rate_limited' || answer.status === 'unavailable' ? answer : UNAVAILABLE
+}
 
 type Headers = Readonly<Record<string, string | number | undefined>>
 
@@ -45,6 +52,33 @@ export function readRefusal(status: number, headers: Headers, body: unknown, now
   return { status: 'unavailable', retryAfterSeconds: askedWait(headers) }
 }
 
+export type GitFailure =
+  /** `isBlocked`: the host withholds it from everyone, and says so. */
+  | { status: 'missing'; isBlocked: boolean }
+  /** It has another name by now. */
+  | { status: 'moved' }
+  | Trouble
+
+/** What it means that git is refused. @param isAnonymous whether git came without a credential: only then may it be one that lacks */
+export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure {
+  const { status, text } = error instanceof RemoteRefusal ? error : { status: 0, text: null }
+  if (status >= 300 && status < 400) return { status: 'moved' }
+  // A page of something that stands before the host says nothing of the repository.
+  if (text === null || LIMIT.test(text)) return UNAVAILABLE
+  switch (status) {
+    case 401:
+      return isAnonymous ? { status: 'missing', isBlocked: false } : UNAVAILABLE
+    case 403: // also how those that did not sign on, and suspended installations, are answered
+    case 451:
+      return { status: 'missing', isBlocked: status === 451 || /disabled|blocked/i.test(text) }
+    case 404:
+    case 410:
+      return { status: 'missing', isBlocked: false }
+    default:
+      return UNAVAILABLE
+  }
+}
+
 function limited(headers: Headers, now: Date): Trouble {
   return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
 }
@@ -54,10 +88,10 @@ const SECONDARY_LIMIT_SECONDS = 60
 /** No limit lasts longer. What says so is a mistake or another clock, and must not end all asking. */
 const LONGEST_LIMIT_SECONDS = 3_600
 
+const LIMIT = /rate limit|abuse|too many requests/i
+
 function isLimit(headers: Headers, message: string): boolean {
-  return (
-    headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0' || /rate limit|abuse/i.test(message)
-  )
+  return headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0' || LIMIT.test(message)
 }
 
 function retryAfter(headers: Headers, now: Date): number | null {

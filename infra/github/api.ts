@@ -1,17 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/core'
+import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, readRefusal, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
+import { createQuota } from './quota.ts'
 
 /** GitHub's API as one credential sees it. Nothing here waits in a queue or sleeps until a limit is over. */
 export interface GitHubApi {
   /** @param url with its placeholders, below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
-  /** Where the API sends whoever asks for this; `null` when it does not. */
-  locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<string | null>
+  /** Where the API sends whoever asks for this, as a whole address. */
+  locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<Place | Trouble>
   /** Whether the credential may see what not everyone sees. Unknown counts as yes; it is told by the first answer. */
   readonly maySeePrivate: boolean
+  /** See `GitHost.quota`. */
+  quota(): HostQuota | null
+}
+
+export interface Place {
+  status: 'ok'
+  url: string
 }
 
 export interface AskOptions {
@@ -19,6 +28,10 @@ export interface AskOptions {
   etag?: string
   /** Media type. Default: JSON. */
   accept?: string
+  /** The host has shown before what this is about, so that it may take from what is kept for such questions. */
+  isAgain?: boolean
+  /** Makes the data of a good answer. Default: parses it whole. A failure is no answer. */
+  read?(body: AsyncIterable<Uint8Array>): Promise<unknown>
   maxBytes?: number
   milliseconds?: number
   signal?: AbortSignal
@@ -56,6 +69,7 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     ...(token === null ? {} : { auth: token }),
   })
+  const quota = createQuota(clock)
   let scopes: string | null = null
   let isTokenRefused = false
   let running = 0
@@ -63,15 +77,15 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   let pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
 
   async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
-    const { etag, accept = 'application/vnd.github+json', maxBytes = ANSWER_BYTES } = options
+    const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
     const signals = [closing, AbortSignal.timeout(options.milliseconds ?? ANSWER_MS), ...(options.signal ? [options.signal] : [])]
     try {
       const { status, headers, data } = await octokit.request(`GET ${url}`, {
         ...parameters,
         headers: { accept, 'x-github-api-version': API_VERSION, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
-        request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals) },
+        request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals), parseSuccessResponseBody: !read },
       })
-      return { status, headers, data }
+      return { status, headers, data: read ? await read(data as ReadableStream<Uint8Array>) : data }
     } catch (error) {
       // A refusal carries what was said. Anything else never came to an answer; its text may name the request, so it goes no further.
       const { response } = error as { response?: Said }
@@ -98,6 +112,7 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
   }
 
   function note({ status, headers }: Said, answer: ApiAnswer): void {
+    quota.note(headers)
     const given = headers['x-oauth-scopes']
     if (given !== undefined) scopes = String(given)
     const now = clock.now().getTime()
@@ -110,41 +125,63 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
     }
   }
 
+  /** Says it, unless it is known that nobody should, and takes notice of what the answer tells beside itself. */
+  async function exchange(say: () => Promise<Said | null>, { isAgain = false }: AskOptions): Promise<Heard | Trouble> {
+    const waitMs = pause.until - clock.now().getTime()
+    if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+    const waitSeconds = isAgain ? null : quota.waitSeconds()
+    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
+    if (running >= AT_ONCE) return BUSY
+    running++
+    try {
+      const said = await say()
+      if (said === null) return UNAVAILABLE
+      const answer = readSaid(said, clock.now())
+      note(said, answer)
+      return { status: 'heard', said, answer }
+    } finally {
+      running--
+    }
+  }
+
   return {
     get maySeePrivate() {
       return token !== null && (scopes === null || scopes.split(/,\s*/).includes('repo'))
     },
 
+    quota: () => quota.left(),
+
     async locate(url, parameters, options = {}) {
-      if (pause.until > clock.now().getTime()) return null
-      const said = await askTwice(url, parameters, options)
-      if (said === null || !REDIRECTS.has(said.status)) return null
-      return URL.parse(String(said.headers.location ?? ''))?.href ?? null
+      const heard = await exchange(() => askTwice(url, parameters, options), options)
+      return heard.status === 'heard' ? (placeOf(heard.said) ?? troubleOf(heard.answer)) : heard
     },
 
     async get(url, parameters, options = {}) {
-      const waitMs = pause.until - clock.now().getTime()
-      if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
-      if (running >= AT_ONCE) return BUSY
-      running++
-      try {
+      const say = async () => {
         const first = await askTwice(url, parameters, options)
-        const said = first && REDIRECTS.has(first.status) ? await follow(first, options) : first
-        if (said === null) return UNAVAILABLE
-        const answer = readSaid(said, clock.now())
-        note(said, answer)
-        return answer
-      } finally {
-        running--
+        return first && REDIRECTS.has(first.status) ? await follow(first, options) : first
       }
+      const heard = await exchange(say, options)
+      return heard.status === 'heard' ? heard.answer : heard
     },
   }
+}
+
+interface Heard {
+  status: 'heard'
+  said: Said
+  answer: ApiAnswer
 }
 
 interface Said {
   status: number
   headers: Readonly<Record<string, string | number | undefined>>
   data: unknown
+}
+
+function placeOf({ status, headers }: Said): Place | null {
+  const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
+  return url && { status: 'ok', url: url.href }
 }
 
 function readSaid({ status, headers, data }: Said, now: Date): ApiAnswer {

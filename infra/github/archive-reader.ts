@@ -19,7 +19,7 @@ import { readBlob, readTree, type TreeBody } from './described.ts'
 import { readTar } from './tar.ts'
 
 export interface ArchiveReaderOptions {
-  api: GitHubApi
+  api: Pick<GitHubApi, 'get' | 'locate'>
   repository: HostRepository
   commit: CommitSha
   limits: ReadLimits
@@ -173,14 +173,14 @@ class ArchiveReader implements RepositoryReader {
 
   async #unpack(entries: readonly TreeEntry[], sizes: ReadonlyMap<string, number>, wanted: ReadonlySet<string>): Promise<void> {
     const { api, repository, commit, isArchiveUrl } = this.#options
-    const url = await api.locate(
+    const place = await api.locate(
       '/repos/{owner}/{repo}/tarball/{ref}',
       { owner: repository.owner, repo: repository.name, ref: commit },
       { signal: this.#signal },
     )
-    if (url === null || !isArchiveUrl(new URL(url))) throw new Error('the host gives no archive')
+    if (place.status !== 'ok' || !isArchiveUrl(new URL(place.url))) throw new Error(`the host gives no archive: ${place.status}`)
     // Without the credential: it is another host.
-    const answer = await fetch(url, { redirect: 'error', headers: { 'user-agent': 'mountglass' }, signal: this.#signal })
+    const answer = await fetch(place.url, { redirect: 'error', headers: { 'user-agent': 'mountglass' }, signal: this.#signal })
     if (!answer.ok || answer.body === null) throw new Error(`the archive answers ${answer.status}`)
 
     const oids = new Map(entries.map(({ path, oid }) => [path, oid]))
@@ -188,7 +188,7 @@ class ArchiveReader implements RepositoryReader {
     const unpacked = createGunzip()
     packed.once('error', error => unpacked.destroy(error)).pipe(unpacked)
     try {
-      for await (const entry of readTar(atMost(unpacked, ARCHIVE_BYTES))) {
+      for await (const entry of readTar(bounded(unpacked, ARCHIVE_BYTES))) {
         const path = entry.path?.slice(entry.path.indexOf('/') + 1)
         const oid = path === undefined ? undefined : oids.get(path)
         if (oid === undefined || !wanted.has(oid) || this.#held.has(oid)) continue
@@ -238,7 +238,7 @@ class ArchiveReader implements RepositoryReader {
   }
 }
 
-async function* atMost(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let left = maxBytes
   for await (const chunk of chunks) {
     left -= chunk.length

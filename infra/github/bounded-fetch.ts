@@ -8,11 +8,11 @@ export function boundedFetch(maxBytes: number): typeof fetch {
     const answer = await fetch(input, { ...init, redirect: 'manual' })
     if (answer.body === null) return answer
     const { status, statusText, headers } = answer
-    return new Response(answer.body.pipeThrough(atMost(maxBytes)), { status, statusText, headers })
+    return new Response(answer.body.pipeThrough(boundary(maxBytes)), { status, statusText, headers })
   }
 }
 
-function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function boundary(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = maxBytes
   return new TransformStream({
     transform(chunk, controller) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HOST_NAMES } from '#core/address.ts'
 import type { HostAccount, ListedRepository } from '#core/ports/git-host.ts'
-import { isShown, pictureOf, textOf } from './described.ts'
+import { isShown, textOf, webAddressOf } from './described.ts'
 
 const Names = HOST_NAMES.gh
 
@@ -27,7 +27,7 @@ export function readAccount(body: unknown, webUrl: string): HostAccount | null {
     name: textOf(name),
     bio: textOf(bio),
     kind: type === 'Organization' ? 'organization' : 'user',
-    avatar: pictureOf(avatar_url),
+    avatar: webAddressOf(avatar_url),
     url: `${webUrl}/${login}`,
     publicRepositories: public_repos,
   }

@@ -3,6 +3,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
+import { readRows } from './json-rows.ts'
 
 const Names = HOST_NAMES.gh
 
@@ -32,7 +33,7 @@ export function readRepository(body: unknown): HostRepository | 'hidden' | null 
     name,
     defaultBranch: default_branch,
     description: textOf(description),
-    avatar: pictureOf(owner.avatar_url),
+    avatar: webAddressOf(owner.avatar_url),
     visibility: 'public',
   }
 }
@@ -47,23 +48,19 @@ export function textOf(text: string | null | undefined): string | null {
   return text?.trim() ? truncateCharacters(text.trim(), DESCRIPTION_CHARACTERS) : null
 }
 
-/** Nothing but a web address goes to browsers as a picture. */
-export function pictureOf(url: string): string | null {
+/** An address that browsers may be sent to; `null` for any other text. */
+export function webAddressOf(url: string): string | null {
   return /^https?:$/.test(URL.parse(url)?.protocol ?? '') ? url : null
 }
 
-const TreeBody = z.object({
-  truncated: z.boolean(),
-  tree: z.array(
-    z.object({
-      path: z.string(),
-      mode: z.string(),
-      type: z.enum(['blob', 'tree', 'commit']),
-      sha: z.string().regex(/^[0-9a-f]{40}$/),
-      size: z.int().min(0).optional(),
-    }),
-  ),
+const TreeRow = z.object({
+  path: z.string(),
+  mode: z.string(),
+  type: z.enum(['blob', 'tree', 'commit']),
+  sha: z.string().regex(/^[0-9a-f]{40}$/),
+  size: z.int().min(0).optional(),
 })
+const TreeBody = z.object({ truncated: z.boolean(), tree: z.array(TreeRow) })
 
 /** A tree as the API gives it, with the modes that files have in a listing of git. */
 export interface TreeBody {
@@ -77,12 +74,21 @@ export function readTree(body: unknown): TreeBody | null {
   return parsed.success ? (parsed.data as TreeBody) : null
 }
 
-/** The sizes of blobs, by id; `null`: this is no tree. */
-export function readSizes(body: unknown): { sizes: Map<string, number>; whole: boolean } | null {
-  const tree = readTree(body)
-  if (tree === null) return null
-  const blobs = tree.tree.flatMap(({ type, sha, size }) => (type === 'blob' && size !== undefined ? [[sha, size] as const] : []))
-  return { sizes: new Map(blobs), whole: !tree.truncated }
+export interface TreeSizes {
+  /** Of blobs, by id. */
+  sizes: Map<string, number>
+  /** Nothing was left out. */
+  whole: boolean
+}
+
+/** The sizes of a tree's blobs, of which there may be more than anybody should hold as text. @throws Error when this is no tree */
+export async function readSizes(body: AsyncIterable<Uint8Array>): Promise<TreeSizes> {
+  const sizes = new Map<string, number>()
+  const rest = await readRows(body, row => {
+    const { type, sha, size } = TreeRow.parse(row)
+    if (type === 'blob' && size !== undefined) sizes.set(sha, size)
+  })
+  return { sizes, whole: !TreeBody.parse(rest).truncated }
 }
 
 const BlobBody = z.object({ content: z.string(), encoding: z.literal('base64') })

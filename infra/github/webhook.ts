@@ -22,14 +22,18 @@ export interface WebhookOptions {
 
 /** GitHub sends up to 25 MB. Messages that come near name thousands of commits or repositories; what they tell is noticed a minute later. */
 const BYTES = 4 * 1024 * 1024
-/** Ids of messages that are remembered, since GitHub sends some of them again. A repeated one does no harm. */
-const DELIVERIES = 10_000
+/**
+ * Messages that are remembered, since GitHub sends some of them again. They are known by their signature: the id of a delivery stands in a
+ * header that nobody has signed, so whoever got hold of a message could send it under any. One that is no longer remembered makes
+ * the next visitor ask the host, and nothing worse.
+ */
+const REMEMBERED = 10_000
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
 /** Messages of GitHub, as a webhook of a repository, an organisation or an app sends them. */
 export function createWebhook({ secret, onChanged, onPushed }: WebhookOptions): HostHook {
-  const seen = new LRUCache<string, true>({ max: DELIVERIES })
+  const seen = new LRUCache<string, true>({ max: REMEMBERED })
 
   function hear(event: string, message: unknown): HookAnswer {
     const said = readMessage(event, message)
@@ -52,11 +56,12 @@ export function createWebhook({ secret, onChanged, onPushed }: WebhookOptions): 
       const given = signatureOf(headers)
       if (given === null || !timingSafeEqual(given, createHmac('sha256', secret).update(body).digest()))
         return { status: 'forged' }
-      const [event, delivery] = [headers['x-github-event'], headers['x-github-delivery']]
-      if (typeof event !== 'string' || typeof delivery !== 'string') return { status: 'malformed' }
-      if (seen.has(delivery)) return { status: 'ignored' }
+      const event = headers['x-github-event']
+      if (typeof event !== 'string') return { status: 'malformed' }
+      const key = `${event} ${given.toString('base64')}`
+      if (seen.has(key)) return { status: 'ignored' }
       const answer = hear(event, parseJson(body))
-      if (answer.status !== 'malformed') seen.set(delivery, true)
+      if (answer.status !== 'malformed') seen.set(key, true)
       return answer
     },
   }
