@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { RETENTION_DAYS } from '#core/limits.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -25,9 +26,10 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
   program
     .command('work')
     .description('index what a deployment asks for, until stopped')
-    .action(async () => {
+    .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in a process of its own', parseConcurrency, 1)
+    .action(async (options: { concurrency: number }) => {
       const { work } = await import('#indexer/main.ts')
-      await work(env)
+      await work(env, options)
     })
 
   program
@@ -53,6 +55,17 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
       process.exitCode = await checkFolder(folder, options)
     })
 
+  program
+    .command('sweep')
+    .description('tell what of a store nobody uses any more, and remove it when asked to')
+    .option('--store <store>', 'what is swept, for example disk:.mountglass')
+    .option('--days <days>', 'after which a snapshot that nobody opened goes', parseDays, RETENTION_DAYS.default)
+    .option('--remove', 'remove it; else nothing is changed')
+    .action(async (options: { store?: string; days: number; remove?: boolean }) => {
+      const { sweep } = await import('#indexer/sweep.ts')
+      process.exitCode = await sweep(options, env)
+    })
+
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -60,4 +73,17 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     // Wrong use is 2 everywhere: 1 says that a command did what it was asked and found something wrong.
     process.exitCode = error.exitCode === 0 ? 0 : 2
   }
+}
+
+function parseConcurrency(text: string): number {
+  const jobs = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  if (jobs < 1 || jobs > 64) throw new InvalidArgumentError('It must be a whole number from 1 to 64.')
+  return jobs
+}
+
+function parseDays(text: string): number {
+  const { min, max } = RETENTION_DAYS
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (days < min || days > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+  return days
 }

@@ -7,7 +7,8 @@ import { parseSharedInfraSettings } from '#infra/config.ts'
 import { openInfra } from '#infra/open.ts'
 import { keepListed } from './keep-listed.ts'
 import { createProgressPrinter } from './progress-printer.ts'
-import { errorCodeOf, writeSnapshot } from './run-index-job.ts'
+import { errorCodeOf } from './run-index-job.ts'
+import { writeSnapshot } from './write-snapshot.ts'
 
 export interface IndexOptions {
   /** In place of `MOUNTGLASS_STORE`. */

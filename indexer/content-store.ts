@@ -73,7 +73,7 @@ export function createContentStore(
   async function keep(oid: string, bytes: Uint8Array): Promise<Location> {
     const written = records.get(oid) ?? writing.get(oid)
     if (written) return written
-    const record = writer.addRecord(bytes)
+    const record = writer.addRecord(oid, bytes)
     writing.set(oid, record)
     records.set(oid, await record)
     writing.delete(oid)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import { PACK_BYTES } from '#core/limits.ts'
@@ -7,8 +6,10 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
   type CommitSha,
+  encodeHeader,
   FORMAT_VERSION,
   type Location,
+  type PackEntry,
   type RowOf,
   RULES_VERSION,
   type SnapshotHeader,
@@ -17,15 +18,22 @@ import {
   type TableName,
 } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { appendSegment } from '#core/snapshot/segments.ts'
 import { encodeText } from '#core/text.ts'
+import { packNameOf } from './earlier-snapshot.ts'
+import { createDirectoryWriter } from './pack-directory.ts'
+import type { ReusedParts } from './reuse.ts'
 
-/** Writes one snapshot: records and tables into packs as they come, the header last. Same calls, same bytes. */
+/**
+ * Writes one snapshot: records and tables into packs as they come, the header last. Same calls, same bytes; what lies in packs of an
+ * earlier commit already is not stored again, so on top of one the bytes are others, and say the same.
+ */
 export interface SnapshotWriter<Written = WrittenSnapshot> {
   /**
-   * Stores the bytes of one file, behind what was added before. Compressing goes on beside the caller, who may add more meanwhile;
+   * Stores the bytes of one blob, behind what was added before. Compressing goes on beside the caller, who may add more meanwhile;
    * whoever adds without waiting bounds how much that is.
    */
-  addRecord(bytes: Uint8Array): Promise<Location>
+  addRecord(oid: string, bytes: Uint8Array): Promise<Location>
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Writes what is left and then the header: from here on the commit is ready. Tables that were not added are empty. */
@@ -35,14 +43,16 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
 /** A writer into packs, which also takes bytes as they are. */
 export interface PackWriter extends SnapshotWriter {
   /**
-   * Stores bytes uncompressed behind what was added before; where they lie, in one piece or in several: packs are filled to their end.
-   * The bytes must not change afterwards.
+   * Stores the next bytes of the search section, uncompressed; where they lie, in one piece or in several: packs are filled to their end,
+   * and what lies somewhere already stays there. The bytes must not change afterwards.
    */
   addBytes(bytes: Uint8Array): Promise<Location[]>
 }
 
 export interface WrittenSnapshot {
   header: SnapshotHeader
+  /** This writer created the header: nobody was sooner. */
+  isFirst: boolean
   /** Objects and bytes that this writer created; what was there already is not counted. */
   objects: number
   bytes: number
@@ -73,68 +83,120 @@ async function compress(bytes: Uint8Array): Promise<Uint8Array> {
 /** Cuts a shard early when its rows are large. */
 const SHARD_BYTES = 256 * 1024
 
-export function createSnapshotWriter(blobs: BlobStore, repository: HostRepository, commit: CommitSha): PackWriter {
-  const packs: SnapshotHeader['packs'] = []
+/** @param reused of the commit before; `null`: everything is stored */
+export function createSnapshotWriter(
+  blobs: BlobStore,
+  repository: HostRepository,
+  commit: CommitSha,
+  reused: ReusedParts | null = null,
+): PackWriter {
+  let packs: PackEntry[] | null = null
   const tables = Object.fromEntries(
     Object.keys(TABLES).map(name => [name, { rows: 0, shards: [] } satisfies TableIndex]),
   ) as unknown as Record<TableName, TableIndex>
   const created = { objects: 0, bytes: 0 }
   let open: Uint8Array[] = []
   let openBytes = 0
+  const directory = createDirectoryWriter()
+  let usedBytes = 0
 
-  async function create(key: string, bytes: Uint8Array): Promise<void> {
-    if ((await blobs.create(key, bytes)) === 'exists') return
+  /** Whether the object was not there yet. */
+  async function create(key: string, bytes: Uint8Array): Promise<boolean> {
+    if ((await blobs.create(key, bytes)) === 'exists') return false
     created.objects++
     created.bytes += bytes.length
+    return true
   }
 
+  /** The packs of the snapshot. What is reused is known when the first part comes. */
+  function allPacks(): PackEntry[] {
+    packs ??= [...(reused?.packs() ?? [])]
+    return packs
+  }
+
+  /** How much goes into the open pack, with the directory behind it. */
+  const leftBytes = () => PACK_BYTES - openBytes - directory.maxBytes()
+
   async function sealPack(): Promise<void> {
-    if (openBytes === 0) return
-    const bytes = Buffer.concat(open, openBytes)
-    const name = createHash('sha256').update(bytes).digest('hex').slice(0, 40)
+    const directoryBytes = directory.finish()
+    const bytes = Buffer.concat([...open, directoryBytes], openBytes + directoryBytes.length)
     open = []
     openBytes = 0
-    packs.push({ name, sizeBytes: bytes.length })
+    if (bytes.length === 0) return
+    const name = packNameOf(bytes)
+    allPacks().push({ name, sizeBytes: bytes.length, directoryBytes: directoryBytes.length })
     await create(packKey(repository, name), bytes)
   }
 
   // Members are compressed side by side on the thread pool and placed in the order in which they came.
   let placed: Promise<unknown> = Promise.resolve()
 
+  function inOrder<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = placed.then(work)
+    placed = done
+    return done
+  }
+
   function addMember(bytes: Uint8Array): Promise<Location> {
     const compressed = compress(bytes)
-    const location = placed.then(async () => place(await compressed))
-    placed = location
+    return inOrder(async () => place(await compressed))
+  }
+
+  /** Notes that the header refers to it. */
+  function used(location: Location): Location {
+    usedBytes += location[2]
     return location
   }
 
   async function place(member: Uint8Array): Promise<Location> {
-    if (openBytes + member.length > PACK_BYTES) await sealPack()
-    const location: Location = [packs.length, openBytes, member.length]
+    if (member.length > leftBytes()) await sealPack()
+    const location: Location = [allPacks().length, openBytes, member.length]
     open.push(member)
     openBytes += member.length
+    return used(location)
+  }
+
+  async function placeRecord(oid: string, sizeBytes: number, member: Uint8Array): Promise<Location> {
+    const location = await place(member)
+    directory.add({ oid, sizeBytes, record: { offset: location[1], length: location[2] } })
     return location
   }
 
-  async function placePieces(bytes: Uint8Array): Promise<Location[]> {
-    const pieces: Location[] = []
+  async function placeBytes(bytes: Uint8Array, segments: Location[]): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      if (openBytes === PACK_BYTES) await sealPack()
-      const piece = bytes.subarray(at, at + PACK_BYTES - openBytes)
-      pieces.push(await place(piece))
+      if (leftBytes() <= 0) await sealPack()
+      const piece = bytes.subarray(at, at + leftBytes())
+      appendSegment(segments, await place(piece))
       at += piece.length
     }
-    return pieces
+  }
+
+  async function placePieces(bytes: Uint8Array): Promise<Location[]> {
+    const segments: Location[] = []
+    for (const piece of (await reused?.pieces(bytes)) ?? [{ fresh: bytes }]) {
+      if ('fresh' in piece) await placeBytes(piece.fresh, segments)
+      else appendSegment(segments, used(piece.known))
+    }
+    return segments
+  }
+
+  /** Has the last pack tell what is known of blobs that are in none. */
+  async function noteUnread(): Promise<void> {
+    for (const [oid, sizeBytes] of reused?.unread() ?? []) {
+      if (leftBytes() <= 0) await sealPack()
+      directory.add({ oid, sizeBytes, record: null })
+    }
   }
 
   return {
-    addRecord: addMember,
-
-    addBytes(bytes) {
-      const pieces = placed.then(() => placePieces(bytes))
-      placed = pieces
-      return pieces
+    async addRecord(oid, bytes) {
+      const known = reused?.record(oid)
+      if (known) return used(known)
+      const compressed = compress(bytes)
+      return inOrder(async () => placeRecord(oid, bytes.length, await compressed))
     },
+
+    addBytes: bytes => inOrder(() => placePieces(bytes)),
 
     async addTable(name, rows) {
       const table = tables[name]
@@ -143,7 +205,9 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
       for (const shard of cutShards(rows, TABLES[name].shardRows)) {
         starts.push([shard.firstKey, table.rows])
         table.rows += shard.rows.length
-        await members.add(addMember(encodeText(`[${shard.rows.join(',')}]`)))
+        const bytes = encodeText(`[${shard.rows.join(',')}]`)
+        const known = await reused?.shard(name, shard.firstKey, bytes)
+        await members.add(known ? Promise.resolve(used(known)) : addMember(bytes))
       }
       const locations = await members.all()
       table.shards = starts.map(([firstKey, rowsBefore], index) => [firstKey, rowsBefore, locations[index] as Location])
@@ -151,18 +215,21 @@ export function createSnapshotWriter(blobs: BlobStore, repository: HostRepositor
 
     async finish(rest) {
       await placed
+      await noteUnread()
       await sealPack()
       const header: SnapshotHeader = {
         format: FORMAT_VERSION,
         rules: RULES_VERSION,
         repositoryId: repository.id,
         commit,
-        packs,
+        packs: allPacks(),
+        usedBytes,
         tables,
         ...rest,
       }
-      await create(headerKey(repository, commit), await compress(encodeText(canonicalJson(header))))
-      return { header, ...created }
+      const stored = await compress(encodeText(canonicalJson(encodeHeader(header))))
+      const isFirst = await create(headerKey(repository, commit), stored)
+      return { header, isFirst, ...created }
     },
   }
 }

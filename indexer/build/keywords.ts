@@ -1,7 +1,7 @@
+import { visibleLine } from '#core/hidden-text.ts'
 import { KEYWORD_CHARACTERS, KEYWORDS } from '#core/limits.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { fieldOf, type YamlMapping } from './front-matter.ts'
-import { visibleLine } from './words.ts'
 
 /** What authors call a file beside its title, `keywords` and `tags` of front matter: a list, or one string with commas. One a line. */
 export function keywordsOf(...mappings: readonly YamlMapping[]): string {

@@ -1,4 +1,5 @@
 import type { Diagnostic, Translations } from '#core/contract/shared.ts'
+import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
   DESCRIPTION_CHARACTERS,
   EXCLUDE_PATTERN_CHARACTERS,
@@ -15,7 +16,6 @@ import { readMarkdown } from './markdown.ts'
 import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'
-import { visibleLine, visibleText } from './words.ts'
 
 export const MANIFEST_FILE = 'SKILLSET.md'
 

@@ -1,5 +1,6 @@
 import type { Translations, Warning } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
+import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
   BODY_LONG_BYTES,
   BODY_LONG_LINES,
@@ -28,7 +29,6 @@ import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
 import { readTranslations } from './translations.ts'
-import { visibleLine, visibleText } from './words.ts'
 
 export const SKILL_FILE = 'SKILL.md'
 

@@ -1,8 +1,8 @@
 import type { Translations } from '#core/contract/shared.ts'
+import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import { DESCRIPTION_CHARACTERS, MANIFEST_NAME_CHARACTERS, TRANSLATION_TAGS } from '#core/limits.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { isMapping, textOf, type YamlValue } from './front-matter.ts'
-import { visibleLine, visibleText } from './words.ts'
 
 /** Names and descriptions by language tag as declared; whatever is not of that form is dropped and `valid` is false. */
 export function readTranslations(declared: YamlValue | undefined): { translations: Translations; valid: boolean } {

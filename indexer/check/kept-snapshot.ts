@@ -13,7 +13,7 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
   const records: Uint8Array[] = []
   const tables = new Map<TableName, ReadonlyMap<string, unknown>>()
   return {
-    async addRecord(bytes) {
+    async addRecord(_oid, bytes) {
       return [0, records.push(bytes) - 1, Math.max(1, bytes.length)]
     },
     async addTable(name, rows) {

@@ -8,6 +8,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import type { SearchInput } from './input.ts'
 import { visitItemTerms } from './item-terms.ts'
 import { mergeTerms } from './merge.ts'
+import { writeTerms } from './overlay.ts'
 import type { PreviousSection } from './previous.ts'
 import { createPostingRun, RUN_POSTINGS } from './run.ts'
 import { openScratchFile, type Scratch } from './scratch.ts'
@@ -44,12 +45,9 @@ export interface SearchBuilderOptions {
   openScratch?: () => Promise<Scratch>
 }
 
-/** Asking the time for every term would take a tenth of it. */
-const TERMS_A_TURN = 256
-
 export function createSearchBuilder(place: SectionPlace, options: SearchBuilderOptions = {}): SearchBuilder {
   const { previous = null, signal, runPostings = RUN_POSTINGS, openScratch = openScratchFile } = options
-  const section = createSectionWriter(place)
+  const section = createSectionWriter(place, previous)
   const items = createItemList()
   const run = createPostingRun(runPostings)
   const turn = createTurns(signal)
@@ -80,20 +78,6 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
     storedRuns.push(await storeRun(scratch, run.take(), turn))
   }
 
-  async function writeTerms(): Promise<void> {
-    const runs = storedRuns.map(stored => readRun(scratch as Scratch, stored))
-    const merged = mergeTerms([...runs, run.take(), ...(previous ? [previous.terms(numbers)] : [])])
-    for (let terms = 0; ; ) {
-      // Most terms are at hand and go into a buffer: waiting for each would take longer than merging it.
-      const reading = merged.next()
-      if (reading) await reading
-      if (merged.current === null) return
-      terms++
-      const writing = section.addTerm(merged.current) ?? (terms % TERMS_A_TURN === 0 ? turn() : undefined)
-      if (writing) await writing
-    }
-  }
-
   return {
     add(item) {
       const fingerprint = fingerprintOf(item)
@@ -106,7 +90,8 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
     async finish() {
       const { fingerprints, ...numbered } = items.finish()
       if (numbered.kinds.length === 0) return null
-      await writeTerms()
+      const changed = mergeTerms([...storedRuns.map(stored => readRun(scratch as Scratch, stored)), run.take()])
+      await writeTerms(section, { earlier: previous?.terms() ?? [], numbers, changed }, turn)
       return section.finish(numbered, fingerprints)
     },
     async close() {

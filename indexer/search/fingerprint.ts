@@ -7,8 +7,9 @@ import type { SearchInput } from './input.ts'
 
 /** Stands for everything that decides the postings of an item and the length of its title: equal for equal items only, in any commit. */
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
-  const { name, description, keywords, headings, body, blob = hashOfBody(body) } = fields
-  const texts = [path, title, summary, name, description, keywords, headings, blob]
+  const { name, description, keywords, headings, body, blob } = fields
+  const read = blob === undefined ? [headings, hashOfBody(body)] : [blob]
+  const texts = [path, title, summary, name, description, keywords, ...read]
   // With the lengths in front, no text can pass for the end of another.
   const lengths = texts.map(text => text?.length ?? '-').join(' ')
   return hash('sha256', `${SEARCH_VERSION} ${kind} ${lengths}\n${texts.join('')}`, 'buffer').subarray(0, FINGERPRINT_BYTES)

@@ -1,29 +1,19 @@
 import type { Bytes } from '#core/search/bytes.ts'
-import { createJoiner, type TermPostings } from './term-postings.ts'
+import { chain, compareTerms, createTermPostings, type TermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/**
- * The terms of all sources in byte order, each once. The items of each source lie behind those of the source before, but for the last
- * source, whose may lie anywhere.
- */
+/** The terms of all sources in byte order of their names, each once. The items of each source lie behind those of the source before. */
 export function mergeTerms(sources: readonly TermSource[]): TermSource {
   const heap = createHeap(sources)
-  const join = createJoiner()
+  const chained = createTermPostings()
   /** Sources by number that have the term at hand; at first all, which have none. */
-  const taken = [...sources.keys()]
-  const parts: TermPostings[] = []
+  let taken = [...sources.keys()]
+
   function takeTerm(): void {
     for (const number of taken) if (sources[number]?.current) heap.push(number)
-    taken.length = 0
-    parts.length = 0
-    for (;;) {
-      const number = heap.top()
-      if (number === undefined || (taken[0] !== undefined && !heap.isAlike(taken[0], number))) break
-      taken.push(number)
-      parts.push(sources[number]?.current as TermPostings)
-      heap.pop()
-    }
-    merged.current = parts.length === 0 ? null : join(parts)
+    taken = heap.takeTop()
+    const parts = taken.map(number => sources[number]?.current as TermPostings)
+    merged.current = parts.length > 1 ? chain(parts, chained) : (parts[0] ?? null)
   }
 
   const merged: TermSource = {
@@ -60,9 +50,22 @@ function createHeap(sources: readonly TermSource[]) {
     return order === 0 ? left < right : order < 0
   }
 
+  function pop(): void {
+    const moving = heap.pop() as number
+    if (heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1] as number, heap[child] as number)) child++
+      if (isBefore(moving, heap[child] as number)) break
+      heap[at] = heap[child] as number
+      at = child
+    }
+    heap[at] = moving
+  }
+
   return {
-    top: () => heap[0],
-    isAlike: (left: number, right: number) => compare(left, right) === 0,
     push(number: number): void {
       let at = heap.length
       while (at > 0) {
@@ -73,30 +76,15 @@ function createHeap(sources: readonly TermSource[]) {
       }
       heap[at] = number
     },
-    pop(): void {
-      const moving = heap.pop() as number
-      if (heap.length === 0) return
-      let at = 0
-      for (;;) {
-        let child = 2 * at + 1
-        if (child >= heap.length) break
-        if (child + 1 < heap.length && isBefore(heap[child + 1] as number, heap[child] as number)) child++
-        if (isBefore(moving, heap[child] as number)) break
-        heap[at] = heap[child] as number
-        at = child
+    /** All that have the first term. */
+    takeTop(): number[] {
+      const top: number[] = []
+      for (let number = heap[0]; number !== undefined; number = heap[0]) {
+        if (top[0] !== undefined && compare(top[0], number) !== 0) break
+        top.push(number)
+        pop()
       }
-      heap[at] = moving
+      return top
     },
   }
-}
-
-function compareTerms(left: Bytes, right: Bytes): number {
-  const length = Math.min(left.length, right.length)
-  const { data } = left
-  const { data: other } = right
-  for (let at = 0; at < length; at++) {
-    const difference = (data[at] as number) - (other[at] as number)
-    if (difference !== 0) return difference
-  }
-  return left.length - right.length
 }

@@ -1,15 +1,9 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
 import { INLINE_ITEMS } from '#core/search/blocks.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
-import { packKey } from '#core/snapshot/keys.ts'
-import { readHeader } from '../read-header.ts'
+import type { EarlierSnapshot } from '../earlier-snapshot.ts'
 import { inTurns } from '../turns.ts'
-import { openStoredTerms } from './stored-terms.ts'
-import { createTermPostings } from './term-postings.ts'
-import { createSource, type TermSource } from './term-source.ts'
+import { StoredTerms } from './stored-terms.ts'
 
 /** What an earlier commit knows of items that did not change since. */
 export interface PreviousSection {
@@ -18,27 +12,25 @@ export interface PreviousSection {
   /** The number of the item with this fingerprint, or -1. */
   find(fingerprint: Uint8Array): number
   titleLength(item: number): number
-  /** Its terms in byte order, with the postings of the items that have a number in `numbers`, which grow; -1: the item is gone. */
-  terms(numbers: Int32Array): TermSource
+  /** Its terms in byte order of their names, a block at a time. */
+  terms(): Iterable<StoredTerms>
+  /** The block of items that unpacks to these bytes, as it is packed; `null`: there is none. */
+  itemsBlock(firstPath: string, bytes: Uint8Array): Uint8Array | null
 }
 
-/** Longer sections are not taken over: they would have to be held whole. */
-const SECTION_BYTES = 64 * 1024 * 1024
-/** What a block of terms unpacks to at most. */
-const BLOCK_LIMIT = { maxOutputLength: 64 * 1024 }
+/** What a block of terms unpacks to at most, and what nearly all do. */
+const BLOCK_LIMIT = { maxOutputLength: 64 * 1024, chunkSize: 26 * 1024 }
 
 /**
- * Reads the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is too long,
- * or damaged, or cannot be read now. A build from scratch gives the same section.
+ * Opens the section of an earlier commit and checks that every byte of it is as it was written. `null`: there is none, or it is damaged,
+ * or cannot be read now. A build from scratch gives the same section.
  */
 export async function openPreviousSection(
-  blobs: BlobStore,
-  repository: HostRepository,
-  commit: CommitSha,
+  earlier: Pick<EarlierSnapshot, 'header' | 'section'> | null,
   signal?: AbortSignal,
 ): Promise<PreviousSection | null> {
   try {
-    const stored = await readSection(blobs, repository, commit)
+    const stored = await readSection(earlier)
     return stored === null ? null : await inTurns(checkedSection(stored), signal)
   } catch {
     signal?.throwIfAborted()
@@ -52,23 +44,11 @@ interface StoredSection {
   head: SearchHead
 }
 
-async function readSection(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<StoredSection | null> {
-  const header = await readHeader(blobs, repository, commit)
-  if (header === null) return null
-  const { search, packs } = header
-  if (search === null) return null
-  const sizeBytes = search.segments.reduce((sum, [, , length]) => sum + length, 0)
-  if (sizeBytes > SECTION_BYTES) return null
-
-  const bytes = new Uint8Array(sizeBytes)
-  let at = 0
-  for (const [pack, offset, length] of search.segments) {
-    const segment = await blobs.readRange(packKey(repository, packs[pack]?.name ?? ''), offset, length)
-    if (segment?.length !== length) return null
-    bytes.set(segment, at)
-    at += length
-  }
-  const body = bytes.subarray(0, sizeBytes - search.headBytes)
+async function readSection(earlier: Pick<EarlierSnapshot, 'header' | 'section'> | null): Promise<StoredSection | null> {
+  const search = earlier?.header.search
+  const bytes = await earlier?.section()
+  if (!search || !bytes) return null
+  const body = bytes.subarray(0, bytes.length - search.headBytes)
   const head = bytes.subarray(body.length)
   if (crc32(head) !== search.headChecksum) return null
   return { body, head: decodeHead(inflateRawSync(head, { maxOutputLength: HEAD_BYTES })) }
@@ -88,25 +68,33 @@ function* checkedSection({ body, head }: StoredSection): Generator<void, Previou
     items,
     find: fingerprints.find,
     titleLength: item => head.titleLengths[item] ?? 0,
-    terms: numbers => renumberedTerms(body, head, numbers),
+    terms: () => storedTerms(body, head),
+    itemsBlock: createItemsBlocks(body, head),
   }
 }
 
-/** The terms of a section, with the postings of the items that `numbers` renumbers. */
-function renumberedTerms(body: Uint8Array, { terms, postings }: SearchHead, numbers: Int32Array): TermSource {
-  const current = createTermPostings()
-  let nextTerm = () => false
-  let block = 0
-  return createSource(current, () => {
-    while (!nextTerm()) {
-      if (block === terms.firstKeys.length) return false
-      const unpacked = inflateRawSync(body.subarray(terms.starts[block], terms.starts[block + 1]), BLOCK_LIMIT)
-      const outside = { bytes: body, start: postings[block] ?? 0 }
-      nextTerm = openStoredTerms({ block: unpacked, inlineItems: INLINE_ITEMS, outside, numbers }, current)
-      block++
-    }
-    return true
-  })
+function createItemsBlocks(body: Uint8Array, { items }: SearchHead): PreviousSection['itemsBlock'] {
+  const blocks = new Map(items.firstKeys.map((path, block) => [path, block]))
+  return (firstPath, bytes) => {
+    const block = blocks.get(firstPath)
+    if (block === undefined) return null
+    const packed = body.subarray(items.starts[block], items.starts[block + 1])
+    const unpacked = inflateRawSync(packed, { chunkSize: Math.max(64, bytes.length + 1) })
+    return unpacked.equals(bytes) ? packed : null
+  }
+}
+
+function* storedTerms(body: Uint8Array, { terms, postings }: SearchHead): Generator<StoredTerms> {
+  for (let block = 0; block < terms.firstKeys.length; block++) {
+    const packed = body.subarray(terms.starts[block], terms.starts[block + 1])
+    const { buffer, byteOffset, length } = inflateRawSync(packed, BLOCK_LIMIT)
+    yield new StoredTerms({
+      // All bytes of the merge are of one class: code that meets two of them takes a tenth longer.
+      block: new Uint8Array(buffer, byteOffset, length),
+      inlineItems: INLINE_ITEMS,
+      outside: { bytes: body, start: postings[block] ?? 0 },
+    })
+  }
 }
 
 /** Items by fingerprint: open addressing by the first bytes, which are as good as random. */

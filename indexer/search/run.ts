@@ -1,4 +1,5 @@
 import { ByteWriter } from '#core/search/bytes.ts'
+import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import { compareBytes } from '#core/text.ts'
 import { addPosting, clearPostings, createTermPostings } from './term-postings.ts'
 import { createSource, type TermSource } from './term-source.ts'
@@ -10,7 +11,7 @@ export interface PostingRun {
   readonly isFull: boolean
   /** Items come in order of their numbers, each term of an item once. */
   add(item: number, term: string, posting: number): void
-  /** The terms in byte order; each with its postings by item. Then the run is empty. */
+  /** The terms in byte order of their names; each with its postings by item. Then the run is empty. */
   take(): TermSource
 }
 
@@ -42,15 +43,15 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
   }
 
   /** Counting sort: each posting to its place behind those of the terms before; items stay in order. */
-  function sortByTerm(sorted: readonly string[]): { words: Uint32Array; ends: Uint32Array } {
+  function sortByTerm(names: readonly string[]): { words: Uint32Array; ends: Uint32Array } {
     const next = new Uint32Array(terms.size)
     for (let index = 0; index < size; index++) {
       const term = (words[index] as number) >>> POSTING_BITS
       next[term] = (next[term] as number) + 1
     }
     let start = 0
-    const termEnds = Uint32Array.from(sorted, term => {
-      const number = terms.get(term) as number
+    const termEnds = Uint32Array.from(names, name => {
+      const number = terms.get(termOfName(name)) as number
       const count = next[number] as number
       next[number] = start
       start += count
@@ -89,8 +90,8 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
     },
     take() {
       // The order of UTF-16 units is the order of bytes up to the surrogates, and much faster to sort by.
-      const sorted = [...terms.keys()].sort(hasHighUnits ? compareBytes : undefined)
-      const { words: byTerm, ends: termEnds } = sortByTerm(sorted)
+      const names = Array.from(terms.keys(), nameOfTerm).sort(hasHighUnits ? compareBytes : undefined)
+      const { words: byTerm, ends: termEnds } = sortByTerm(names)
       const firstItem = items[0] ?? 0
       terms.clear()
       hasHighUnits = false
@@ -103,9 +104,9 @@ export function createPostingRun(maxPostings = RUN_POSTINGS): PostingRun {
       let rank = 0
       let at = 0
       return createSource(current, () => {
-        if (rank === sorted.length) return false
+        if (rank === names.length) return false
         text.cut(0)
-        text.utf8(sorted[rank] as string)
+        text.utf8(names[rank] as string)
         clearPostings(current)
         for (const end = termEnds[rank] as number; at < end; at++) {
           const word = byTerm[at] as number

@@ -1,10 +1,12 @@
-import { crc32, deflateRawSync } from 'node:zlib'
+import { crc32 } from 'node:zlib'
 import {
   BLOCK_BYTES,
   BLOCK_ITEMS,
   createTermsBlockWriter,
   createWordsBlockWriter,
   type ItemRecord,
+  isBorder,
+  partsOfTermsBlock,
   spellingKey,
   type WordsBlockWriter,
   writeItemsBlock,
@@ -12,8 +14,11 @@ import {
 import { type Bytes, ByteWriter, textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
-import { isSpelledWord } from './spelled-word.ts'
-import type { TermPostings } from './term-postings.ts'
+import { compress, compressParts } from './compress.ts'
+import type { PreviousSection } from './previous.ts'
+import { spelledWord } from './spelled-word.ts'
+import type { StoredTerms } from './stored-terms.ts'
+import { addRenumbered, beginList, createListWriter, type TermPostings } from './term-postings.ts'
 
 /** Where a section goes: bytes behind those that came before. Answers where they lie, in one piece or in several. */
 export interface SectionPlace {
@@ -24,15 +29,24 @@ export interface SectionPlace {
 export interface SectionWriter {
   /** Takes what is shown of an item; items come in order of their numbers. */
   addItem(item: ItemRecord): void
-  /** Takes a term; terms come in byte order. Wait for the promise, where there is one. */
+  /** Takes a term; terms come in byte order of their names. Wait for the promise, where there is one. */
   addTerm(postings: TermPostings): Promise<void> | undefined
+  /**
+   * Takes the next term straight from an earlier section, with the postings of items that have a number in `numbers`: with none it is left out.
+   * `false`, and nothing is done, where it stands outside of its block or may begin one here.
+   */
+  takeTerm(stored: StoredTerms, numbers: Int32Array): boolean
   finish(items: Pick<SearchHead, 'kinds' | 'owners' | 'titleLengths'>, fingerprints: Uint8Array): Promise<SearchSection>
 }
 
 /** Words of a block, which then has about 8 KiB. */
 const BLOCK_WORDS = 1_024
 
-export function createSectionWriter(place: SectionPlace): SectionWriter {
+/** @param previous where blocks that did not change are taken from: packing is most of what they take */
+export function createSectionWriter(
+  place: SectionPlace,
+  previous: Pick<PreviousSection, 'itemsBlock'> | null = null,
+): SectionWriter {
   const stream = createPageStream(place)
   const list = new ByteWriter()
 
@@ -41,27 +55,29 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
 
   const termBlocks = createBlockList()
   const terms = createTermsBlockWriter()
+  const taken = createListWriter(terms.gaps, terms.postings)
   const postingStarts: number[] = []
   let firstTerm = ''
 
   const wordBlocks: { blocks: BlockList; firstWord: string; words: WordsBlockWriter }[] = []
 
   function closeItems(): void {
-    itemBlocks.add(items[0]?.path ?? '', writeItemsBlock(items))
+    const firstPath = items[0]?.path ?? ''
+    const block = writeItemsBlock(items)
+    itemBlocks.add(firstPath, previous?.itemsBlock(firstPath, block) ?? compress(block))
     items = []
   }
 
-  function writeList({ first, gaps, postings }: TermPostings): Promise<void> | undefined {
+  function writeList({ gaps, postings }: TermPostings): Promise<void> | undefined {
     list.cut(0)
-    list.varint(first)
     list.bytes(gaps.data, 0, gaps.length)
     list.bytes(postings.data, 0, postings.length)
     return stream.write(list.data.subarray(0, list.length))
   }
 
   function addWord(term: Bytes, items: number): void {
-    const word = textOf(term)
-    if (!isSpelledWord(word)) return
+    const word = spelledWord(term)
+    if (word === null) return
     wordBlocks[word.length] ??= { blocks: createBlockList(), firstWord: '', words: createWordsBlockWriter() }
     const group = wordBlocks[word.length] as (typeof wordBlocks)[number]
     if (group.words.words === 0) group.firstWord = word
@@ -70,11 +86,16 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
   }
 
   function closeWords({ blocks, firstWord, words }: (typeof wordBlocks)[number]): void {
-    blocks.add(spellingKey(firstWord), words.finish())
+    blocks.add(spellingKey(firstWord), compress(words.finish()))
+  }
+
+  function endsBlock(next: Bytes): boolean {
+    const bytes = terms.bytes()
+    return bytes >= BLOCK_BYTES.least && (bytes >= BLOCK_BYTES.most || isBorder(next))
   }
 
   function closeTerms(): void {
-    termBlocks.add(firstTerm, terms.finish())
+    termBlocks.add(firstTerm, compressParts(partsOfTermsBlock(terms.finish())))
   }
 
   return {
@@ -85,13 +106,22 @@ export function createSectionWriter(place: SectionPlace): SectionWriter {
     addTerm(postings) {
       const { term, items, isNamed } = postings
       if (isNamed) addWord(term, items)
+      if (endsBlock(term)) closeTerms()
       if (terms.bytes() === 0) {
         firstTerm = textOf(term)
         postingStarts.push(stream.length)
       }
-      const isInline = terms.add(postings)
-      if (terms.bytes() >= BLOCK_BYTES) closeTerms()
-      return isInline ? undefined : writeList(postings)
+      return terms.add(postings) ? undefined : writeList(postings)
+    },
+
+    takeTerm(stored, numbers) {
+      if (!stored.isInline || terms.bytes() === 0 || endsBlock(stored.term)) return false
+      beginList(taken)
+      addRenumbered(taken, stored.bytes, stored.list, numbers)
+      if (taken.items === 0) return true
+      terms.addWritten(stored.term, taken.items)
+      if (taken.isNamed) addWord(stored.term, taken.items)
+      return true
     },
 
     async finish({ kinds, owners, titleLengths }, fingerprints) {
@@ -133,7 +163,7 @@ function createBlockList(): BlockList {
     blocks,
     add(firstKey, block) {
       keys.push(firstKey)
-      blocks.push(compress(block))
+      blocks.push(block)
     },
   }
 }
@@ -149,14 +179,6 @@ async function writeBlocks(stream: PageStream, lists: readonly BlockList[]): Pro
   }
   starts.push(stream.length)
   return { firstKeys: lists.flatMap(({ keys }) => keys), starts: Uint32Array.from(starts) }
-}
-
-/** One more level makes a section smaller by less than a hundredth. */
-const DEFLATE = { level: 4, memLevel: 5 }
-
-function compress(bytes: Uint8Array): Uint8Array {
-  // zlib hands out a view of a larger buffer: the copy lets that one go.
-  return Uint8Array.from(deflateRawSync(bytes, DEFLATE))
 }
 
 /** Bytes on their way, a few pages at a time, and the checksums of the pages. */

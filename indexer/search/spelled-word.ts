@@ -1,12 +1,33 @@
-import { isStopWord } from '#core/search/analyze.ts'
+import { type Bytes, textOf } from '#core/search/bytes.ts'
+import { STOP_WORD_MARK } from '#core/search/term-name.ts'
 
 /** UTF-16 units of a word that a misspelled one may have meant. */
 const SPELLED_UNITS = { min: 4, max: 32 }
 
-/** Whether a term is a word that people write, and so misspell: no identifier with joints, no pair of characters, nothing too short. */
-export function isSpelledWord(term: string): boolean {
-  return term.length >= SPELLED_UNITS.min && term.length <= SPELLED_UNITS.max && !NO_WORD.test(term) && !isStopWord(term)
+/**
+ * A term as a word that people write, and so misspell; `null` for stop words, identifiers with joints, pairs and triples of characters, and
+ * what is too short or too long. Most terms are none of these words, and are not made a text of.
+ *
+ * @param term its name, in UTF-8
+ */
+export function spelledWord(term: Bytes): string | null {
+  const { data, length } = term
+  let units = 0
+  for (let at = 0; at < length; at++) {
+    const byte = data[at] as number
+    if (byte >= TWO_UNITS || NO_LETTERS[byte] === 1) return null
+    if (byte < CONTINUATION || byte >= LEAD) units++
+  }
+  return units < SPELLED_UNITS.min || units > SPELLED_UNITS.max ? null : textOf(term)
 }
 
-// The joints of identifiers, and surrogates: a pair of characters is that long where both are rare ones.
-const NO_WORD = /[-_./:\ud800-\udfff]/
+/** The joints of identifiers, and what marks a stop word. */
+const NO_LETTERS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  `-_./:${STOP_WORD_MARK}`.includes(String.fromCharCode(byte)) ? 1 : 0,
+)
+
+// Bytes of UTF-8
+const CONTINUATION = 0x80
+const LEAD = 0xc0
+/** The first of a character of two units: a pair of characters is that long where both are rare ones. */
+const TWO_UNITS = 0xf0

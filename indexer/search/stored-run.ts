@@ -1,8 +1,8 @@
 import { createTermsBlockWriter } from '#core/search/blocks.ts'
 import { NO_BYTES } from '#core/search/bytes.ts'
 import type { Scratch } from './scratch.ts'
-import { openStoredTerms } from './stored-terms.ts'
-import { createTermPostings } from './term-postings.ts'
+import { StoredTerms } from './stored-terms.ts'
+import { addRenumbered, clearPostings, createTermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
 /** Where a stored run lies: blocks of terms with all of their lists, each read at once. */
@@ -35,22 +35,27 @@ export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => 
 export function readRun(scratch: Scratch, run: StoredRun): TermSource {
   let frame = 0
   const target = createTermPostings()
-  let fill = () => false
+  let terms: StoredTerms | null = null
 
   async function nextFrame({ position, length }: StoredRun[number]): Promise<void> {
     const block = await scratch.read(position, length)
-    fill = openStoredTerms({ block, inlineItems: INLINE_ITEMS, outside: OUTSIDE, numbers: null }, target)
-    fillSource()
+    terms = new StoredTerms({ block, inlineItems: INLINE_ITEMS, outside: OUTSIDE })
+    readTerm()
   }
 
-  function fillSource(): void {
-    source.current = fill() ? target : null
+  function readTerm(): void {
+    source.current = null
+    if (!terms?.next()) return
+    clearPostings(target)
+    target.term = terms.term
+    addRenumbered(target, terms.bytes, terms.list, null)
+    source.current = target
   }
 
   const source: TermSource = {
     current: null,
     next() {
-      fillSource()
+      readTerm()
       const next = source.current === null ? run[frame++] : undefined
       return next && nextFrame(next)
     },

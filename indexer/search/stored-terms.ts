@@ -1,48 +1,58 @@
-import { openTermsBlock } from '#core/search/blocks.ts'
-import { type ListColumns, visitColumns } from '#core/search/postings.ts'
-import { addPosting, clearPostings, type TermPostingsWriter } from './term-postings.ts'
+import { type ListsReader, openTermsBlock, type TextsReader } from '#core/search/blocks.ts'
+import type { Bytes } from '#core/search/bytes.ts'
+import type { ListColumns } from '#core/search/postings.ts'
 
-export interface StoredTerms {
-  /** A block of terms (`core/search/blocks.ts`). */
+/** Blocks of terms as they are stored (`core/search/blocks.ts`). */
+export interface StoredBlock {
   block: Uint8Array
   /** Lists of more items stand outside of the block. */
   inlineItems: number
   /** The lists that do, from `start` on. */
   outside: { bytes: Uint8Array; start: number }
-  /** What an item is now, by the number that it has in the block. Those grow; -1: the item is gone. `null`: all are what they were. */
-  numbers: Int32Array | null
 }
 
-/**
- * The terms of a block that are in an item which is still there: every call puts the next into `target` and says whether there is one.
- *
- * @throws RangeError when the bytes are no block of terms
- */
-export function openStoredTerms(
-  { block, inlineItems, outside, numbers }: StoredTerms,
-  target: TermPostingsWriter,
-): () => boolean {
-  const { texts, lists } = openTermsBlock(block, inlineItems)
-  target.term = texts.text
-  const items = numbers?.length ?? Number.POSITIVE_INFINITY
-  const addMoved = (item: number, posting: number) => {
-    const number = numbers === null ? item : (numbers[item] as number)
-    if (number >= 0) addPosting(target, number, posting)
+/** The terms of a block, one after another, each with the place of its list. */
+export class StoredTerms {
+  /** The name of the term at hand, valid until the next. */
+  readonly term: Bytes
+  /** Where its list lies. */
+  bytes: Uint8Array
+  readonly list: ListColumns = { gapsStart: 0, gapsEnd: 0, postingsStart: 0, count: 0 }
+  readonly #block: Uint8Array
+  readonly #outside: StoredBlock['outside']
+  readonly #texts: TextsReader
+  readonly #lists: ListsReader
+
+  /** @throws RangeError when the bytes are no block of terms */
+  constructor({ block, inlineItems, outside }: StoredBlock) {
+    const { texts, lists } = openTermsBlock(block, inlineItems)
+    this.term = texts.text
+    this.bytes = block
+    this.#block = block
+    this.#outside = outside
+    this.#texts = texts
+    this.#lists = lists
   }
-  return () => {
-    while (texts.next()) {
-      lists.next()
-      clearPostings(target)
-      if (lists.isInline) visitColumns(block, lists, items, addMoved)
-      else visitColumns(outside.bytes, listsBehind(lists, outside.start), items, addMoved)
-      if (target.items > 0) return true
+
+  /** Whether the list at hand stands in the block. */
+  get isInline(): boolean {
+    return this.#lists.isInline
+  }
+
+  /** Goes on to the next term; whether there is one. @throws RangeError */
+  next(): boolean {
+    const lists = this.#lists
+    if (!this.#texts.next()) {
+      lists.end()
+      return false
     }
-    lists.end()
-    return false
+    lists.next()
+    const start = lists.isInline ? 0 : this.#outside.start
+    this.bytes = lists.isInline ? this.#block : this.#outside.bytes
+    this.list.gapsStart = start + lists.gapsStart
+    this.list.gapsEnd = start + lists.gapsEnd
+    this.list.postingsStart = start + lists.postingsStart
+    this.list.count = lists.count
+    return true
   }
-}
-
-/** The columns of a list that stands outside, by their places there. */
-function listsBehind({ gapsStart, gapsEnd, postingsStart, count }: ListColumns, start: number): ListColumns {
-  return { gapsStart: start + gapsStart, gapsEnd: start + gapsEnd, postingsStart: start + postingsStart, count }
 }

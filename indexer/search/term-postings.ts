@@ -1,46 +1,60 @@
 import type { TermList } from '#core/search/blocks.ts'
-import { ByteReader, type Bytes, ByteWriter } from '#core/search/bytes.ts'
-import { PLACE, placeOf } from '#core/search/postings.ts'
+import { ByteReader, type Bytes, ByteWriter, VARINT_BYTES, varintBytes } from '#core/search/bytes.ts'
+import { isPosting, type ListColumns, PLACE, placeOf } from '#core/search/postings.ts'
 
 /** What a term tells about some items. */
 export interface TermPostings extends TermList {
   /** Whether it stands outside the body of one of them. */
   readonly isNamed: boolean
+  readonly first: number
   readonly last: number
 }
 
-/** One that is filled again and again: terms are many, and most are short. */
-export interface TermPostingsWriter extends TermPostings {
-  term: Bytes
+/** Where a list is written: behind what stands in `gaps` and `postings`. */
+export interface ListWriter {
   readonly gaps: ByteWriter
   readonly postings: ByteWriter
   items: number
   isNamed: boolean
+  /** -1: none yet. */
   first: number
   last: number
 }
 
+/** One that is filled again and again: terms are many, and most are short. */
+export interface TermPostingsWriter extends ListWriter {
+  term: Bytes
+}
+
 export function createTermPostings(): TermPostingsWriter {
-  const [gaps, postings] = [new ByteWriter(), new ByteWriter()]
-  return { term: NO_TERM, gaps, postings, items: 0, isNamed: false, first: -1, last: -1 }
+  return { term: NO_TERM, ...createListWriter(new ByteWriter(), new ByteWriter()) }
+}
+
+export function createListWriter(gaps: ByteWriter, postings: ByteWriter): ListWriter {
+  return { gaps, postings, items: 0, isNamed: false, first: -1, last: -1 }
 }
 
 const NO_TERM: Bytes = new ByteWriter(0)
 
-/** Forgets the postings, not the term. */
-export function clearPostings(target: TermPostingsWriter): void {
+/** Begins another list, behind the bytes of the one before. */
+export function beginList(target: ListWriter): void {
   target.items = 0
   target.isNamed = false
   target.first = -1
   target.last = -1
+}
+
+/** Forgets the postings, not the term. */
+export function clearPostings(target: TermPostingsWriter): void {
+  beginList(target)
   target.gaps.cut(0)
   target.postings.cut(0)
 }
 
 /** Adds a posting behind the others. */
-export function addPosting(target: TermPostingsWriter, item: number, posting: number): void {
+export function addPosting(target: ListWriter, item: number, posting: number): void {
   if (target.items === 0) target.first = item
-  else target.gaps.varint(item - target.last - 1)
+  target.gaps.varint(item - target.last - 1)
   target.postings.byte(posting)
   if (placeOf(posting) !== PLACE.body) target.isNamed = true
   target.last = item
@@ -48,28 +62,82 @@ export function addPosting(target: TermPostingsWriter, item: number, posting: nu
 }
 
 /**
- * Joins the postings of one term. Those of each part lie behind those of the part before, but for the last, whose may lie anywhere.
- * What it gives is valid as long as the parts, and until the next ones are joined.
+ * Adds those postings of a list that belong to an item which is still there, behind the others. Nearly all postings of a commit come
+ * this way, hence one loop without calls.
+ *
+ * @param numbers what an item is now, by the number that it has in the list. Those grow; -1: the item is gone. `null`: all are what they were.
+ * @throws RangeError when the bytes are not the postings of so many items
  */
-export function createJoiner(): (parts: readonly TermPostings[]) => TermPostings {
-  const behind = createTermPostings()
-  const joined = createTermPostings()
-  return parts => {
-    const last = parts.at(-1) as TermPostings
-    const before = parts.at(-2)
-    if (!before) return last
-    if (last.first > before.last) return chain(parts, joined)
-    return interleave(parts.length === 2 ? before : chain(parts.slice(0, -1), behind), last, joined)
+export function addRenumbered(
+  target: ListWriter,
+  bytes: Uint8Array,
+  { gapsStart, gapsEnd, postingsStart, count }: ListColumns,
+  numbers: Int32Array | null,
+): void {
+  const { gaps, postings } = target
+  const gapsData = gaps.reserved(count * VARINT_BYTES)
+  const postingsData = postings.reserved(count)
+  let gapsLength = gaps.length
+  let postingsLength = postings.length
+  let { items, first, last, isNamed } = target
+  let at = gapsStart
+  let item = -1
+  for (let index = 0; index < count; index++) {
+    let shift = 0
+    let byte: number
+    let gap = 0
+    do {
+      if (at >= gapsEnd || shift > LARGEST_SHIFT) throw new RangeError('not the number of an item')
+      byte = bytes[at++] as number
+      gap |= (byte & 0x7f) << shift
+      shift += 7
+    } while (byte >= 0x80)
+    item += gap + 1
+    const posting = bytes[postingsStart + index] as number
+    const number = numbers === null ? item : numbers[item]
+    if (number === undefined || gap < 0 || !isPosting(posting)) throw new RangeError('not a posting')
+    if (number < 0) continue
+    if (items === 0) first = number
+    let rest = number - last - 1
+    for (; rest >= 0x80; rest >>>= 7) gapsData[gapsLength++] = (rest & 0x7f) | 0x80
+    gapsData[gapsLength++] = rest
+    postingsData[postingsLength++] = posting
+    items++
+    isNamed ||= placeOf(posting) !== PLACE.body
+    last = number
   }
+  if (at !== gapsEnd) throw new RangeError('more gaps than postings')
+  gaps.length = gapsLength
+  postings.length = postingsLength
+  target.items = items
+  target.first = first
+  target.last = last
+  target.isNamed = isNamed
 }
 
-function chain(parts: readonly TermPostings[], target: TermPostingsWriter): TermPostings {
+/** Of the fifth byte of a number. */
+const LARGEST_SHIFT = 28
+
+/** The order of the terms. */
+export function compareTerms(left: Bytes, right: Bytes): number {
+  const length = Math.min(left.length, right.length)
+  const { data } = left
+  const { data: other } = right
+  for (let at = 0; at < length; at++) {
+    const difference = (data[at] as number) - (other[at] as number)
+    if (difference !== 0) return difference
+  }
+  return left.length - right.length
+}
+
+/** The postings of one term in one list. Those of each part lie behind those of the part before. Valid as long as the term of the first. */
+export function chain(parts: readonly TermPostings[], target: TermPostingsWriter): TermPostings {
   clearPostings(target)
   target.term = (parts[0] as TermPostings).term
   for (const { items, isNamed, first, last, gaps, postings } of parts) {
     if (target.items === 0) target.first = first
-    else target.gaps.varint(first - target.last - 1)
-    target.gaps.bytes(gaps.data, 0, gaps.length)
+    target.gaps.varint(first - target.last - 1)
+    target.gaps.bytes(gaps.data, varintBytes(first), gaps.length)
     target.postings.bytes(postings.data, 0, postings.length)
     target.items += items
     target.isNamed ||= isNamed
@@ -78,37 +146,53 @@ function chain(parts: readonly TermPostings[], target: TermPostingsWriter): Term
   return target
 }
 
-function interleave(left: TermPostings, right: TermPostings, target: TermPostingsWriter): TermPostings {
+/** The same for two of which the items may lie anywhere. */
+export function interleave(left: TermPostings, right: TermPostings, target: TermPostingsWriter): TermPostings {
   clearPostings(target)
   target.term = left.term
-  const one = createCursor(left)
-  const other = createCursor(right)
-  for (;;) {
-    const cursor = one.item < other.item ? one : other
-    if (cursor.item === Number.POSITIVE_INFINITY) return target
-    addPosting(target, cursor.item, cursor.posting)
-    cursor.next()
+  target.isNamed = left.isNamed || right.isNamed
+  const one = new Slices(left)
+  const other = new Slices(right)
+  while (one.item < NO_ITEM || other.item < NO_ITEM) {
+    one.moveBefore(other.item, target)
+    other.moveBefore(one.item, target)
   }
+  return target
 }
 
-interface Cursor {
-  /** Behind the last: infinity. */
+const NO_ITEM = Number.POSITIVE_INFINITY
+
+/** A list, of which neighbours are taken together: between them nothing changes. */
+class Slices {
+  /** The next item; `NO_ITEM` behind the last. */
   item: number
-  posting: number
-  next(): void
-}
+  readonly #list: TermPostings
+  readonly #gaps: ByteReader
+  #taken = 0
 
-function createCursor({ items, first, gaps, postings }: TermPostings): Cursor {
-  const reader = new ByteReader(gaps.data, 0, gaps.length)
-  let index = 0
-  const cursor: Cursor = {
-    item: first,
-    posting: postings.data[0] as number,
-    next() {
-      index++
-      cursor.item = index === items ? Number.POSITIVE_INFINITY : cursor.item + reader.varint() + 1
-      cursor.posting = postings.data[index] as number
-    },
+  constructor(list: TermPostings) {
+    this.item = list.first
+    this.#list = list
+    this.#gaps = new ByteReader(list.gaps.data, varintBytes(list.first), list.gaps.length)
   }
-  return cursor
+
+  /** Adds the postings of all items that are left in front of the border behind the others of the target. */
+  moveBefore(border: number, target: TermPostingsWriter): void {
+    if (this.item >= border) return
+    const { items, gaps, postings } = this.#list
+    const start = this.#taken
+    const gapsStart = this.#gaps.position
+    let gapsEnd = gapsStart
+    if (target.items === 0) target.first = this.item
+    target.gaps.varint(this.item - target.last - 1)
+    while (this.item < border) {
+      target.last = this.item
+      gapsEnd = this.#gaps.position
+      this.#taken++
+      this.item = this.#taken === items ? NO_ITEM : this.item + this.#gaps.varint() + 1
+    }
+    target.gaps.bytes(gaps.data, gapsStart, gapsEnd)
+    target.postings.bytes(postings.data, start, this.#taken)
+    target.items += this.#taken - start
+  }
 }

@@ -1,6 +1,6 @@
 import type { TermPostings } from './term-postings.ts'
 
-/** Terms in byte order, one at a time. */
+/** Terms in byte order of their names, one at a time. */
 export interface TermSource {
   /** The term at hand, valid until the next; `null` in front of the first and behind the last. */
   current: TermPostings | null

@@ -1,0 +1,149 @@
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import { keysAt, splitKey } from '#core/snapshot/keys.ts'
+import { mapFew } from './few.ts'
+import type { RepositoryPlan, RepositoryState, UnusedPacks } from './plan.ts'
+import type { Stores } from './repositories.ts'
+import { isObject, readStoredHeader } from './state.ts'
+import type { Tally } from './tally.ts'
+import { writeUnusedPacks } from './unused-packs.ts'
+
+/**
+ * Does what a plan says, in an order that may be broken off anywhere: a header goes first, since its existence is what ready means, and
+ * what is left of it then is found by the next sweep.
+ */
+export async function carryOut(
+  stores: Stores,
+  place: string,
+  state: RepositoryState & { unusedEtag: string | null },
+  plan: RepositoryPlan,
+  tally: Tally,
+): Promise<void> {
+  const { blobs, docs } = stores
+  const at = keysAt(place)
+  // Others count meanwhile: what is awaited is added afterwards.
+  await mapFew(plan.headers, async ({ header, reason }) => {
+    await blobs.remove(header.key)
+    tally.snapshots[reason]++
+    tally.bytes += header.sizeBytes
+  })
+  await mapFew(plan.documents, async key => {
+    await docs.remove(key)
+    tally.documents++
+  })
+  const waiting = plan.packs.length === 0 ? plan.unusedPacks : await removePacks(blobs, place, state, plan, tally)
+  if (!isSame(waiting, state.unusedPacks)) await writeUnusedPacks(docs, at.unusedPacks, waiting, state.unusedEtag)
+  countWaiting(waiting, tally)
+  if (plan.forgottenHidden !== null) {
+    await docs.remove(plan.forgottenHidden)
+    tally.documents++
+  }
+  tally.keptSnapshots += plan.keptHeaders
+  if (plan.isOpaque) tally.opaque++
+}
+
+/** Counts what `carryOut` would do. */
+export async function countOnly(blobs: BlobStore, place: string, plan: RepositoryPlan, tally: Tally): Promise<void> {
+  for (const { header, reason } of plan.headers) {
+    tally.snapshots[reason]++
+    tally.bytes += header.sizeBytes
+  }
+  const sizes = await mapFew(
+    plan.packs,
+    async ({ name, sizeBytes }) => sizeBytes ?? (await sizeOf(blobs, keysAt(place).pack(name))),
+  )
+  tally.bytes += sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
+  tally.packs += plan.packs.length
+  tally.documents += plan.documents.length + (plan.forgottenHidden === null ? 0 : 1)
+  countWaiting(plan.unusedPacks, tally)
+  tally.keptSnapshots += plan.keptHeaders
+  if (plan.isOpaque) tally.opaque++
+}
+
+/**
+ * Removes packs that were unused a day ago and still are. A job may publish a header that refers to one of them at any time:
+ *
+ * - before the headers are listed here: the pack stays;
+ * - between that and the second listing: the header is found by it, and goes, so that the snapshot is built anew;
+ * - later: the pack was gone before, and whoever publishes looks for its packs after that.
+ *
+ * Broken off in between, the next sweep finds a header whose packs are gone.
+ *
+ * @returns what is left to wait for
+ */
+async function removePacks(
+  blobs: BlobStore,
+  place: string,
+  state: RepositoryState,
+  plan: RepositoryPlan,
+  tally: Tally,
+): Promise<UnusedPacks> {
+  const at = keysAt(place)
+  const seen = new Set(state.headers.map(({ key }) => key))
+  const publishedBefore = await readNewHeaders(blobs, place, seen)
+  // A header that cannot be read may refer to any of them.
+  if (publishedBefore === null) return new Map([...plan.unusedPacks, ...notedOf(plan, state)])
+  const used = new Set(publishedBefore.flatMap(({ packs }) => packs))
+  const removed = new Set<string>()
+  for (const { name, sizeBytes } of plan.packs) {
+    if (used.has(name)) continue
+    const key = at.pack(name)
+    const bytes = sizeBytes ?? (await sizeOf(blobs, key))
+    await blobs.remove(key)
+    removed.add(name)
+    tally.packs++
+    tally.bytes += bytes
+  }
+
+  for (const { key } of publishedBefore) seen.add(key)
+  for (const { key, packs } of (await readNewHeaders(blobs, place, seen)) ?? []) {
+    const lost = packs.filter(name => removed.has(name))
+    const isThere = await mapFew(lost, name => isObject(blobs, at.pack(name)))
+    if (!isThere.includes(false)) continue
+    await blobs.remove(key)
+    tally.snapshots.incomplete++
+  }
+  return plan.unusedPacks
+}
+
+function notedOf(
+  plan: RepositoryPlan,
+  { unusedPacks }: RepositoryState,
+): [string, NonNullable<ReturnType<UnusedPacks['get']>>][] {
+  return plan.packs.flatMap(({ name }) => {
+    const noted = unusedPacks.get(name)
+    return noted ? [[name, noted]] : []
+  })
+}
+
+/** Headers that are there and were not before, with the names of their packs; `null`: one of them cannot be read. */
+async function readNewHeaders(
+  blobs: BlobStore,
+  place: string,
+  before: ReadonlySet<string>,
+): Promise<{ key: string; packs: string[] }[] | null> {
+  const keys = (await blobs.list(keysAt(place).headers)).filter(key => !before.has(key))
+  const headers = await mapFew(keys, async key => {
+    const part = splitKey(key)?.part
+    return part?.kind === 'header' ? await readStoredHeader(blobs, place, part.snapshot) : null
+  })
+  const found = headers.filter(header => header !== null)
+  if (found.some(({ content }) => typeof content === 'string')) return null
+  return found.map(({ key, content }) => ({ key, packs: typeof content === 'string' ? [] : content.map(({ name }) => name) }))
+}
+
+async function sizeOf(blobs: BlobStore, key: string): Promise<number> {
+  return (await blobs.read(key))?.bytes.length ?? 0
+}
+
+function countWaiting(packs: UnusedPacks, tally: Tally): void {
+  tally.waitingPacks += packs.size
+  for (const { sizeBytes } of packs.values()) tally.waitingBytes += sizeBytes ?? 0
+}
+
+function isSame(left: UnusedPacks, right: UnusedPacks): boolean {
+  const same = ([name, { since, sizeBytes }]: [string, { since: Date; sizeBytes: number | null }]) => {
+    const other = right.get(name)
+    return other?.since.getTime() === since.getTime() && other.sizeBytes === sizeBytes
+  }
+  return left.size === right.size && [...left].every(same)
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { LEASE_SECONDS } from '#core/limits.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { SWEEP_LEASE_KEY } from '#core/snapshot/keys.ts'
+
+/** Who sweeps. Two at once would do no harm, and everything twice. */
+const SweepLease = z.object({ machine: z.string(), process: z.int(), id: z.string(), until: z.iso.datetime() })
+type SweepLease = z.infer<typeof SweepLease>
+
+export interface HeldLease {
+  /** Aborted when somebody else sweeps by now. */
+  lost: AbortSignal
+  release(): Promise<void>
+}
+
+/** Takes the lease; `null` while somebody else sweeps. */
+export async function takeLease(docs: DocStore, clock: Clock): Promise<HeldLease | null> {
+  const id = randomUUID()
+  const lost = new AbortController()
+  const valueUntil = (milliseconds: number): SweepLease => {
+    const until = new Date(clock.now().getTime() + milliseconds).toISOString()
+    return { machine: hostname(), process: process.pid, id, until }
+  }
+
+  const stored = await docs.read(SWEEP_LEASE_KEY)
+  const before = SweepLease.safeParse(stored?.value).data
+  if (before && Date.parse(before.until) > clock.now().getTime() && !isDead(before)) return null
+  const lease = valueUntil(LEASE_SECONDS * 1000)
+  const taken = stored ? await docs.replace(SWEEP_LEASE_KEY, lease, stored.etag) : await docs.create(SWEEP_LEASE_KEY, lease)
+  if (taken.status === 'conflict') return null
+
+  let { etag } = taken
+  const write = async (milliseconds: number) => {
+    const written = await docs.replace(SWEEP_LEASE_KEY, valueUntil(milliseconds), etag)
+    if (written.status === 'written') etag = written.etag
+    else lost.abort(new Error('another sweep has begun'))
+  }
+  let renewing: Promise<void> = Promise.resolve()
+  const timer = setInterval(
+    () => {
+      // A store that fails now may answer at the next turn; only a lost lease is final.
+      renewing = renewing.then(() => write(LEASE_SECONDS * 1000)).catch(() => {})
+    },
+    (LEASE_SECONDS * 1000) / 3,
+  )
+  return {
+    lost: lost.signal,
+    async release() {
+      clearInterval(timer)
+      await renewing
+      if (!lost.signal.aborted) await write(0).catch(() => {})
+    },
+  }
+}
+
+/** Whether the holder was a process of this machine that is gone. */
+function isDead({ machine, process: pid }: SweepLease): boolean {
+  if (machine !== hostname()) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}

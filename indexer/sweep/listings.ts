@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { HIDDEN_HOURS } from '#core/limits.ts'
+import { listedHeaderKey, OWNERS_PREFIX } from '#core/snapshot/keys.ts'
+import { forEachOf } from './few.ts'
+import { isLaterVersion } from './plan.ts'
+import { keysOf, type Stores } from './repositories.ts'
+import { isObject } from './state.ts'
+import type { Tally } from './tally.ts'
+
+const Listed = z.object({ commit: z.string(), hiddenSince: z.iso.datetime().optional() })
+const AT_ONCE = 8
+const HOUR_MS = 3_600_000
+
+/** Takes off the listings of owners what is no longer indexed, or was hidden long ago. Without `remove`, what would go now is counted. */
+export async function sweepListings(
+  { blobs, docs }: Stores,
+  now: Date,
+  { remove, signal }: { remove: boolean; signal: AbortSignal },
+  tally: Tally,
+): Promise<void> {
+  await forEachOf(keysOf(docs, OWNERS_PREFIX), AT_ONCE, async key => {
+    signal.throwIfAborted()
+    const listed = Listed.safeParse((await docs.read(key))?.value).data
+    const header = listed && listedHeaderKey(key, listed.commit)
+    // What this build cannot make out belongs to a later one.
+    if (header === null || (listed === undefined && isLaterVersion(versionsOf(key)))) return
+    const isHidden = listed?.hiddenSince !== undefined && Date.parse(listed.hiddenSince) < now.getTime() - HIDDEN_HOURS * HOUR_MS
+    if (header !== undefined && !isHidden && (await isObject(blobs, header))) return
+    if (remove) await docs.remove(key)
+    tally.documents++
+  })
+}
+
+function versionsOf(key: string): string {
+  return key.split('/').at(-2) ?? ''
+}

@@ -1,0 +1,88 @@
+import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import { type KeyPart, REPOSITORY_CLASSES, REPOSITORY_PREFIXES, splitKey } from '#core/snapshot/keys.ts'
+
+export interface Stores {
+  blobs: BlobStore
+  docs: DocStore
+}
+
+/** Everything that is stored of one repository, as keys tell it. */
+export interface StoredRepository {
+  /** See `splitKey`. */
+  place: string
+  found: FoundKey[]
+}
+
+export interface FoundKey {
+  key: string
+  part: KeyPart
+}
+
+/** Keys of one answer of a store. */
+const PAGE_KEYS = 1_000
+
+/**
+ * The repositories of a store, one after another, each with its keys. Objects and documents are listed side by side in the same order, so
+ * that no more is held than a page of each and one repository. What a key names that is not known of a repository is passed over.
+ *
+ * A repository's headers are listed before its packs, and what stands beside a header is written after it.
+ */
+export async function* storedRepositories({ blobs, docs }: Stores): AsyncGenerator<StoredRepository> {
+  const { objects, ...documents } = REPOSITORY_PREFIXES
+  for (const visibility of REPOSITORY_CLASSES) {
+    yield* joined([
+      byRepository(keysOf(blobs, `${objects}${visibility}/`)),
+      ...Object.values(documents).map(prefix => byRepository(keysOf(docs, `${prefix}${visibility}/`))),
+    ])
+  }
+}
+
+/** Keys with the prefix, page by page. */
+export async function* keysOf(
+  store: { list(prefix: string, options: ListOptions): Promise<string[]> },
+  prefix: string,
+): AsyncGenerator<string> {
+  let after = ''
+  for (;;) {
+    const page = await store.list(prefix, { after, limit: PAGE_KEYS })
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE_KEYS) return
+    after = last
+  }
+}
+
+async function* byRepository(keys: AsyncIterable<string>): AsyncGenerator<StoredRepository> {
+  let current: StoredRepository = { place: '', found: [] }
+  for await (const key of keys) {
+    const split = splitKey(key)
+    if (split === null) continue
+    const { place, part } = split
+    if (place !== current.place) {
+      if (current.found.length > 0) yield current
+      current = { place, found: [] }
+    }
+    current.found.push({ key, part })
+  }
+  if (current.found.length > 0) yield current
+}
+
+/** Sources in the order of their repositories, as one. */
+async function* joined(sources: readonly AsyncGenerator<StoredRepository>[]): AsyncGenerator<StoredRepository> {
+  const heads = await Promise.all(sources.map(source => source.next()))
+  for (;;) {
+    const waiting = heads.flatMap(head => (head.done ? [] : [head.value.place]))
+    if (waiting.length === 0) return
+    const place = waiting.reduce((first, one) => (`${one}/` < `${first}/` ? one : first))
+    const found: FoundKey[] = []
+    await Promise.all(
+      heads.map(async (head, index) => {
+        if (head.done || head.value.place !== place) return
+        found.push(...head.value.found)
+        heads[index] = await (sources[index] as AsyncGenerator<StoredRepository>).next()
+      }),
+    )
+    yield { place, found }
+  }
+}

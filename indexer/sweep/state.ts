@@ -1,0 +1,170 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { z } from 'zod'
+import { OLD_VERSION_DAYS } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import { SnapshotHeader } from '#core/snapshot/format.ts'
+import { JobRecord } from '#core/snapshot/index-state.ts'
+import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/keys.ts'
+import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
+import { mapFew } from './few.ts'
+import {
+  isLaterVersion,
+  isOlderVersion,
+  nameOf,
+  type Pack,
+  type RepositoryState,
+  type StandingBeside,
+  type StoredHeader,
+  type StoredJob,
+} from './plan.ts'
+import type { StoredRepository, Stores } from './repositories.ts'
+import { readUnusedPacks } from './unused-packs.ts'
+
+/** What one header unpacks to at most, as readers have it. */
+const HEADER_BYTES = 32 * 1024 * 1024
+const DAY_MS = 86_400_000
+
+const unpack = promisify(gunzip)
+const NOTHING_UNUSED = { packs: new Map(), etag: null }
+
+/**
+ * Reads what deciding about a repository needs. Listings may be older than what they name, so what would go because something is not there
+ * was looked for.
+ *
+ * @param days see `planRepository`: what is younger needs no mark
+ */
+export async function readState(
+  stores: Stores,
+  { place, found }: StoredRepository,
+  now: Date,
+  days: number,
+): Promise<RepositoryState & { unusedEtag: string | null }> {
+  const { blobs, docs } = stores
+  const at = keysAt(place)
+  const keysOf = (kind: string) => found.filter(({ part }) => part.kind === kind).map(({ key }) => key)
+  const hidden = keysOf('hidden').length > 0 ? await readHidden(docs, at.hidden) : null
+
+  const named = found.flatMap(({ part }) => (part.kind === 'header' ? [part.snapshot] : []))
+  const headers = (await mapFew(named, name => readStoredHeader(blobs, place, name))).filter(header => header !== null)
+  const readHeaders = await mapFew(headers, async (header): Promise<StoredHeader> => {
+    const keptDays = isOlderVersion(header.name.versions) ? Math.min(days, OLD_VERSION_DAYS) : days
+    const isYoung = header.createdAt.getTime() >= now.getTime() - keptDays * DAY_MS
+    return { ...header, readUntil: isYoung && hidden === null ? null : await readUntil(docs, at.readMark(header.name)) }
+  })
+
+  const packs = new Set(found.flatMap(({ part }) => (part.kind === 'pack' ? [part.name] : [])))
+  const unused = keysOf('unusedPacks').length > 0 ? await readUnusedPacks(docs, at.unusedPacks) : NOTHING_UNUSED
+  return {
+    headers: readHeaders,
+    beside: await readBeside(stores, place, found, new Set(headers.map(({ name }) => nameOf(name)))),
+    refs: await mapFew(keysOf('ref'), async key => ({
+      key,
+      seen: SeenRef.safeParse((await docs.read(key))?.value).data ?? null,
+    })),
+    jobs: await readJobs(docs, place, found),
+    packs,
+    missingPacks: await findMissing(blobs, place, headers, packs),
+    unusedPacks: unused.packs,
+    unusedEtag: unused.etag,
+    hidden,
+  }
+}
+
+/** The packs that a header refers to, or why nobody can tell; `null` when it is gone. */
+export async function readStoredHeader(
+  blobs: BlobStore,
+  place: string,
+  name: SnapshotName,
+): Promise<Omit<StoredHeader, 'readUntil'> | null> {
+  const key = keysAt(place).header(name)
+  const read = async () => {
+    const object = await blobs.read(key)
+    if (object === null) return null
+    const content = await contentOf(object.bytes, place, name)
+    return { key, name, createdAt: object.createdAt, sizeBytes: object.bytes.length, content }
+  }
+  const header = await read()
+  // What came damaged may lie whole.
+  return typeof header?.content === 'string' ? await read() : header
+}
+
+const AnyHeader = z.object({ packs: z.array(z.object({ name: z.string(), sizeBytes: z.int().min(0) })) })
+
+async function contentOf(bytes: Uint8Array, place: string, { commit, versions }: SnapshotName): Promise<StoredHeader['content']> {
+  const isOurs = versions === VERSIONS
+  try {
+    const value: unknown = JSON.parse((await unpack(bytes, { maxOutputLength: HEADER_BYTES })).toString('utf8'))
+    if (!isOurs) return AnyHeader.parse(value).packs
+    const header = SnapshotHeader.parse(value)
+    const isRight = header.commit === commit && header.repositoryId === place.slice(place.lastIndexOf('/') + 1)
+    return isRight ? header.packs : 'damaged'
+  } catch {
+    return isOurs ? 'damaged' : 'foreign'
+  }
+}
+
+async function readUntil(docs: DocStore, key: string): Promise<Date | null> {
+  const mark = ReadMark.safeParse((await docs.read(key))?.value).data
+  return mark === undefined ? null : new Date(Date.parse(mark.day) + DAY_MS)
+}
+
+async function readHidden(docs: DocStore, key: string): Promise<RepositoryState['hidden']> {
+  const stored = await docs.read(key)
+  if (stored === null) return null
+  const hidden = HiddenRepository.safeParse(stored.value).data
+  return { key, since: hidden === undefined ? null : new Date(hidden.since) }
+}
+
+const LastCommit = z.object({ commit: z.string().regex(/^[0-9a-f]{40}$/) })
+
+async function readBeside(
+  { blobs, docs }: Stores,
+  place: string,
+  found: StoredRepository['found'],
+  headers: ReadonlySet<string>,
+): Promise<StandingBeside[]> {
+  const all = await mapFew(found, async ({ key, part }): Promise<StandingBeside | null> => {
+    if (part.kind === 'readMark' || part.kind === 'damage') return { key, snapshot: part.snapshot }
+    if (part.kind !== 'last') return null
+    const last = LastCommit.safeParse((await docs.read(key))?.value).data
+    if (last === undefined && isLaterVersion(part.versions)) return null
+    return { key, snapshot: last ? { commit: last.commit, versions: part.versions } : null }
+  })
+  const isThere = async ({ snapshot }: StandingBeside): Promise<boolean> => {
+    // It may have been written since the headers were listed.
+    return snapshot !== null && !headers.has(nameOf(snapshot)) && (await isObject(blobs, keysAt(place).header(snapshot)))
+  }
+  const standing = all.filter(one => one !== null)
+  const stay = await mapFew(standing, isThere)
+  return standing.filter((_, index) => !stay[index])
+}
+
+async function readJobs(docs: DocStore, place: string, found: StoredRepository['found']): Promise<StoredJob[]> {
+  const jobs = await mapFew(found, async ({ key, part }): Promise<StoredJob | null> => {
+    if (part.kind !== 'job') return null
+    const record = JobRecord.safeParse((await docs.read(key))?.value).data ?? null
+    if (record === null && isLaterVersion(part.snapshot.versions)) return null
+    return { key, record, isQueued: (await docs.read(keysAt(place).queueMarker(part.snapshot))) !== null }
+  })
+  return jobs.filter(job => job !== null)
+}
+
+async function findMissing(
+  blobs: BlobStore,
+  place: string,
+  headers: readonly Pick<StoredHeader, 'content'>[],
+  listed: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const named = new Set(
+    headers.flatMap(({ content }): readonly Pack[] => (typeof content === 'string' ? [] : content)).map(({ name }) => name),
+  )
+  const unlisted = [...named].filter(name => !listed.has(name))
+  const isThere = await mapFew(unlisted, name => isObject(blobs, keysAt(place).pack(name)))
+  return new Set(unlisted.filter((_, index) => !isThere[index]))
+}
+
+export async function isObject(blobs: BlobStore, key: string): Promise<boolean> {
+  return (await blobs.readRange(key, 0, 1)) !== null
+}
