@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifySer
 import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi'
 import { parseAddress, parseOwner } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
+import type { Metrics } from '#core/ports/metrics.ts'
 import type { Deps } from './deps.ts'
 import { registerEndpoints, type SubjectParsers } from './http/endpoint.ts'
 import { answerError, errorBody } from './http/error-handler.ts'
@@ -11,11 +12,13 @@ import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/he
 import { refuseUnknownRoute } from './http/not-found.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
-import { readFeatured } from './operator/featured.ts'
+import { countRequests } from './http/request-metrics.ts'
+import { featuredReader } from './operator/featured.ts'
 import { contentHandlers } from './routes/content.ts'
 import { registerHealth } from './routes/health.ts'
 import { registerHooks } from './routes/hooks.ts'
 import { registerMedia } from './routes/media.ts'
+import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { ownerHandler } from './routes/owners.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 
@@ -24,6 +27,10 @@ export interface AppOptions {
   baseUrl: string
   /** Default: no log. */
   logger?: FastifyServerOptions['logger']
+  /** Takes what requests do. Default: nobody does. */
+  metrics?: Metrics
+  /** What `/metrics` answers. Default: it is not served here. */
+  readMetrics?: ReadMetrics
 }
 
 /** A plugin that answers what the API does not: the pages. It brings its own not-found page. */
@@ -77,9 +84,13 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
       'answered',
     )
   })
+  app.addHook('onClose', async () => deps.uses.close())
+
+  if (options.metrics) countRequests(app, options.metrics)
 
   await registerOpenApi(app, options.baseUrl)
   registerHealth(app, deps)
+  if (options.readMetrics) registerMetrics(app, options.readMetrics)
   registerRawFiles(app, deps)
   registerMedia(app, deps)
   registerHooks(app, deps)
@@ -103,7 +114,7 @@ async function registerApi(api: FastifyInstance, deps: Deps): Promise<void> {
     none: () => null,
   }
   const owners = listing.length > 0 ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...contentHandlers(deps), featured: () => readFeatured(deps), owners })
+  registerEndpoints(api, parsers, { ...contentHandlers(deps), featured: featuredReader(deps, api.log), owners })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => reply.type('application/json').send(describe()))
 }

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { LISTEN_VARIABLES, LOG_VARIABLES, type LogLevel, parseEnvironment } from '#core/settings.ts'
+import {
+  LISTEN_VARIABLES,
+  LOG_VARIABLES,
+  type LogLevel,
+  MONITORING_VARIABLES,
+  numberVariable,
+  parseEnvironment,
+} from '#core/settings.ts'
 import { parseSealingKeys, type SealingKeys } from './keys.ts'
 import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
 
@@ -15,6 +22,10 @@ export interface Settings {
   deny: readonly RepositoryRule[]
   /** Folder of the operator's content; `null`: there is none. */
   operator: string | null
+  /** Where the process is watched; `null`: where it serves. */
+  monitoring: { host: string; port: number } | null
+  /** How long it goes on serving after it said that it is not ready any more, so that nobody is sent to it when it stops. */
+  drainSeconds: number
   logLevel: LogLevel
 }
 
@@ -42,12 +53,15 @@ const Variables = z.object({
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
   MOUNTGLASS_OPERATOR: z.string().optional(),
+  MOUNTGLASS_DRAIN_SECONDS: numberVariable(0, 300).default(0),
+  ...MONITORING_VARIABLES,
   ...LOG_VARIABLES,
 })
 
 /** @throws SettingsError naming the first variable that is wrong */
 export function parseSettings(env: NodeJS.ProcessEnv): Settings {
   const variables = parseEnvironment(Variables, env)
+  const metricsPort = variables.MOUNTGLASS_METRICS_PORT
   return {
     host: variables.HOST,
     port: variables.PORT,
@@ -56,6 +70,8 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
     operator: variables.MOUNTGLASS_OPERATOR ?? null,
+    monitoring: metricsPort === undefined ? null : { host: variables.HOST, port: metricsPort },
+    drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,
     logLevel: variables.MOUNTGLASS_LOG,
   }
 }

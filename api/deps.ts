@@ -5,6 +5,7 @@ import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import type { PurposeKeys } from './keys.ts'
 import type { RepositoryRule } from './mount/repository-rule.ts'
+import type { Uses } from './mount/uses.ts'
 import type { OperatorContent } from './operator/content.ts'
 import type { SnapshotReader } from './reading/snapshot-reader.ts'
 
@@ -14,6 +15,7 @@ export interface Deps {
   snapshots: SnapshotReader
   queue: JobQueue
   listings: OwnerListings
+  uses: Uses
   operator: OperatorContent
   clock: Clock
   cursorKeys: PurposeKeys
@@ -22,13 +24,15 @@ export interface Deps {
   deny: readonly RepositoryRule[]
   /** A job was left: an indexer may start at once. */
   onOffered(): void
+  /** Is told of work that goes on behind an answer. It never rejects. Default: nobody is told. */
+  onWorking?(work: Promise<void>): void
   /**
    * A file of a commit of the host whose raw files this process serves itself; `null` when there is no such host.
    * Answers `null` when there is no such file. @throws ReadError
    */
   readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<RawFile | null>) | null
-  /** Resolves when the store answers. */
-  probeStore(): Promise<void>
+  /** Resolves when this process can do its work; rejects with the reason within two seconds when it cannot. */
+  checkReady(): Promise<void>
 }
 
 /** One file of a commit. Whoever takes it reads `bytes` to the end, or closes it. */

@@ -1,29 +1,38 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { createDamageReports } from '#core/damage-reports.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
+import type { Metrics } from '#core/ports/metrics.ts'
 import { SettingsError } from '#core/settings.ts'
+import { createJobProcesses, createRunnerHere, parseWorkerSettings, startWorker } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/config.ts'
+import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
+import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
+import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { parseSettings, type Settings } from './config.ts'
 import type { Deps } from './deps.ts'
-import { startIndexerProcess } from './indexer-process.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './keys.ts'
+import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
+import { createUses } from './mount/uses.ts'
 import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/content.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { rememberListings } from './owners/keep-listed.ts'
 import { createSnapshotReader } from './reading/snapshot-reader.ts'
 
-const INDEXER = fileURLToPath(new URL('../indexer/main.ts', import.meta.url))
-const INDEXER_HEAP_MEGABYTES = 1024
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 const STOP_MILLISECONDS = 10_000
-/** What of the stopping time requests and the job under way may take. The job is then left to another worker. */
+/** What of the stopping time requests may take. */
 const GRACE_MILLISECONDS = 5_000
+/** Jobs at once, beside the service on one machine. */
+const INDEXER_CONCURRENCY = 1
 
 /**
  * Serves the API and the pages, and indexes beside them, until the process is told to stop. Resolves once it listens.
@@ -46,20 +55,45 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = parseSettings(env)
   const infraSettings = parseInfraSettings(env)
   const { baseUrl } = infraSettings
+  const workerSettings = parseWorkerSettings(env)
   const operator = await readOperatorFolder(settings.operator, baseUrl)
-  const infra = await openInfra(infraSettings)
+  const metrics = createPrometheusMetrics()
+  const infra = await openInfra(infraSettings, metrics)
+  const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
-  const deps = await assembleDeps(settings, infra, operator, () => indexer.wake())
-  const logger = { level: settings.logLevel, stream: process.stderr }
-  const app = await buildApp(deps, { baseUrl, logger }, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
-  process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
-  stopOnSignal(app, async () => {
-    await Promise.all([closeInTime(app), indexer.stop()])
+  const deps = await assembleDeps(settings, infra, operator, {
+    metrics,
+    checkReady: readiness.check,
+    onOffered: () => indexer.wake(),
+    log: { error: (fields, message) => app.log.error(fields, message) },
+  }).catch(async error => {
     await infra.close()
+    throw error
   })
+  const logger = { level: settings.logLevel, stream: process.stderr }
+  const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
+  const options = { baseUrl, logger, metrics, ...readMetrics }
+  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
+  process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
+  let monitoring: MonitoringListener | null = null
+  const stop = async (signal: NodeJS.Signals) => {
+    app.log.info({ signal }, 'stopping')
+    readiness.end()
+    const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
+    await Promise.all([closed, indexer.stop()])
+    await monitoring?.close()
+    await infra.close()
+  }
+  stopOnSignal(stop, settings.drainSeconds * 1000 + STOP_MILLISECONDS, error =>
+    app.log.error({ err: error }, 'could not stop in order'),
+  )
 
   try {
     await app.listen({ host: settings.host, port: settings.port })
+    if (settings.monitoring) {
+      monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness)
+      app.log.info({ metricsPort: monitoring.port }, 'watched on a port of its own')
+    }
   } catch (error) {
     await app.close()
     await infra.close()
@@ -67,22 +101,42 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   }
   if (settings.indexer === 'inline') {
     // What `memory:` holds is seen by this process alone.
-    indexer = infraSettings.store.kind === 'memory' ? await indexHere(app, infra) : indexBeside(app, env)
+    const isShared = infraSettings.store.kind !== 'memory'
+    const log = app.log
+    const runner = isShared
+      ? createJobProcesses({ env, memoryMegabytes: workerSettings.jobMegabytes, metrics }, log)
+      : await createRunnerHere(infra)
+    indexer = startIndexer({ queue: infra.queue, runner, metrics, log })
   }
   const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
 }
 
-async function assembleDeps(settings: Settings, infra: Infra, operator: OperatorContent, onOffered: () => void): Promise<Deps> {
+async function assembleDeps(
+  settings: Settings,
+  infra: Infra,
+  operator: OperatorContent,
+  {
+    metrics,
+    checkReady,
+    onOffered,
+    log,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics },
+): Promise<Deps> {
   const { blobs, docs, queue, hosts, local, clock, random } = infra
   const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (keys === null)
     throw new StartError('the kept sealing keys are damaged: remove the file secrets/keys of the store to have new ones made')
+  const damages = createDamageReports(docs)
   return {
     hosts,
-    snapshots: createSnapshotReader(blobs),
+    snapshots: createSnapshotReader(blobs, {
+      metrics,
+      onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
+    }),
     queue,
-    listings: rememberListings(createOwnerListings(docs)),
+    listings: rememberListings(createOwnerListings(docs), clock),
+    uses: createUses(docs, clock),
     operator,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
@@ -90,9 +144,7 @@ async function assembleDeps(settings: Settings, infra: Infra, operator: Operator
     deny: settings.deny,
     onOffered,
     readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
-    async probeStore() {
-      await Promise.all([blobs.list('probe/', { limit: 1 }), docs.read('probe')])
-    },
+    checkReady,
   }
 }
 
@@ -111,20 +163,9 @@ interface Indexer {
 
 const NO_INDEXER: Indexer = { wake() {}, async stop() {} }
 
-function indexBeside(app: FastifyInstance, env: NodeJS.ProcessEnv): Indexer {
-  const child = startIndexerProcess({
-    module: INDEXER,
-    env,
-    heapMegabytes: INDEXER_HEAP_MEGABYTES,
-    onExit: exit => app.log.error(exit, 'the indexer ended; it is started again'),
-  })
-  return { wake: child.wake, stop: () => child.stop(GRACE_MILLISECONDS) }
-}
-
-async function indexHere(app: FastifyInstance, infra: Infra): Promise<Indexer> {
-  const { startWorker } = await import('#indexer/main.ts')
+function startIndexer(deps: Parameters<typeof startWorker>[0]): Indexer {
   const stopping = new AbortController()
-  const worker = startWorker({ ...infra, log: app.log }, stopping.signal)
+  const worker = startWorker(deps, { concurrency: INDEXER_CONCURRENCY, signal: stopping.signal })
   return {
     wake: worker.wake,
     async stop() {
@@ -139,26 +180,6 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
   const drop = setTimeout(() => app.server.closeAllConnections(), GRACE_MILLISECONDS)
   await app.close()
   clearTimeout(drop)
-}
-
-function stopOnSignal(app: FastifyInstance, stop: () => Promise<void>): void {
-  let stopping = false
-  const onSignal = (signal: NodeJS.Signals) => {
-    // Whoever asks twice does not want to wait.
-    if (stopping) process.exit(1)
-    stopping = true
-    app.log.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(1), STOP_MILLISECONDS).unref()
-    stop().then(
-      () => process.exit(0),
-      error => {
-        app.log.error({ err: error }, 'could not stop in order')
-        process.exit(1)
-      },
-    )
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
 }
 
 function announcement(baseUrl: string, address: string, withPages: boolean): string {

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestValidationError } from 'fastify-zod-openapi'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { DamagedSnapshot } from '../reading/unavailable.ts'
 
 /** Answers whatever was thrown, in the one shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -33,6 +34,8 @@ function validationMessage(problems: NonNullable<FastifyError['validation']>): s
 }
 
 function logFailure(request: FastifyRequest, error: ServiceError): void {
+  // Whoever came upon it first told of it.
+  if (error.cause instanceof DamagedSnapshot) return
   const facts = { err: error.cause ?? error, code: error.code }
   if (error.status === 500) request.log.error(facts, 'failed')
   else request.log.warn(facts, 'unavailable')

@@ -21,11 +21,11 @@ export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): 
   return subject === 'none' ? path : path.replace(/^(\/[^/]+)\/.*$/, `$1/${ANY_ADDRESS}`)
 }
 
-/** Routes that take an address or an owner: those of the contract, the raw files of a local host, the operator's media, and the pages of addresses. */
+/** Routes that take an address or an owner: those of the contract, the raw files of a local host, the operator's media, and the pages of addresses and accounts. */
 const ENDPOINT_PREFIXES = Object.values(ENDPOINTS)
   .filter(({ subject }) => subject !== 'none')
   .map(endpoint => `api/v1${routeOf(endpoint).replace(`/${ANY_ADDRESS}`, '')}`)
-const PREFIXES = [...ENDPOINT_PREFIXES, 'git', 'media']
+const PREFIXES = [...ENDPOINT_PREFIXES, 'git', 'media', 'owners']
 const PAGES = Object.keys(HOST_NAMES)
 // Nothing behind the prefix of owners is no owner; elsewhere it is no route.
 const ADDRESSED = new RegExp(`^/(${[...PREFIXES, ...PAGES].join('|')})(?:/|(?<=/owners)(?=\\?|$))([^?]*)(\\?.*)?$`, 's')

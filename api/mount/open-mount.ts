@@ -57,9 +57,11 @@ export async function openMount(
   const host = deps.hosts.find(candidate => candidate.segment === requested.host)
   if (!host) throw new ServiceError('address.unknown_host')
   requireServed(deps, requested)
-  const repository = requireValue(await host.repository(requested.owner, requested.repository), 'mount.repo_not_found')
+  const found = await host.repository(requested.owner, requested.repository)
   // Everyone who asks is anonymous, so what is not public is not there.
-  if (repository.visibility !== 'public') throw new ServiceError('mount.repo_not_found')
+  const shown = found.status === 'ok' && found.value.visibility !== 'public' ? MISSING : found
+  if (shown.status === 'missing') deps.uses.missing(requested)
+  const repository = requireValue(shown, 'mount.repo_not_found')
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
   const resolved = await host.resolve(repository, address.ref)
@@ -74,6 +76,7 @@ export async function openMount(
     const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
     return { ...mount, ...(await requestIndexing(deps, job)) }
   }
+  deps.uses.opened({ name: requested, repository, commit, ref: pinned ? null : (address.ref ?? repository.defaultBranch) })
 
   // Whoever asks for what could not be read ahead learns why.
   const ahead = readAhead?.(snapshot).catch(() => {})
@@ -81,6 +84,8 @@ export async function openMount(
   if (folder === null) throw new ServiceError('mount.path_not_found')
   return { ...mount, status: 'ready', snapshot, folder }
 }
+
+const MISSING = { status: 'missing' } as const
 
 /** @throws ServiceError `mount.not_allowed` */
 function requireServed(deps: Deps, repository: Address): void {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Metrics } from '#core/ports/metrics.ts'
 
 /** What was read, and how many bytes of memory it takes. */
 export interface Loaded<Value> {
@@ -10,14 +11,24 @@ export interface Loaded<Value> {
 export interface Cache {
   get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
   get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
+  /** Lets go of the value, unless it is another one by now. */
+  forget(key: string, value: unknown): void
   /** Bytes kept, as counted. */
   readonly size: number
+}
+
+/** Under which name a cache is watched, and by whom. */
+export interface Watched {
+  cache: string
+  metrics: Metrics
 }
 
 /** What an entry takes beside its value. */
 const ENTRY_BYTES = 256
 
-export function createCache(maxBytes: number): Cache {
+export function createCache(maxBytes: number, watched?: Watched): Cache {
+  let hits = 0
+  let misses = 0
   const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })
   const running = new Map<string, Promise<unknown>>()
 
@@ -32,8 +43,10 @@ export function createCache(maxBytes: number): Cache {
   function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
   function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const found = kept.get(key)
+    const already = found ? undefined : running.get(key)
+    if (found || already) hits++
+    else misses++
     if (found) return Promise.resolve(found.value as Value)
-    const already = running.get(key)
     if (already) return already as Promise<Value | null>
     // Never before it is noted below, even where the read throws at once: a failure would stay.
     const reading = load(key, read).finally(() => running.delete(key))
@@ -41,8 +54,21 @@ export function createCache(maxBytes: number): Cache {
     return reading
   }
 
+  if (watched) {
+    const { cache, metrics } = watched
+    metrics.beforeRead(() => {
+      metrics.record('mountglass_cache_lookups_total', { cache, result: 'hit' }, hits)
+      metrics.record('mountglass_cache_lookups_total', { cache, result: 'miss' }, misses)
+      metrics.record('mountglass_cache_bytes', { cache }, kept.calculatedSize)
+      hits = 0
+      misses = 0
+    })
+  }
   return {
     get,
+    forget(key, value) {
+      if (kept.peek(key)?.value === value) kept.delete(key)
+    },
     get size() {
       return kept.calculatedSize
     },
@@ -50,6 +76,9 @@ export function createCache(maxBytes: number): Cache {
 }
 
 /** The bytes in memory of their own: a view would keep the whole buffer that it is a part of. */
-export function ownCopy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(bytes)
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength >= OWN_SHARE * bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
 }
+
+/** Of a buffer: what is left of it is not worth a copy. */
+const OWN_SHARE = 0.9

@@ -1,11 +1,12 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { askStore } from './unavailable.ts'
 
 /** Reads parts of packs. Parts that are asked for in one turn of the event loop and lie close together are read at once. */
 export interface PackReader {
   /**
    * Exactly `length` bytes from `offset` on, as a view of what was read: copy what is kept.
    *
-   * @throws Error when the pack is missing or ends before
+   * @throws Error when the pack is missing or ends before, StoreFailure when the store does not answer
    */
   read(key: string, offset: number, length: number): Promise<Uint8Array>
 }
@@ -31,7 +32,7 @@ export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReade
 
   async function readGroup(key: string, { start, end, parts }: Group): Promise<void> {
     try {
-      const bytes = await blobs.readRange(key, start, end - start)
+      const bytes = await askStore(blobs.readRange(key, start, end - start))
       if (bytes === null) throw new Error('the pack is missing')
       for (const part of parts) {
         if (part.end - start > bytes.length) part.reject(new Error('the pack is cut short'))

@@ -1,13 +1,14 @@
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { gunzip, gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import {
   type CommitSha,
   type Location,
   type RowOf,
-  SnapshotHeader,
+  type SnapshotHeader,
   TABLES,
   type TableIndex,
   type TableName,
@@ -16,15 +17,16 @@ import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { compareBytes } from '#core/text.ts'
 import { openSection, type SearchReader } from '../search/section-reader.ts'
 import { lastIndexWhere } from './bisect.ts'
-import { createCache, ownCopy } from './cache.ts'
+import { createCache, type Loaded, ownBytes } from './cache.ts'
+import { createHeaders, type OnDamage } from './headers.ts'
 import { createPackReader } from './pack-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 
-/** Typed, validated reads of snapshots. What was read is kept in memory: it never changes. */
+/** Typed, validated reads of snapshots. What was read is kept in memory: it never changes, unless it was damaged and is written anew. */
 export interface SnapshotReader {
   /**
    * The snapshot of a commit; `null` when it is not indexed.
-   * @throws ServiceError `skill.unavailable` when the store cannot be read or its bytes are not a snapshot
+   * @throws ServiceError `skill.unavailable` when the store cannot be read, or its bytes are not a snapshot: then of cause `DamagedSnapshot`
    */
   open(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null>
 }
@@ -33,6 +35,7 @@ export type TableRow<Name extends TableName> = readonly [key: string, row: RowOf
 
 /**
  * Every read throws ServiceError `skill.unavailable` when an object is missing or damaged: never a wrong or a partial result.
+ * The cause is `DamagedSnapshot`, or `ReplacedSnapshot` when the header is not that which was opened: then it is worth opening it again.
  * Reads that are asked for side by side, and lie close in a pack, are one read of the store.
  */
 export interface Snapshot {
@@ -50,6 +53,9 @@ export interface Snapshot {
 
   /** The bytes of a record. Shared: do not change them. */
   record(location: Location): Promise<Uint8Array>
+
+  /** What is made of the bytes of a record, which belong to no one. Kept by its kind, as a record is. */
+  made<Value>(kind: string, location: Location, make: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value>
 
   /** The search section, with its head read; `null` when nothing can be searched. */
   search(): Promise<SearchReader | null>
@@ -72,11 +78,36 @@ const PARSED_FACTOR = 4
 const MEMBER_BYTES = 32 * 1024 * 1024
 
 const unpack = promisify(gunzip)
+/** Handing a member that unpacks to so little to another thread takes longer than unpacking it. */
+const AT_ONCE_BYTES = 64 * 1024
 
-export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES): SnapshotReader {
-  const cache = createCache(cacheBytes)
-  const searchCache = createCache(cacheBytes)
+async function unpackMember(packed: Uint8Array): Promise<Uint8Array> {
+  return unpackedBytes(packed) > AT_ONCE_BYTES
+    ? await unpack(packed, { maxOutputLength: MEMBER_BYTES })
+    : gunzipSync(packed, { maxOutputLength: AT_ONCE_BYTES })
+}
+
+/** What a gzip member says at its end that it unpacks to. */
+function unpackedBytes(packed: Uint8Array): number {
+  const { buffer, byteOffset, length } = packed
+  return length < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(length - 4, true)
+}
+
+export interface SnapshotReaderOptions {
+  cacheBytes?: number
+  metrics?: Metrics
+  /** Told whenever a snapshot is found damaged. */
+  onDamage?: OnDamage
+}
+
+export function createSnapshotReader(
+  blobs: BlobStore,
+  { cacheBytes = CACHE_BYTES, metrics = NO_METRICS, onDamage = async () => {} }: SnapshotReaderOptions = {},
+): SnapshotReader {
+  const cache = createCache(cacheBytes, { cache: 'snapshots', metrics })
+  const searchCache = createCache(cacheBytes, { cache: 'search', metrics })
   const packs = createPackReader(blobs)
+  const headers = createHeaders(blobs, cache, onDamage)
 
   /** Bytes as they are stored, for the moment: a view. */
   async function readStored(repository: HostRepository, header: SnapshotHeader, location: Location): Promise<Uint8Array> {
@@ -89,15 +120,14 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
   function readMember(repository: HostRepository, header: SnapshotHeader, location: Location): Promise<Uint8Array> {
     const [packIndex, offset, length] = location
     return orUnavailable(`member ${packIndex}:${offset}+${length} of ${repository.id} at ${header.commit}`, async () => {
-      return await unpack(await readStored(repository, header, location), { maxOutputLength: MEMBER_BYTES })
+      return await unpackMember(await readStored(repository, header, location))
     })
   }
 
   async function openSnapshot(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null> {
-    const key = headerKey(repository, commit)
-    const stored = await cache.get(key, () => orUnavailable(key, () => readHeader(blobs, repository, commit)))
+    const stored = await headers.open(repository, commit)
     if (stored === null) return null
-    const { header, createdAt } = stored
+    const { header, createdAt, digest } = stored
     const member = (location: Location) => readMember(repository, header, location)
     const cacheKey = (kind: string, location: Location) =>
       `${kind} ${packKey(repository, header.packs[location[0]]?.name ?? '')} ${location[1]}`
@@ -114,7 +144,13 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
       })
     }
 
-    return {
+    function made<Value>(kind: string, location: Location, make: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value> {
+      return cache.get(cacheKey(kind, location), async () => make(await member(location)))
+    }
+
+    const watched = <Value>(read: () => Promise<Value>) => headers.watch(repository, stored, read)
+
+    const snapshot: Snapshot = {
       repository,
       commit,
       header,
@@ -130,10 +166,10 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
 
       async range(table, { prefix = '', from = '', limit = Number.POSITIVE_INFINITY } = {}) {
         const start = compareBytes(from, prefix) > 0 ? from : prefix
+        const numbers = shardsOfRange(header.tables[table], start, prefix, limit)
+        const shards = await Promise.all(numbers.map(number => shard(table, number)))
         const found: TableRow<typeof table>[] = []
-        const { shards } = header.tables[table]
-        for (let number = Math.max(0, shardOfKey(header.tables[table], start)); number < shards.length; number++) {
-          const rows = await shard(table, number)
+        for (const rows of shards) {
           for (let at = firstRowFrom(rows, start); at < rows.length; at++) {
             const row = rows[at]
             if (!row?.[0].startsWith(prefix) || found.length >= limit) return found
@@ -143,31 +179,39 @@ export function createSnapshotReader(blobs: BlobStore, cacheBytes = CACHE_BYTES)
         return found
       },
 
-      record(location) {
-        return cache.get(cacheKey('record', location), async () => {
-          const value = ownCopy(await member(location))
-          return { value, size: value.length }
-        })
-      },
+      record: location => made('record', location, async bytes => ({ value: ownBytes(bytes), size: bytes.length })),
+
+      made,
 
       async search() {
         const { search } = header
         const read = (location: Location) => readStored(repository, header, location)
-        return search && openSection(searchCache, { key: `the search section of ${key}`, section: search, read })
+        // A section that is written anew may have other bytes, since it says where texts lie.
+        const name = `the search section of ${headerKey(repository, commit)} as of ${digest}`
+        const section = search && (await openSection(searchCache, { key: name, section: search, read }))
+        return (
+          section && {
+            head: section.head,
+            itemsBelow: folder => watched(() => section.itemsBelow(folder)),
+            lookUp: wishes => watched(() => section.lookUp(wishes)),
+            wordsNear: words => watched(() => section.wordsNear(words)),
+            postings: terms => watched(() => section.postings(terms)),
+            items: numbers => watched(() => section.items(numbers)),
+          }
+        )
       },
+    }
+    return {
+      ...snapshot,
+      get: (table, key) => watched(() => snapshot.get(table, key)),
+      range: (table, options) => watched(() => snapshot.range(table, options)),
+      record: location => watched(() => snapshot.record(location)),
+      made: (kind, location, make) => watched(() => snapshot.made(kind, location, make)),
+      search: () => watched(() => snapshot.search()),
     }
   }
 
   return { open: openSnapshot }
-}
-
-async function readHeader(blobs: BlobStore, repository: HostRepository, commit: CommitSha) {
-  const blob = await blobs.read(headerKey(repository, commit))
-  if (blob === null) return null
-  const bytes = await unpack(blob.bytes, { maxOutputLength: MEMBER_BYTES })
-  const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
-  if (header.commit !== commit || header.repositoryId !== repository.id) throw new Error('the header is of another commit')
-  return { value: { header, createdAt: blob.createdAt }, size: bytes.length * PARSED_FACTOR }
 }
 
 const SHARD_SCHEMAS = Object.fromEntries(
@@ -189,6 +233,25 @@ function shardAt(index: TableIndex, number: number): TableIndex['shards'][number
 /** The only shard that may hold the key; -1 when the key is before all of them. */
 function shardOfKey(index: TableIndex, key: string): number {
   return lastIndexWhere(index.shards.length, number => compareBytes(shardAt(index, number)[0], key) <= 0)
+}
+
+/**
+ * The shards in which rows from `start` on may lie that begin with the prefix: enough for `limit` rows wherever in the first of them they begin.
+ * They are neighbours in a pack, so that reading one more than it takes costs less than asking again.
+ */
+function shardsOfRange(index: TableIndex, start: string, prefix: string, limit: number): number[] {
+  const { shards, rows } = index
+  const numbers: number[] = []
+  let rowsBehindFirst = 0
+  for (let number = Math.max(0, shardOfKey(index, start)); number < shards.length && rowsBehindFirst < limit; number++) {
+    const [firstKey, rowsBefore] = shardAt(index, number)
+    if (numbers.length > 0) {
+      if (!firstKey.startsWith(prefix)) break
+      rowsBehindFirst += (shards[number + 1]?.[1] ?? rows) - rowsBefore
+    }
+    numbers.push(number)
+  }
+  return numbers
 }
 
 /** The first row whose key is `key` or behind it. */

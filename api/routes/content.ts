@@ -1,5 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
+import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
@@ -10,15 +11,17 @@ import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
+import { ReplacedSnapshot } from '../reading/unavailable.ts'
 
 /** The five endpoints over a mount: contract in, use case out. */
 export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' | 'find' | 'skills' | 'files'> {
   return {
-    mounts: async address => {
-      const mount = await openMount(deps, address)
-      await keepListed(deps, mount)
-      return describeMount(deps, mount)
-    },
+    mounts: address =>
+      unlessReplaced(async () => {
+        const mount = await openMount(deps, address)
+        await keepListed(deps, mount)
+        return describeMount(deps, mount)
+      }),
     browse: (address, query) => onceReady(deps, address, mount => browseFolder(deps, mount, query)),
     find: (address, query) => {
       return onceReady(
@@ -29,12 +32,31 @@ export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' 
       )
     },
     skills: (address, query) => onceReady(deps, address, mount => readSkillPage(deps, mount, query)),
-    files: async (address, query) => readFilePage(deps, await openMount(deps, address), query),
+    files: (address, query) => unlessReplaced(async () => readFilePage(deps, await openMount(deps, address), query)),
+  }
+}
+
+/** A snapshot may be written anew while it is read, or have been since its header was kept in memory. Then all of it is read again, once. */
+async function unlessReplaced<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await read()
+    throw error
   }
 }
 
 /** Until the index is ready its state is the answer. */
-async function onceReady<Answer>(
+function onceReady<Answer>(
+  deps: Deps,
+  address: Address,
+  read: (mount: ReadyMount) => Promise<Answer>,
+  readAhead?: (snapshot: Snapshot) => Promise<unknown>,
+): Promise<Answer | IndexingAnswer | FailedAnswer> {
+  return unlessReplaced(() => readOnceReady(deps, address, read, readAhead))
+}
+
+async function readOnceReady<Answer>(
   deps: Deps,
   address: Address,
   read: (mount: ReadyMount) => Promise<Answer>,

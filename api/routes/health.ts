@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 
-/** `/healthz`: the process answers. `/readyz`: so does its store. */
-export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'probeStore'>): void {
+/** `/healthz`: the process answers. `/readyz`: it can do its work, and is not about to stop. */
+export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'checkReady'>): void {
   app.get('/healthz', { schema: { hide: true } }, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   )
@@ -10,10 +10,10 @@ export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'probeStor
   app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     try {
-      await deps.probeStore()
+      await deps.checkReady()
       return { status: 'ready' }
     } catch (error) {
-      request.log.warn({ err: error }, 'the store does not answer')
+      request.log.warn({ err: error }, 'not ready')
       return reply.code(503).send({ status: 'unavailable' })
     }
   })

@@ -43,6 +43,7 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
             error => log.warn({ err: error }, 'what was pushed could not be offered for indexing'),
           )
           working.add(work)
+          deps.onWorking?.(work)
           void work.finally(() => working.delete(work))
           return reply.code(202).send()
         }

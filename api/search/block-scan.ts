@@ -19,12 +19,11 @@ export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): Foun
   const bytes = encodeText(term)
   const found: FoundTerm[] = []
   const { texts, lists } = openTermsBlock(block)
-  // Lists are passed over only when it is known how many.
-  for (let passed = 1; texts.next(); passed++) {
-    const order = compareStart(texts.text, bytes)
-    if (order > 0) break
-    if (order < 0 || !(orLonger || texts.text.length === bytes.length)) continue
-    for (; passed > 0; passed--) lists.next()
+  const steps = texts.seek(bytes)
+  if (steps > 0) lists.pass(steps)
+  for (let isTerm = steps > 0; isTerm && compareStart(texts.text, bytes) === 0; isTerm = texts.next()) {
+    if (found.length > 0) lists.next()
+    if (!orLonger && texts.text.length > bytes.length) break
     found.push({ term: textOf(texts.text), items: lists.count, postings: listAtHand(block, lists) })
   }
   return found

@@ -1,5 +1,6 @@
 import { FIND_FOLDED_FILES } from '#core/limits.ts'
 import { ITEM_KIND, type SearchHead } from '#core/search/head.ts'
+import { lastIndexWhere } from '../reading/bisect.ts'
 import type { Ranking } from './ranking.ts'
 
 /** Numbers of items: from the first up to, not including, the second. */
@@ -38,29 +39,33 @@ export interface FoundPage {
  * Only what the pages so far show is put in order: of the rest, scores are counted. Uses up the scratch of the ranking.
  */
 export function foldPage(
-  { scores, scratch, best }: Ranking,
+  { scores, scratch, matched }: Ranking,
   head: Pick<SearchHead, 'kinds' | 'owners'>,
   { mounted, visible, offset, limit }: Page,
 ): FoundPage {
-  if (best === 0) return { units: [], hasMore: false }
   const unitOf = unitsBelow(head, mounted)
-  const [from, to] = visible
+  const members = itemsOf(matched, visible)
 
+  const found: number[] = []
   const bests = scratch.fill(0)
-  for (let item = from; item < to; item++) {
-    const score = scores[item] ?? 0
-    if (score === 0) continue
+  for (let index = 0; index < members.length; index++) {
+    const item = members[index] as number
     const unit = unitOf(item)
-    if (unit >= 0 && score > (bests[unit] ?? 0)) bests[unit] = score
+    if (unit < 0) continue
+    const score = scores[item] ?? 0
+    const before = bests[unit] ?? 0
+    if (before === 0) found.push(unit)
+    if (score > before) bests[unit] = score
   }
 
   const wanted = offset + limit + 1
-  const { score: last, above } = scoreOfPlace(bests, mounted, wanted)
+  const { score: last, above } = scoreOfPlace(bests, found, wanted)
   const ranked: { unit: number; score: number; member: number }[] = []
   let room = wanted - above
-  for (let member = from; member < to; member++) {
+  for (let index = 0; index < members.length; index++) {
+    const member = members[index] as number
     const score = scores[member] ?? 0
-    if (score === 0 || score < last) continue
+    if (score < last) continue
     const unit = unitOf(member)
     if (unit < 0 || bests[unit] !== score) continue
     if (score === last && room-- <= 0) continue
@@ -70,8 +75,14 @@ export function foldPage(
   ranked.sort((left, right) => right.score - left.score || left.member - right.member)
   const page = ranked.slice(offset, offset + limit)
   const units = page.map(({ unit }) => ({ item: unit, files: [], moreFiles: 0 }))
-  collectFiles(units, { scores, bests }, unitOf, visible)
+  collectFiles(units, { scores, bests }, unitOf, members)
   return { units, hasMore: ranked.length === wanted }
+}
+
+/** Those of an interval, of items in order. */
+function itemsOf(items: Uint32Array, [from, to]: Interval): Uint32Array {
+  const placeOf = (item: number) => lastIndexWhere(items.length, index => (items[index] ?? 0) < item) + 1
+  return items.subarray(placeOf(from), placeOf(to))
 }
 
 /** The result that an item belongs to; -1 for none. */
@@ -93,14 +104,14 @@ const counts = new Uint32Array(DIGITS)
  * The score of the result in a place, counted from 1, and how many results have more; 0 when there are fewer results than that.
  * Three histograms, each of the next digits of the scores that begin like the one that is looked for.
  */
-function scoreOfPlace(bests: Uint32Array, [from, to]: Interval, place: number): { score: number; above: number } {
+function scoreOfPlace(bests: Uint32Array, found: readonly number[], place: number): { score: number; above: number } {
   let prefix = 0
   let above = 0
   for (let shift = 2 * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
     counts.fill(0)
-    for (let unit = from; unit < to; unit++) {
-      const score = bests[unit] ?? 0
-      if (score === 0 || (shift < 2 * DIGIT_BITS && score >>> (shift + DIGIT_BITS) !== prefix)) continue
+    for (let index = 0; index < found.length; index++) {
+      const score = bests[found[index] as number] ?? 0
+      if (shift < 2 * DIGIT_BITS && score >>> (shift + DIGIT_BITS) !== prefix) continue
       const digit = (score >>> shift) & (DIGITS - 1)
       counts[digit] = (counts[digit] ?? 0) + 1
     }
@@ -116,13 +127,12 @@ function collectFiles(
   units: FoundUnit[],
   { scores, bests }: { scores: Uint32Array; bests: Uint32Array },
   unitOf: (item: number) => number,
-  [from, to]: Interval,
+  members: Uint32Array,
 ): void {
   bests.fill(0)
   for (const [index, { item }] of units.entries()) bests[item] = index + 1
-  for (let file = from; file < to; file++) {
-    const score = scores[file] ?? 0
-    if (score === 0) continue
+  for (let index = 0; index < members.length; index++) {
+    const file = members[index] as number
     const unit = unitOf(file)
     const found = unit >= 0 && unit !== file ? units[(bests[unit] ?? 0) - 1] : undefined
     if (found) addFile(found, file, scores)

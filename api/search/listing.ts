@@ -1,11 +1,20 @@
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { ItemRecord } from '#core/search/blocks.ts'
+import type { Loaded } from '../reading/cache.ts'
 import type { Slices } from '../reading/slices.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'
-import { bestPassage, PASSAGE_TEXT_SIZE } from './passage.ts'
+import { bestPassage } from './passage/best-passage.ts'
+import {
+  type Markup,
+  markupOf,
+  PASSAGE_TEXT_SIZE,
+  type ReadableText,
+  readableText,
+  sizeOfReadable,
+} from './passage/readable-text.ts'
+import type { WeightedTerm } from './passage/term-places.ts'
 import type { QueryTerm } from './query.ts'
 import { informationOf } from './ranking.ts'
-import type { WeightedTerm } from './term-places.ts'
 import { FULL } from './weights.ts'
 
 /** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */
@@ -21,10 +30,16 @@ export async function readListing(
   { terms, slices }: WantedPassage,
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }
-  const bytes = (await snapshot.record(text)).subarray(0, PASSAGE_TEXT_SIZE)
+  const markup = markupOf(path)
+  const readable = await snapshot.made(`readable ${markup}`, text, bytes => slices(() => readBeginning(markup, bytes)))
+  return { path, title, summary: (await slices(() => bestPassage(readable, terms))) ?? summary }
+}
+
+function readBeginning(markup: Markup, bytes: Uint8Array): Loaded<ReadableText> {
   // A character that the cut splits is left out.
-  const beginning = new TextDecoder().decode(bytes, { stream: true })
-  return { path, title, summary: (await slices(() => bestPassage(path, beginning, terms))) ?? summary }
+  const beginning = new TextDecoder().decode(bytes.subarray(0, PASSAGE_TEXT_SIZE), { stream: true })
+  const value = readableText(markup, beginning)
+  return { value, size: sizeOfReadable(value) }
 }
 
 /** A term of a query with the terms of the dictionary that answer it; `items`: how many have each. */

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { PAGE_BYTES } from '#core/search/head.ts'
-import { type Cache, ownCopy } from '../reading/cache.ts'
+import { type Cache, ownBytes } from '../reading/cache.ts'
 
 /** Bytes from `start` up to, not including, `end`. */
 export interface Range {
@@ -37,7 +37,7 @@ export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: Pag
       const start = number * PAGE_BYTES
       const bytes = await read({ start, end: Math.min(sizeBytes, start + PAGE_BYTES) })
       requireIntact(bytes, checksums, number)
-      return { value: ownCopy(bytes), size: bytes.length }
+      return { value: ownBytes(bytes), size: bytes.length }
     })
   }
 

@@ -8,8 +8,9 @@ import { FULL } from './weights.ts'
  * Version of the order of results, part of every cursor: a page of another order does not go on.
  *
  * 1: the first one that is counted.
+ * 2: a character alone finds the most frequent of the pairs that begin with it.
  */
-export const RANKING_VERSION = 1
+export const RANKING_VERSION = 2
 
 /** The postings of a query term itself, or of a term close to it where it stands nowhere. */
 export interface TermMatch {
@@ -32,10 +33,10 @@ export interface MatchedTerm extends QueryTerm {
 export interface Ranking {
   /** Score by item number; 0 for an item that does not match, or not enough. */
   scores: Uint32Array
+  /** The items that have one, in order. */
+  matched: Uint32Array
   /** Room for one number an item. */
   scratch: Uint32Array
-  /** The best score; 0 when nothing matches. */
-  best: number
 }
 
 const STOP_WORD_WEIGHT = Math.floor(0.12 * FULL)
@@ -148,21 +149,32 @@ function withNames(known: number, inNames: number, inTitle: number, count: numbe
 /** How much of the query an item has, in one byte: all of it is this. */
 const COVERED = 255
 
-/** Drops what matches too little, adds what names and skills get, and finds the best. */
+/** Drops what matches too little, and adds what names and skills get. */
 function settle(
-  { scores, scratch, covered }: Pool,
+  { scores, scratch, covered, matched }: Pool,
   { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
 ): Ranking {
-  const scoreFloor = floorOf(scores, SCORE_FLOOR)
-  const coverageFloor = floorOf(covered, COVERAGE_FLOOR)
-  let best = 0
+  let met = 0
+  let mostScore = 0
+  let mostCovered = 0
   for (let item = 0; item < scores.length; item++) {
-    let score = scores[item] ?? 0
+    const score = scores[item] ?? 0
     if (score === 0) continue
+    matched[met++] = item
+    mostScore = Math.max(mostScore, score)
+    mostCovered = Math.max(mostCovered, covered[item] ?? 0)
+  }
+  const scoreFloor = floorOf(mostScore, SCORE_FLOOR)
+  const coverageFloor = floorOf(mostCovered, COVERAGE_FLOOR)
+  let kept = 0
+  for (let index = 0; index < met; index++) {
+    const item = matched[index] as number
+    let score = scores[item] ?? 0
     if (score < scoreFloor && (covered[item] ?? 0) < coverageFloor) {
       scores[item] = 0
       continue
     }
+    matched[kept++] = item
     const known = scratch[item] ?? 0
     if (known !== 0) {
       score += Math.floor((score * NAMES_BONUS * nearlyAll(known >>> NAMES_SHIFT)) / (FULL * SHARE))
@@ -172,14 +184,11 @@ function settle(
     }
     if (kinds[item] === ITEM_KIND.skill) score = Math.floor((score * SKILL_BONUS) / FULL)
     scores[item] = score
-    if (score > best) best = score
   }
-  return { scores, scratch, best }
+  return { scores, scratch, matched: matched.subarray(0, kept) }
 }
 
-function floorOf(values: Uint32Array | Uint8Array, share: number): number {
-  let most = 0
-  for (let item = 0; item < values.length; item++) most = Math.max(most, values[item] ?? 0)
+function floorOf(most: number, share: number): number {
   return Math.ceil((most * share) / FULL)
 }
 
@@ -231,22 +240,27 @@ export function informationOf(found: number, items: number): number {
 
 const LEAST_INFORMATION = FULL / 16
 
-// Nine bytes for every item of the largest repository that was asked for; nothing else grows with a repository.
+// 13 bytes for every item of the largest repository that was asked for; nothing else grows with a repository.
 interface Pool {
   scores: Uint32Array
   scratch: Uint32Array
+  matched: Uint32Array
   covered: Uint8Array
 }
 
-let pooled: Pool = { scores: new Uint32Array(0), scratch: new Uint32Array(0), covered: new Uint8Array(0) }
+let pooled = createPool(0)
+
+function createPool(items: number): Pool {
+  const [scores, scratch, matched] = [new Uint32Array(items), new Uint32Array(items), new Uint32Array(items)]
+  return { scores, scratch, matched, covered: new Uint8Array(items) }
+}
 
 function pool(items: number): Pool {
-  if (pooled.scores.length < items) {
-    pooled = { scores: new Uint32Array(items), scratch: new Uint32Array(items), covered: new Uint8Array(items) }
-  }
+  if (pooled.scores.length < items) pooled = createPool(items)
   return {
     scores: pooled.scores.subarray(0, items).fill(0),
     scratch: pooled.scratch.subarray(0, items).fill(0),
+    matched: pooled.matched.subarray(0, items),
     covered: pooled.covered.subarray(0, items).fill(0),
   }
 }

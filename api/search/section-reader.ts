@@ -1,15 +1,16 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { BLOCK_ITEMS, type FoundTerm, type ItemRecord, readItemsBlock, type SpellingEntry } from '#core/search/blocks.ts'
+import { BLOCK_ITEMS, type FoundTerm, type ItemRecord, openItemsBlock, type SpellingEntry } from '#core/search/blocks.ts'
 import { type BlockIndex, decodeHead, HEAD_BYTES, type SearchHead } from '#core/search/head.ts'
+import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
+import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from '../reading/bisect.ts'
-import { type Cache, type Loaded, ownCopy } from '../reading/cache.ts'
+import { type Cache, type Loaded, ownBytes } from '../reading/cache.ts'
 import { orUnavailable } from '../reading/unavailable.ts'
 import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
 import type { Interval } from './folding.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
-import { locateRange, sizeOfSegments } from './segments.ts'
 import { COMPLETION_UNITS, editsOf } from './spelling.ts'
 
 /** Where a section lies, and how its bytes are read. */
@@ -29,7 +30,7 @@ export interface SearchReader {
   readonly head: SearchHead
   /** The items below a folder: paths are sorted, so they are neighbours. At most two blocks are read. */
   itemsBelow(folder: string): Promise<Interval>
-  /** For every wish the term itself, or else, where longer ones will do, at most `CONTINUATIONS` that begin with it. */
+  /** For every wish the term itself, or else, where longer ones will do, at most `CONTINUATIONS` that begin with it, the most frequent ones. */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
   /** For every misspelled word all words that it may mean, and a few more. */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
@@ -49,8 +50,8 @@ export interface DictionaryTerm {
 
 /** A section of at most this many bytes is read whole. */
 const WHOLE_BYTES = 1024 * 1024
-/** What a block may unpack to: 32 items with the longest paths, titles and summaries in the longest spelling. */
-const UNPACKED_BLOCK_BYTES = 1024 * 1024
+/** What a block may unpack to, 32 items with the longest paths, titles and summaries in the longest spelling; and what nearly all do. */
+const UNPACKED_BLOCK = { maxOutputLength: 1024 * 1024, chunkSize: 26 * 1024 }
 const CONTINUATIONS = 16
 
 /**
@@ -90,7 +91,7 @@ async function loadSection({ section, read }: StoredSection): Promise<Loaded<Ope
   if (crc32(packedHead) !== headChecksum) throw new Error('its bytes are damaged')
   const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
   if (start > 0) return { value: { head, whole: null }, size: sizeOfHead(head) }
-  const body = ownCopy(bytes.subarray(0, headStart))
+  const body = ownBytes(bytes).subarray(0, headStart)
   return { value: { head, whole: openWhole(body, head.checksums) }, size: sizeOfHead(head) + body.length }
 }
 
@@ -136,28 +137,33 @@ function createReader(key: string, head: SearchHead, file: CheckedFile): SearchR
         const blocks = await readBlocks(
           head.items,
           borders.map(({ block }) => block),
-          readItemsBlock,
+          openItemsBlock,
         )
-        const [from = 0, to = 0] = borders.map(({ path, block }) => {
-          const before = blocks.get(block)?.filter(item => compareBytes(item.path, path) < 0).length
-          return before === undefined ? 0 : block * BLOCK_ITEMS + before
+        const [from = 0, to = 0] = borders.map(({ path, block: number }) => {
+          const block = blocks.get(number)
+          if (block === undefined) return 0
+          const isBefore = (place: number) => compareBytes(block.at(place).path, path) < 0
+          return number * BLOCK_ITEMS + lastIndexWhere(block.items, isBefore) + 1
         })
         return [from, to]
       }),
 
     lookUp: wishes =>
       guarded('terms', async () => {
-        const places = wishes.map(({ term, orLonger }) => {
-          const block = lastBlockUpTo(head.terms, term)
+        const names = wishes.map(({ term }) => nameOfTerm(term))
+        const places = wishes.map(({ orLonger }, index) => {
+          const block = lastBlockUpTo(head.terms, names[index] ?? '')
           return orLonger ? [block, block + 1] : [block]
         })
         const blocks = await readBlocks(head.terms, places.flat(), block => block)
-        return wishes.map((wish, index) => {
+        return wishes.map(({ term, orLonger }, index) => {
           const found = (places[index] ?? []).flatMap(number => {
             const block = blocks.get(number)
-            return block === undefined ? [] : findTerms(block, wish).map(term => placed(head, number, term))
+            const entries = block === undefined ? [] : findTerms(block, { term: names[index] ?? '', orLonger })
+            return entries.map(entry => placed(head, number, entry))
           })
-          return found[0]?.term === wish.term ? found.slice(0, 1) : found.slice(0, CONTINUATIONS)
+          if (found[0]?.term === term) return found.slice(0, 1)
+          return found.toSorted((left, right) => right.items - left.items).slice(0, CONTINUATIONS)
         })
       }),
 
@@ -184,11 +190,11 @@ function createReader(key: string, head: SearchHead, file: CheckedFile): SearchR
         const blocks = await readBlocks(
           head.items,
           wanted.map(number => Math.floor(number / BLOCK_ITEMS)),
-          readItemsBlock,
+          openItemsBlock,
         )
         return new Map(
           wanted.map(number => {
-            const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.[number % BLOCK_ITEMS]
+            const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.at(number % BLOCK_ITEMS)
             if (item === undefined) throw new RangeError(`there is no item ${number}`)
             return [number, item]
           }),
@@ -201,11 +207,12 @@ const NO_BYTES = new Uint8Array(0)
 const NO_RANGE: Range = { start: 0, end: 0 }
 
 function unpackBlock(packed: Uint8Array): Uint8Array {
-  return inflateRawSync(packed, { maxOutputLength: UNPACKED_BLOCK_BYTES })
+  return inflateRawSync(packed, UNPACKED_BLOCK)
 }
 
 /** A term of a block with the place of its postings in the section. */
-function placed(head: SearchHead, block: number, { term, items, postings }: FoundTerm): DictionaryTerm {
+function placed(head: SearchHead, block: number, { term: name, items, postings }: FoundTerm): DictionaryTerm {
+  const term = termOfName(name)
   if (postings instanceof Uint8Array) return { term, items, postings }
   const listsStart = head.postings[block] ?? 0
   return { term, items, postings: { start: listsStart + postings.start, end: listsStart + postings.end } }

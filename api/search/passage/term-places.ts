@@ -29,7 +29,8 @@ const IN_RUN = String.raw`\w.:/+#\-\u00a8-\u0dff\u0f00-\u0fff\u10a0-\u10ff\u1200
 /** What the analyzer may fold to other letters. A run that has any is asked about. */
 const FOLDED = String.raw`\u00a8-\u0390\u03aa-\u03b0\u03c2\u03ca-\u040f\u0419\u0439\u0450-\u1fff\u2070-\u218f\u2460-\u24ff\u2c00-\u2dff\ua640-\uabff\ufb00-\ufefc\u3250-\u325f\u32b1-\u32cf\u3371-\u33df\uff10-\uff19\uff21-\uff3a\uff41-\uff5a`
 const HAS_RUN = new RegExp(`^[${IN_RUN}]`)
-/** Few ranges, since every text is tested; it may say yes for nothing. */
+const HAS_FOLDED = new RegExp(`[${FOLDED}]`)
+/** Few ranges, since most texts have none of them; it may say yes for nothing. */
 const MAY_FOLD = /[\u00a8-\u1fff\u2070-\u218f\u2460-\u2dff\u3248-\u33ff\ua640-\uabff\ufb00-\ufefc\uff10-\uff5a]/
 /** What was met is forgotten when it is more. */
 const MET_RUNS = 20_000
@@ -56,10 +57,15 @@ function stemOf(term: string): string {
   return term.length > 2 ? term.replace(/y$/, '') : term
 }
 
+/** Whether the analyzer may fold something in a text. */
+export function mayFold(text: string): boolean {
+  return MAY_FOLD.test(text) && HAS_FOLDED.test(text)
+}
+
 /** The places where the analyzer finds the terms. Time is linear in the text. */
-export function findPlaces(finder: TermFinder, text: string): TermPlaces {
+export function findPlaces(finder: TermFinder, text: string, isFolded = MAY_FOLD.test(text)): TermPlaces {
   const { met } = finder
-  const pattern = MAY_FOLD.test(text) ? finder.foldedPattern : finder.pattern
+  const pattern = isFolded ? finder.foldedPattern : finder.pattern
   const places: TermPlaces = { starts: [], numbers: [] }
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {

@@ -1,4 +1,4 @@
-import { hiddenCharacters } from '#core/hidden-text.ts'
+import { visibleLine } from '#core/hidden-text.ts'
 
 /**
  * The text of a Markdown block on one line, as a reader sees it: without marks, tags, images and the targets of links.
@@ -206,19 +206,3 @@ function endOfRun(text: string, start: number, character: string): number {
   while (text[end] === character) end++
   return end
 }
-
-/** The same text on one line, without what a reader cannot see. */
-export function visibleLine(text: string): string {
-  if (!MAY_HIDE.test(text)) return text.trim()
-  let visible = ''
-  let from = 0
-  for (const { index, character } of hiddenCharacters(text)) {
-    visible += text.slice(from, index) + (/[\p{Cc}\p{Z}]/u.test(character) ? ' ' : '')
-    from = index + character.length
-  }
-  return (visible + text.slice(from)).toWellFormed().replace(/\s+/gu, ' ').trim()
-}
-
-/** All but ranges of characters that are seen; and spaces side by side. */
-const MAY_HIDE =
-  /[^\x20-\x7e\xa1-\xac\xae-\u034e\u0370-\u0560\u0900-\u109f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u3001-\u3163\u3165-\ud7ff]| {2}/
