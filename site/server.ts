@@ -6,6 +6,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
+import { ACCOUNT_HOST } from './lib/links.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -23,7 +24,7 @@ const ENTRY = new URL('server/entry.mjs', DIST)
  * The pages of the service, rendered by Astro inside this process, and their static files.
  *
  * The instance it is registered on rewrites `/<host>/<anything>` to `/<host>/~`, so that no router decodes an address, and keeps what stood
- * there as `request.rawAddress`.
+ * there as `request.rawAddress`; `/owners/<anything>` likewise, without its prefix.
  *
  * @throws Error at start when the site was not built
  */
@@ -43,6 +44,7 @@ export async function sitePlugin(app: FastifyInstance, options: SiteOptions): Pr
   app.get('/', page('/'))
   app.get('/open', page('/open'))
   for (const host of Object.keys(HOST_NAMES)) app.get(`/${host}/~`, page(`/${host}/~`))
+  if (options.hosts.includes(ACCOUNT_HOST)) app.get('/owners/~', page('/owners/~'))
   app.setNotFoundHandler(page('/404'))
 
   await app.register(fastifyStatic, {

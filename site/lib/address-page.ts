@@ -1,13 +1,14 @@
-import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowsePage } from '#core/contract/browse.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
+import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
-import { type Look, VIEWS, type View } from './links.ts'
-import { readAddress } from './read-address.ts'
+import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { readAddress, readOwner } from './read-address.ts'
 
 /** What the page of an address asks for, as its URL says it. */
 export interface PageRequest {
@@ -35,9 +36,10 @@ export type PageContent =
 
 /** Everything the page of an address shows. `status` is the HTTP status that the API gave. */
 export type AddressPage =
-  /** The repository has another name, or is spelled otherwise, at its host. `location`: where the same is shown under it. */
+  /** The repository has another name, or is spelled otherwise, at its host; or an account was named. `location`: where it is shown. */
   | { kind: 'moved'; location: string }
-  | { kind: 'problem'; status: number; error: ApiError; asked?: Address }
+  /** `fileHref`: where what the address names is shown, if that is a file. */
+  | { kind: 'problem'; status: number; error: ApiError; asked?: Address; fileHref?: string | undefined }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
 
 /**
@@ -53,7 +55,10 @@ export async function loadAddressPage(
   query: URLSearchParams,
 ): Promise<AddressPage> {
   const asked = readAddress(rawAddress, hosts)
-  if ('error' in asked) return { kind: 'problem', ...asked }
+  if ('error' in asked) {
+    const owner = asked.error.code === 'address.incomplete' ? accountOf(rawAddress, hosts) : null
+    return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner) }
+  }
   const request = readPageRequest(query)
   if (request === null) {
     const message = `a page has one of these views: ${VIEWS.join(', ')}`
@@ -63,7 +68,11 @@ export async function loadAddressPage(
   // Formatted anew, so that nothing on the way to the API can take its path for another one.
   const asking = formatAddress(asked.address)
   const [mount, view] = await Promise.all([client.get('mounts', asking, {}), loadView(client, asking, request)])
-  if (!mount.ok) return { kind: 'problem', status: mount.status, error: mount.error, asked: asked.address }
+  if (!mount.ok) {
+    const { status, error } = mount
+    const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
+    return { kind: 'problem', status, error, asked: asked.address, fileHref }
+  }
 
   const address = parseAddress(mount.answer.address, hosts)
   const { owner, repository } = address
@@ -73,6 +82,23 @@ export async function loadAddressPage(
   }
   const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
+}
+
+/** The login that an address names which ends behind it; `null` without one. */
+function accountOf(rawAddress: string, hosts: readonly string[]): string | null {
+  const read = readOwner(rawAddress)
+  return 'owner' in read && hosts.includes(read.host) ? read.owner : null
+}
+
+/** An address names a folder; where it names a skill or a file instead, the page that shows it. */
+async function findFile(client: ApiClient, address: Address): Promise<string | undefined> {
+  const { path } = address
+  const root = atPath(address, ROOT)
+  const found = isSkillPath(path)
+    ? await client.get('skills', formatAddress(root), { path })
+    : await client.get('files', formatAddress(root), { path, limit: '1' })
+  // What is refused, but has a source, is there.
+  return found.ok || found.error.sourceUrl !== undefined ? contentHref(root, path) : undefined
 }
 
 /** `null` for a view that does not exist. An empty parameter counts as absent. */

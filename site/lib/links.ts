@@ -7,6 +7,9 @@ export type View = (typeof VIEWS)[number]
 /** How repository text is shown: as an agent receives it, or rendered for reading. */
 export type Look = 'exact' | 'rendered'
 
+/** The host segment whose accounts have pages. */
+export const ACCOUNT_HOST = 'gh'
+
 export interface PageParameters {
   path?: string | undefined
   query?: string | undefined
@@ -28,6 +31,11 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
 
+/** The page of an account of `ACCOUNT_HOST`. */
+export function ownerHref(login: string, page = 1): string {
+  return `/owners/${ACCOUNT_HOST}/${encodeURIComponent(login)}${page > 1 ? `?page=${page}` : ''}`
+}
+
 /** The page of a content path: skills open as skills, everything else as a file. */
 export function contentHref(address: Address, path: string, look: Look = 'exact'): string {
   return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path, look })
@@ -36,6 +44,11 @@ export function contentHref(address: Address, path: string, look: Look = 'exact'
 /** The URL when a page may link to it: of the web, or of this origin. */
 export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
+}
+
+/** What a page may load as a picture: nothing but pictures of this origin. */
+export function pictureHref(url: string | null, baseUrl: string): string | undefined {
+  return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
 }
 
 export function isSkillPath(path: string): boolean {

@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { contentHref } from './links.ts'
-import { readAddress } from './read-address.ts'
+import { contentHref, ownerHref } from './links.ts'
+import { readAddress, readOwner } from './read-address.ts'
 
 /** The page that the words in the address field mean, or what is wrong with them. */
 export type OpenTarget = { location: string } | { message: string }
@@ -15,7 +15,7 @@ export interface OpenContext {
 
 /**
  * Understands an address with or without its leading slash, the address of one of our own pages, a GitHub address as copied from a browser
- * or a clone command, and `owner/repository` where GitHub is served.
+ * or a clone command, and `owner/repository` where GitHub is served. What names an account there leads to its page.
  */
 export function openTarget(text: string, { hosts, baseUrl }: OpenContext): OpenTarget {
   const words = text.trim()
@@ -52,6 +52,8 @@ function openGithub(rest: string, hosts: readonly string[]): OpenTarget {
 function open(rawAddress: string, hosts: readonly string[], locate: (address: Address) => string): OpenTarget {
   const read = readAddress(rawAddress, hosts)
   if ('address' in read) return { location: locate(read.address) }
+  const account = readOwner(rawAddress.replace(/^\/?owners\//, '').replace(/[?#].*$/s, ''))
+  if ('owner' in account && hosts.includes(account.host)) return { location: ownerHref(account.owner) }
   const { code, message } = read.error
   return {
     message: `This is no address: ${message}${code === 'address.unknown_host' ? `; one starts with ${startsOf(hosts)}` : ''}.`,

@@ -1,19 +1,40 @@
-import { type Address, parseAddress } from '#core/address.ts'
+import { type Address, type OwnerName, parseAddress, parseOwner } from '#core/address.ts'
 import type { ApiError } from './api-client.ts'
+import { ACCOUNT_HOST } from './links.ts'
 
-/** A raw address as a value, or the `address.*` error that the API would answer for it. */
-export type ReadAddress = { address: Address } | { status: number; error: ApiError }
+/** The error that the API would answer, with its status. */
+export interface Misread {
+  status: number
+  error: ApiError
+}
 
-/** @param raw percent-encoded, with or without its leading slash */
-export function readAddress(raw: string, hosts: readonly string[]): ReadAddress {
+/**
+ * A raw address as a value, or the `address.*` error of it.
+ *
+ * @param raw percent-encoded, with or without its leading slash
+ */
+export function readAddress(raw: string, hosts: readonly string[]): { address: Address } | Misread {
+  return orMisread(() => ({ address: parseAddress(raw, hosts) }))
+}
+
+/**
+ * The account that `<host>/<owner>` names, or the error `owner.invalid`.
+ *
+ * @param raw percent-encoded, with or without its leading slash
+ */
+export function readOwner(raw: string): OwnerName | Misread {
+  return orMisread(() => parseOwner(raw, [ACCOUNT_HOST]))
+}
+
+function orMisread<Value>(parse: () => Value): Value | Misread {
   try {
-    return { address: parseAddress(raw, hosts) }
+    return parse()
   } catch (error) {
-    if (!isAddressError(error)) throw error
+    if (!isServiceError(error)) throw error
     return { status: error.status, error: { code: error.code, message: error.message } }
   }
 }
 
-function isAddressError(error: unknown): error is Error & { code: string; status: number } {
-  return error instanceof Error && 'status' in error && 'code' in error && String(error.code).startsWith('address.')
+function isServiceError(error: unknown): error is Error & { code: string; status: number } {
+  return error instanceof Error && error.name === 'ServiceError' && 'status' in error && 'code' in error
 }

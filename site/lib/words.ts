@@ -8,8 +8,8 @@ export function formatNumber(value: number): string {
 }
 
 /** `1 skill`, `12 skills`. */
-export function formatCount(count: number, singular: string): string {
-  return `${formatNumber(count)} ${singular}${count === 1 ? '' : 's'}`
+export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`
 }
 
 export function formatBytes(sizeBytes: number): string {
@@ -17,6 +17,17 @@ export function formatBytes(sizeBytes: number): string {
   const [amount, unit] = sizeBytes < 1024 * 1024 ? [sizeBytes / 1024, 'KiB'] : [sizeBytes / (1024 * 1024), 'MiB']
   return `${amount < 10 ? amount.toFixed(1) : formatNumber(Math.round(amount))} ${unit}`
 }
+
+/** How long to wait, and until when where that is over a minute: `42 seconds`, `12 minutes, until 2026-11-20 21:52 UTC`. */
+export function formatWait(seconds: number, now: Date): string {
+  if (seconds <= MINUTE_SECONDS) return formatCount(seconds, 'second')
+  const minutes = Math.ceil(seconds / MINUTE_SECONDS)
+  // The next full minute, so that nobody comes too early.
+  const until = Math.ceil((now.getTime() / 1000 + seconds) / MINUTE_SECONDS) * MINUTE_SECONDS
+  return `${formatCount(minutes, 'minute')}, until ${formatInstant(new Date(until * 1000).toISOString())}`
+}
+
+const MINUTE_SECONDS = 60
 
 /** `2026-11-20 21:52 UTC` */
 export function formatInstant(instant: string): string {
