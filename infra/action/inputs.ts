@@ -1,0 +1,44 @@
+import { z } from 'zod'
+
+/** An input is missing or wrong. The message names it. */
+export class InputError extends Error {}
+
+const Service = z.string().transform((text, context): string | null => {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url && /^https?:$/.test(url.protocol) && url.href.replace(/\/$/, '') === url.origin) return url.origin
+  context.addIssue('must be an origin like https://skills.example.org')
+  return z.NEVER
+})
+
+const Inputs = z
+  .object({
+    mode: z.enum(['prewarm', 'build'], 'must be prewarm or build'),
+    service: Service,
+    store: z.string().regex(/^(s3:.+)?$/, 'must be s3:<bucket> or s3:<bucket>/<prefix>'),
+    role: z.string(),
+    audience: z.string().min(1, 'must not be empty'),
+    checkout: z.string().min(1, 'must be a folder'),
+    timeout: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds, 1 to 3600')
+      .transform(Number)
+      .refine(seconds => seconds <= 3_600, 'must be a number of seconds, 1 to 3600'),
+  })
+  .superRefine(({ mode, service, store }, context) => {
+    if (mode === 'prewarm' && service === null)
+      context.addIssue({ code: 'custom', path: ['service'], message: 'is needed to prewarm' })
+    if (mode === 'build' && store === '') context.addIssue({ code: 'custom', path: ['store'], message: 'is needed to build' })
+  })
+
+/** What the author of a workflow has said; `action.yml` tells what each is for, and what it is when nothing is said. */
+export type Inputs = z.infer<typeof Inputs>
+
+/** @param inputOf the text of an input, without white space at its ends. @throws InputError */
+export function readInputs(inputOf: (name: string) => string): Inputs {
+  const names = Object.keys(Inputs.shape)
+  const parsed = Inputs.safeParse(Object.fromEntries(names.map(name => [name, inputOf(name)])))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new InputError(`input ${String(issue?.path[0])}: ${issue?.message}`)
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import * as core from '@actions/core'
+import { formatAddress } from '#core/address.ts'
+import { ROOT } from '#core/repo-path.ts'
+import { parseInfraSettings } from '#infra/config.ts'
+import { openStores } from '#infra/stores.ts'
+import { build } from './build.ts'
+import { type Inputs, readInputs } from './inputs.ts'
+import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
+import { prewarm } from './prewarm.ts'
+import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
+
+/** The Action, as `action.yml` describes it. What goes wrong is said in one line, and the step fails. */
+async function run(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const inputs = readInputs(name => core.getInput(name))
+    const workflow = readWorkflow(env, JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8')))
+    await tell(await outcomeOf(inputs, workflow, env))
+  } catch (error) {
+    core.setFailed((error as Error).message)
+  }
+}
+
+async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const { owner, name, commit } = workflow
+  const address = formatAddress({ host: 'gh', owner, repository: name, ref: commit, path: ROOT })
+  const built = inputs.mode === 'build' ? await buildHere(inputs, workflow, env) : null
+  const page = inputs.service && `${inputs.service}${address}`
+  if (inputs.service === null) return { address, commit, page, ...required(built) }
+  const { index } = await prewarm({
+    service: inputs.service,
+    address,
+    timeoutSeconds: inputs.timeout,
+    onWaiting: core.info,
+  })
+  const { counts, diagnostics, truncated } = index
+  return { address, commit, page, ...counts, isPartial: truncated, diagnostics }
+}
+
+async function buildHere(inputs: Inputs, { repository, commit, isDefault, isProposed }: WorkflowRun, env: NodeJS.ProcessEnv) {
+  if (isProposed)
+    throw new WorkflowError('a pull request is not built: its commit may be anybody’s. Use prewarm, or build on push')
+  if (!repository) throw new WorkflowError('this event does not describe the repository: build on push or workflow_dispatch')
+  return withIdentity(inputs, env, async identified => {
+    const stores = await openStores(parseInfraSettings({ ...identified, MOUNTGLASS_STORE: inputs.store }))
+    try {
+      const built = await build(stores, {
+        repository,
+        commit,
+        isDefault,
+        folder: resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout),
+      })
+      core.info(built.objects === 0 ? 'already indexed' : `${built.objects} objects, ${built.bytes} bytes written`)
+      return built
+    } finally {
+      await stores.close()
+    }
+  })
+}
+
+/** The environment in which the role of the inputs is taken on, with a token that is gone afterwards. */
+async function withIdentity<Value>(
+  { role, audience }: Inputs,
+  env: NodeJS.ProcessEnv,
+  use: (env: NodeJS.ProcessEnv) => Promise<Value>,
+): Promise<Value> {
+  if (role === '') return use(env)
+  const file = join(env.RUNNER_TEMP ?? tmpdir(), `mountglass-${randomUUID()}`)
+  await writeFile(file, await identityToken(audience), { mode: 0o600 })
+  try {
+    // The SDK looks for these itself, and takes the role on anew when a long build outlives it.
+    Object.assign(env, { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: role, AWS_ROLE_SESSION_NAME: 'mountglass' })
+    return await use(env)
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+async function identityToken(audience: string): Promise<string> {
+  try {
+    return await core.getIDToken(audience)
+  } catch (cause) {
+    throw new WorkflowError(
+      `GitHub gives no OIDC token: does the job have the permission id-token: write? ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+}
+
+async function tell(outcome: Outcome): Promise<void> {
+  for (const [name, value] of Object.entries(outputsOf(outcome))) core.setOutput(name, value)
+  for (const { severity, message, ...properties } of annotationsOf(outcome)) ANNOTATE[severity](message, properties)
+  core.info(`${outcome.skills} skills, ${outcome.documents} documents: ${outcome.page ?? outcome.address}`)
+  if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(summaryOf(outcome)).write()
+}
+
+const ANNOTATE = { error: core.error, warning: core.warning, notice: core.notice }
+
+function required<Value>(value: Value | null): Value {
+  if (value === null) throw new Error('nothing was built')
+  return value
+}
+
+await run(process.env)

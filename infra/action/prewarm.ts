@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Mount, type Overview } from '#core/contract/mount.ts'
+import { ErrorAnswer } from '#core/contract/shared.ts'
+
+/** The deployment will not have the address ready, or not in time. The message is for the author of the workflow. */
+export class PrewarmError extends Error {}
+
+export type ReadyMount = Mount & { index: Overview }
+
+export interface PrewarmOptions {
+  /** Origin of the deployment. */
+  service: string
+  /** Canonical, with a leading slash. */
+  address: string
+  timeoutSeconds: number
+  /** Told what is waited for, once for each thing. */
+  onWaiting(reason: string): void
+}
+
+const PAUSE_MS = { first: 500, max: 5_000 }
+const REQUEST_MS = 30_000
+const ANSWER_BYTES = 4 * 1024 * 1024
+/** A commit that was just pushed may be unknown for as long as the deployment keeps what the host said before. */
+const UNKNOWN_MS = 90_000
+
+type Asked =
+  | { status: 'ready'; mount: ReadyMount }
+  | { status: 'waiting'; reason: string; retryAfterMs?: number }
+  /** Final once it has lasted. */
+  | { status: 'unknown'; reason: string }
+  | { status: 'refused'; reason: string }
+
+/**
+ * Asks for the address until its index is ready. To ask is what leaves the job; nobody needs a permission for it.
+ *
+ * @throws PrewarmError
+ */
+export async function prewarm({ service, address, timeoutSeconds, onWaiting }: PrewarmOptions): Promise<ReadyMount> {
+  const startedAt = performance.now()
+  const elapsedMs = () => performance.now() - startedAt
+  const url = `${service}/api/v1/mounts${address}`
+  let said = ''
+  for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(PAUSE_MS.max, pauseMs * 2)) {
+    const asked = await ask(url, Math.min(REQUEST_MS, timeoutSeconds * 1000))
+    if (asked.status === 'ready') return asked.mount
+    const isFinal = asked.status === 'refused' || (asked.status === 'unknown' && elapsedMs() > UNKNOWN_MS)
+    if (isFinal) throw new PrewarmError(asked.reason)
+    const waitMs = Math.max(pauseMs, (asked.status === 'waiting' && asked.retryAfterMs) || 0)
+    if (elapsedMs() + waitMs > timeoutSeconds * 1000)
+      throw new PrewarmError(`not ready after ${timeoutSeconds} seconds: ${asked.reason}`)
+    if (asked.reason !== said) onWaiting(asked.reason)
+    said = asked.reason
+    await sleep(waitMs)
+  }
+}
+
+async function ask(url: string, timeoutMs: number): Promise<Asked> {
+  let answer: Response
+  let body: unknown
+  try {
+    answer = await fetch(url, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) })
+    body = await readJson(answer)
+  } catch (error) {
+    const { name, message, cause } = error as Error
+    return {
+      status: 'waiting',
+      reason: `the deployment cannot be reached: ${(cause as Error | undefined)?.message ?? (message || name)}`,
+    }
+  }
+  return answer.status === 200 ? readMount(body) : readRefusal(answer, body)
+}
+
+function readMount(body: unknown): Asked {
+  const parsed = Mount.safeParse(body)
+  if (!parsed.success) return { status: 'refused', reason: 'what answers there is no deployment of Mountglass' }
+  const { index } = parsed.data
+  if (index.status === 'ready') return { status: 'ready', mount: { ...parsed.data, index } }
+  if (index.status === 'indexing') return { status: 'waiting', reason: 'the commit is being indexed' }
+  return {
+    status: 'refused',
+    reason: `indexing failed with ${index.errorCode}; the deployment tries again from ${index.retryAt} on`,
+  }
+}
+
+function readRefusal(answer: Response, body: unknown): Asked {
+  const error = ErrorAnswer.safeParse(body).data?.error
+  const reason = error ? `${error.code}: ${error.message}` : `the deployment answers ${answer.status}`
+  if (error?.code === 'mount.ref_not_found') return { status: 'unknown', reason }
+  const isPassing = answer.status >= 500 || answer.status === 429
+  if (!isPassing) return { status: 'refused', reason }
+  const seconds = Number(answer.headers.get('retry-after'))
+  return { status: 'waiting', reason, ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}) }
+}
+
+/** `undefined`: it is no JSON, or longer than an answer of ours can be. */
+async function readJson(answer: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES) return undefined
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    return undefined
+  }
+}
