@@ -176,6 +176,34 @@ describe('left out', () => {
   })
 })
 
+test('the log says once what is left out and why, and nothing of a reference repository that nobody asked for', async () => {
+  const lines: { level: number; address?: string; reason?: string }[] = []
+  const stream = { write: (line: string) => lines.push(JSON.parse(line)) }
+  const logger = { level: 'warn', stream }
+  const at = await start(
+    ['/local/acme/handbok', '/gh/acme/handbook', '/local/acme/handbook@nothing', '/local/acme/free', '/local/acme/mixed']
+      .map(address => `- address: ${address}\n`)
+      .join(''),
+    {},
+    { logger, github: { withToken: false } },
+  )
+  for (const address of ['/local/acme/free', '/local/acme/mixed']) await at.open(address)
+  at.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api' } })
+  for (let visit = 0; visit < 2; visit++) expect(await addresses(at)).toEqual(['/local/acme/mixed'])
+  const told = lines.map(({ level, address, reason }) => `${level} ${address} ${reason}`)
+  expect(told.sort()).toEqual([
+    '40 /gh/acme/handbook no answer in time',
+    '40 /local/acme/free no license found',
+    '40 /local/acme/handbok mount.repo_not_found',
+    '40 /local/acme/handbook@nothing mount.ref_not_found',
+  ])
+
+  await at.close()
+  lines.length = 0
+  expect(await items(await start(null, {}, { logger }))).toEqual([])
+  expect(lines).toEqual([])
+})
+
 describe('what the operator vouches for', () => {
   test('is verified on the card and on every mount of the repository, in any spelling that the host takes', async () => {
     const at = await start(

@@ -58,19 +58,13 @@ async function push(files: Record<string, string>, options: { branch?: string; i
   return { after, payload, answer }
 }
 
-/** Runs the jobs that wait, once the work behind answered messages is done: it waits for nothing but stores in memory. */
-async function indexed(): Promise<number> {
-  for (let turn = 0; turn < 20; turn++) await setImmediate()
-  return app.index()
-}
-
 describe('a push', () => {
   test('of a branch that somebody has opened is indexed at once, and shown to the next visitor', async () => {
     await app.open(ADDRESS)
     const { after, answer } = await push({ 'docs/guide.md': '# Guide\n\nTwo.\n' })
     expect(answer.status).toBe(202)
     app.github.log.clear()
-    expect(await indexed()).toBe(1)
+    expect(await app.index()).toBe(1)
     expect(app.github.log.rest).toEqual([])
     expect((await mount()).json).toMatchObject({ commit: after, index: { status: 'ready', indexedAt: expect.any(String) } })
     expect(app.github.log.lines.filter(line => line.includes('/commits/'))).toHaveLength(1)
@@ -81,7 +75,7 @@ describe('a push', () => {
     const skill = (name: string) => `---\nname: ${name}\ndescription: The ${name} one.\n---\nDo it.\n`
     await app.open(ADDRESS)
     await push({ 'skills/one/SKILL.md': skill('one') })
-    expect(await indexed()).toBe(1)
+    expect(await app.index()).toBe(1)
     expect(await skills()).toBe(1)
 
     const skillsOfNext = { 'skills/two/SKILL.md': skill('two'), 'skills/three/SKILL.md': skill('three') }
@@ -91,22 +85,22 @@ describe('a push', () => {
     await app.repository('acme/tools').git('update-ref', 'refs/heads/main', next)
     const merged = { ref: 'refs/heads/main', before: app.commitOf('acme/tools'), after: next }
     await tell('push', await pushPayload(app.github.scene, repository, merged, null))
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
     expect(await skills()).toBe(2)
   })
 
   test('is for the branch by its name as for the default branch', async () => {
     await app.open(`${ADDRESS}@main`)
     await push({ 'docs/guide.md': 'Two.' })
-    expect(await indexed()).toBe(1)
+    expect(await app.index()).toBe(1)
   })
 
   test('of what nobody has opened indexes nothing', async () => {
     await push({ 'docs/guide.md': 'Two.' })
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
     await app.open(ADDRESS)
     await push({ 'docs/guide.md': 'Three.' }, { branch: 'side' })
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
     expect((await mount(`${ADDRESS}@side`)).json.index.status).toBe('indexing')
   })
 
@@ -116,7 +110,7 @@ describe('a push', () => {
     await app.repository('acme/tools').git('update-ref', '-d', 'refs/heads/side')
     const gone = { ref: 'refs/heads/side', before: side, after: null }
     await tell('push', await pushPayload(app.github.scene, repository, gone, null))
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
     expect((await mount(`${ADDRESS}@side`)).json.error.code).toBe('mount.ref_not_found')
   })
 
@@ -135,37 +129,39 @@ describe('a push', () => {
       )),
       after: await tools.git('rev-parse', 'refs/tags/v1'),
     })
-    expect(await indexed()).toBe(1)
+    expect(await app.index()).toBe(1)
     expect((await mount(`${ADDRESS}@v1`)).json).toMatchObject({ commit: after, index: { status: 'ready' } })
   })
 
   test('that comes twice does nothing the second time', async () => {
     await app.open(ADDRESS)
     const { payload } = await push({ 'docs/guide.md': 'Two.' }, { id: 'one' })
-    expect(await indexed()).toBe(1)
+    expect(await app.index()).toBe(1)
     expect((await mount()).status).toBe(200)
     app.github.log.clear()
     expect((await tell('push', payload, { id: 'one' })).status).toBe(204)
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
     expect((await mount()).status).toBe(200)
     expect(app.github.log.all).toEqual([])
-    // Another replica has not seen it, and does the same again without harm.
-    expect((await tell('push', payload, { id: 'two' })).status).toBe(202)
-    expect(await indexed()).toBe(0)
+    // Nobody has signed the id, so under another one it is the same message.
+    expect((await tell('push', payload, { id: 'two' })).status).toBe(204)
+    // One that tells the same, as another replica hears it, does no harm.
+    expect((await tell('push', { ...payload, compare: '' }, { id: 'two' })).status).toBe(202)
+    expect(await app.index()).toBe(0)
   })
 
   test('to a repository that is private by now indexes nothing', async () => {
     await app.open(ADDRESS)
     repository.visibility = 'private'
     await push({ 'docs/guide.md': 'Two.' })
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
   })
 
   test('to a repository that this deployment refuses indexes nothing', async () => {
     await app.open(ADDRESS)
     app.deps.deny = [({ repository: name }) => name === 'tools']
     await push({ 'docs/guide.md': 'Two.' })
-    expect(await indexed()).toBe(0)
+    expect(await app.index()).toBe(0)
   })
 
   test('while the host cannot be asked goes on showing what is known', async () => {

@@ -277,7 +277,7 @@ test('a queue that takes no job is 503 skill.unavailable', async () => {
 test('healthz tells of the process, readyz of its store', async () => {
   expect((await app.get('/healthz')).json).toEqual({ status: 'ok' })
   expect((await app.get('/readyz')).json).toEqual({ status: 'ready' })
-  const away = await testApp({}, { deps: deps => ({ ...deps, probeStore: () => Promise.reject(new Error('disk is gone')) }) })
+  const away = await testApp({}, { deps: deps => ({ ...deps, checkReady: () => Promise.reject(new Error('disk is gone')) }) })
   try {
     const ready: Answer = await away.get('/readyz')
     expect([ready.status, ready.json]).toEqual([503, { status: 'unavailable' }])

@@ -1,13 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
+import { rememberListings } from '#api/owners/keep-listed.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
-import { createOwnerListings } from '#core/owner-listings.ts'
+import { createOwnerListings, type OwnerListing } from '#core/owner-listings.ts'
+import { hiddenKey, ownerListingKey } from '#core/snapshot/keys.ts'
 import { indexAddress } from '#indexer/cli.ts'
 import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import type { Repository, RepositoryOptions } from '#test/support/fake-github/world.ts'
+import { handClock, jobOf } from '#test/support/store-values.ts'
 import { type Answer, type TestApp, testApp } from '#test/support/test-app.ts'
 
 const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo it.\n`
@@ -183,6 +187,7 @@ describe('what is indexed', () => {
     await openAll('/gh/acme/later@next', `/gh/acme/later@${pinned}`)
     expect(await names()).toMatchObject({ indexed: [] })
     await openAll('/gh/acme/later')
+    app.advanceClock(60)
     expect(await names()).toMatchObject({ indexed: ['later'] })
   })
 
@@ -301,6 +306,190 @@ describe('what the host does not show to everyone', () => {
     app.github.world.remove(await shown('kit'))
     app.advanceClock(60)
     expect(await names()).toEqual({ indexed: [], others: ['later', 'plain', 'tools'] })
+  })
+})
+
+/** What is listed of the account, as it is stored. */
+async function listed(): Promise<OwnerListing[]> {
+  const account = await app.github.world.account('acme')
+  const found = await createOwnerListings(app.docs).of(`gh-${account?.id}`)
+  return found.sort((left, right) => (left.name < right.name ? -1 : 1))
+}
+
+describe('the listing of what the host does not show', () => {
+  const HOUR = 3_600
+  const hide = async () => {
+    await openAll('/gh/acme/tools', '/gh/acme/kit')
+    await shown('kit', { visibility: 'private' })
+    app.advanceClock(61)
+    expect((await names()).indexed).toEqual(['tools'])
+  }
+
+  test('goes after two days, and the snapshots are known to be hidden', async () => {
+    await hide()
+    const since = app.deps.clock.now().toISOString().slice(0, 16)
+    expect((await listed()).map(({ name, hiddenSince }) => [name, hiddenSince?.slice(0, 16)])).toEqual([
+      ['kit', since],
+      ['tools', undefined],
+    ])
+    const { id } = await shown('kit')
+    await app.deps.uses.written()
+    const key = hiddenKey({ id: `gh-${id}`, visibility: 'public' })
+    expect((await app.docs.read(key))?.value).toEqual({ since: expect.stringContaining(since) })
+
+    app.advanceClock(47 * HOUR)
+    expect((await names()).indexed).toEqual(['tools'])
+    expect((await listed()).length).toBe(2)
+    app.advanceClock(HOUR)
+    expect((await names()).indexed).toEqual(['tools'])
+    expect((await listed()).map(({ name }) => name)).toEqual(['tools'])
+  })
+
+  test('is as it was when the host shows it again, and comes back with the next visit after it went', async () => {
+    await hide()
+    await shown('kit', { visibility: 'public' })
+    app.advanceClock(61)
+    expect((await names()).indexed).toEqual(['kit', 'tools'])
+    expect((await listed()).map(({ hiddenSince }) => hiddenSince)).toEqual([undefined, undefined])
+
+    await hide()
+    app.advanceClock(49 * HOUR)
+    await names()
+    await shown('kit', { visibility: 'public' })
+    app.advanceClock(61)
+    expect((await names()).indexed).toEqual(['tools'])
+    expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(200)
+    expect((await names()).indexed).toEqual(['kit', 'tools'])
+  })
+
+  test('stays as it is while the host cannot be asked, and does not keep the page from being answered', async () => {
+    await openAll('/gh/acme/tools')
+    const before = await listed()
+    app.advanceClock(700)
+    app.github.faults.add({ status: 500, times: 9, match: { host: 'api', path: /^\/repos\// } })
+    expect((await ask()).status).toBe(503)
+    expect(await listed()).toEqual(before)
+    app.github.faults.clear()
+    app.advanceClock(5)
+
+    await hide()
+    app.advanceClock(60 * HOUR)
+    app.github.faults.add({ status: 500, times: 9, match: { host: 'api', path: '/repos/acme/kit' } })
+    expect(await names()).toEqual({ indexed: ['tools'], others: ['later', 'plain'] })
+    expect((await listed()).length).toBe(2)
+  })
+
+  test('goes at once when the name is another repository, or the repository another owner has', async () => {
+    await openAll('/gh/acme/tools', '/gh/acme/kit')
+    const { gitDir } = await shown('plain')
+    app.github.world.rename(await shown('kit'), { name: 'old-kit' })
+    app.github.repository({ owner: 'acme', name: 'kit', gitDir })
+    app.github.world.rename(await shown('tools'), { owner: app.github.organization('other') })
+    app.advanceClock(301)
+    expect((await names()).indexed).toEqual([])
+    expect(await listed()).toEqual([])
+  })
+
+  test('takes no place of what is shown, and no more questions than there are cards once it is known', async () => {
+    await addMany(150)
+    for (let number = 1; number <= 150; number++) {
+      const { id, ownerId = '' } = await describeRepository(`many-${number}`)
+      await app.docs.create(ownerListingKey(ownerId, id), {
+        repositoryId: id,
+        name: `many-${number}`,
+        commit: app.commitOf('acme/plain'),
+        license: { kind: 'none', name: null, source: null },
+        counts: { skills: number, documents: 0 },
+        skillNames: [],
+      })
+    }
+    for (let number = 101; number <= 150; number++) await shown(`many-${number}`, { visibility: 'private' })
+    app.advanceClock(61)
+    // A machine with much to do may not get all answers in time: what comes late is known at the next try.
+    const patiently = () => vi.waitFor(names, { timeout: 20_000 })
+    const numbersOf = (found: string[]) => found.map(name => Number(name.slice('many-'.length)))
+    expect(numbersOf((await patiently()).indexed)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index))
+    app.advanceClock(61)
+    app.github.log.clear()
+    expect((await patiently()).indexed.length).toBe(100)
+    const questions = app.github.log.lines.filter(line => line.startsWith('GET /repos/'))
+    expect(questions.length).toBe(100)
+    // The most skills of all come first again when they come back.
+    for (let number = 101; number <= 150; number++) await shown(`many-${number}`, { visibility: 'public' })
+    await shown('many-100', { visibility: 'private' })
+    app.advanceClock(61)
+    expect(numbersOf((await patiently()).indexed)[0]).toBe(150)
+  })
+})
+
+describe('what is listed of an account', () => {
+  test('is read once for many visitors and pages, and seen a minute later when another process has written it', async () => {
+    const docs = createMemoryDocStore()
+    const lists: string[] = []
+    const counted = await testApp(FILES, {
+      github: { withToken: true },
+      docs: {
+        ...docs,
+        list(prefix, options) {
+          if (prefix.startsWith('ctl/owner/')) lists.push(prefix)
+          return docs.list(prefix, options)
+        },
+      },
+    })
+    onTestFinished(() => counted.close())
+    const indexedNames = async () => {
+      const { json } = await counted.get('/api/v1/owners/gh/acme')
+      return (json as Page).indexed?.map(({ repository }) => repository.name)
+    }
+    await counted.open('/gh/acme/kit')
+    await Promise.all(Array.from({ length: 20 }, (_, page) => counted.get(`/api/v1/owners/gh/acme?page=${page + 1}`)))
+    expect(await indexedNames()).toEqual(['kit'])
+    expect(lists.length).toBe(1)
+
+    await counted.open('/gh/acme/tools')
+    expect(await indexedNames()).toEqual(['kit'])
+    counted.advanceClock(60)
+    expect(await indexedNames()).toEqual(['kit', 'tools'])
+    await counted.open('/gh/acme/later')
+    await counted.get('/api/v1/mounts/gh/acme/later')
+    expect(await indexedNames()).toEqual(['kit', 'later', 'tools'])
+  })
+
+  test('and was changed while it was read is read again', async () => {
+    const clock = handClock()
+    const store = createOwnerListings(createMemoryDocStore())
+    let slow: Promise<void> = Promise.resolve()
+    const listings = rememberListings(
+      {
+        ...store,
+        async of(ownerId) {
+          const found = await store.of(ownerId)
+          await slow
+          return found
+        },
+      },
+      clock,
+    )
+    const { repository, commit } = jobOf(1)
+    const license = { kind: 'none', name: null, source: null } as const
+    const folder = { counts: { skills: 1, documents: 0 }, license }
+    const root = { folder, skills: [], documents: [], diagnostics: [] }
+    let goOn = () => {}
+    slow = new Promise(resolve => {
+      goOn = resolve
+    })
+    const before = listings.of('test-o')
+    await listings.keep({ repository: { ...repository, ownerId: 'test-o' }, commit, header: { root } })
+    goOn()
+    expect(await before).toEqual([])
+    expect((await listings.of('test-o')).length).toBe(1)
+  })
+
+  test('is not remembered when it could not be read', async () => {
+    const { listings } = app.deps
+    const broken = rememberListings({ ...listings, of: () => Promise.reject(new Error('no store')) }, handClock())
+    await expect(broken.of('gh-1')).rejects.toThrow('no store')
+    await expect(broken.of('gh-1')).rejects.toThrow('no store')
   })
 })
 

@@ -15,7 +15,9 @@ import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { createRoundsStore } from '#test/support/rounds-store.ts'
 import { endpointUrl, testApp } from '#test/support/test-app.ts'
+import { openTestStores } from '#test/support/test-stores.ts'
 import { MIT, skillText } from './support/texts.ts'
 
 const REPOSITORY: HostRepository = {
@@ -81,10 +83,77 @@ test('many readers of one shard make one read, and what was read is not read aga
   expect(reads).toBe(1)
 })
 
+test('a crowd that comes first reads as one visitor does: every range once', async () => {
+  const { blobs, docs, close } = await openTestStores(systemClock)
+  const words = Array.from({ length: 300 }, (_, at) => `word-${at}`)
+  const pages = Array.from({ length: 150 }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\n${words.slice(at).join(' ')}\n`])
+  const app = await testApp(
+    { 'acme/handbook': { LICENSE: MIT, 'skills/pdf/SKILL.md': skillText('pdf'), ...Object.fromEntries(pages) } },
+    { blobs, docs },
+  )
+  try {
+    await app.open('/local/acme/handbook')
+    const urls = [
+      endpointUrl('mounts', '/local/acme/handbook/docs'),
+      endpointUrl('browse', '/local/acme/handbook', { path: 'docs' }),
+      endpointUrl('find', '/local/acme/handbook', { query: 'word-7' }),
+      endpointUrl('skills', '/local/acme/handbook', { path: 'skills/pdf/SKILL.md' }),
+      endpointUrl('files', '/local/acme/handbook', { path: 'docs/page-9.md' }),
+    ]
+    for (const url of urls) {
+      const [alone, crowd] = [await readsOf(url, 1), await readsOf(url, 40)]
+      expect(crowd).toEqual(alone)
+      expect(new Set(crowd).size).toBe(crowd.length)
+    }
+  } finally {
+    await app.close()
+    await close()
+  }
+
+  /** What a process that has read nothing asks of the store for so many visitors at once. */
+  async function readsOf(url: string, visitors: number): Promise<string[]> {
+    const reads: string[] = []
+    const watched: BlobStore = {
+      ...blobs,
+      read(key) {
+        reads.push(key)
+        return blobs.read(key)
+      },
+      readRange(key, offset, length) {
+        reads.push(`${key} ${offset}+${length}`)
+        return blobs.readRange(key, offset, length)
+      },
+    }
+    const cold = await testApp({}, { blobs: watched, docs, deps: deps => ({ ...deps, hosts: app.deps.hosts }) })
+    const answers = await Promise.all(Array.from({ length: visitors }, () => cold.get(url)))
+    await cold.close()
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1)
+    expect(answers[0]?.status).toBe(200)
+    return reads.sort()
+  }
+})
+
+test('rows that lie in several shards are one round of reads', async () => {
+  const blobs = createRoundsStore()
+  const paths = Array.from({ length: 2_000 }, (_, at) => `docs/${String(at).padStart(4, '0')}`)
+  await writeDocuments(blobs, paths)
+  for (const [options, count] of [
+    [{}, 2_000],
+    [{ prefix: 'docs/1' }, 1_000],
+    [{ from: 'docs/0500', limit: 900 }, 900],
+    [{ prefix: 'docs/12', limit: 50 }, 50],
+  ] as const) {
+    const snapshot = await openSnapshot(blobs)
+    blobs.reset()
+    expect(await snapshot.range('documents', options)).toHaveLength(count)
+    expect(blobs.reads.rounds).toHaveLength(1)
+  }
+})
+
 test('memory stays within its bound: what does not fit is read again', async () => {
   const blobs = createMemoryBlobStore(systemClock)
   await writeDocuments(blobs, ['a'])
-  const snapshot = await createSnapshotReader(blobs, 1).open(REPOSITORY, COMMIT)
+  const snapshot = await createSnapshotReader(blobs, { cacheBytes: 1 }).open(REPOSITORY, COMMIT)
   expect(await snapshot?.get('documents', 'a')).toEqual(documentAt('a'))
   expect(await snapshot?.get('documents', 'a')).toEqual(documentAt('a'))
 })

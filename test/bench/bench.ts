@@ -1,13 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
-import { joinSkill } from '#test/support/joined.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { choosePaths, type Paths } from './calls.ts'
+import { measureDatabase } from './database.ts'
 import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
+import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
@@ -44,6 +46,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   github: async () => measureGitHub(root, await madeRepositories()),
   search: () => measureSearch(join(root, 'search')),
   service: async () => measureService(await madeRepositories()),
+  database: measureDatabase,
+  load: async () => measureLoad(root, await madeRepositories()),
 }
 
 try {
@@ -175,25 +179,9 @@ async function measureService(repositories: readonly BenchRepository[]): Promise
       }
     }
     printTable('Answers over HTTP, one caller after another', rows)
-    const loads = []
-    for (const { owner, name } of subjects.slice(0, 1)) loads.push(await load(service, `/local/${owner}/${name}`))
-    printTable('Load from a second process: 10 connections, 8 s', loads)
   } finally {
     await service.stop()
   }
-}
-
-interface Paths {
-  skill: string
-  file: string
-}
-
-async function choosePaths(service: Service, address: string): Promise<Paths> {
-  const mount = await service.get('mounts', address)
-  if (mount.index.status !== 'ready') throw new Error(`${address}: ${mount.index.status}`)
-  const skill = mount.index.skills.find(listing => !listing.describedOnly)?.path ?? ''
-  await joinSkill(service, address, skill)
-  return { skill, file: mount.index.documents[0]?.path ?? skill }
 }
 
 function callOf(service: Service, address: string, { skill, file }: Paths) {
@@ -201,24 +189,7 @@ function callOf(service: Service, address: string, { skill, file }: Paths) {
     mounts: () => service.get('mounts', address),
     browse: () => service.get('browse', address),
     find: () => service.get('find', address, { query: 'writing tests for an agent' }),
-    skills: () => service.get('skills', address, { path: skill }),
-    files: () => service.get('files', address, { path: file }),
-  }
-}
-
-async function load(service: Service, address: string): Promise<Record<string, string | number>> {
-  const bin = join(import.meta.dirname, '..', '..', 'node_modules', 'autocannon', 'autocannon.js')
-  const child = spawn(process.execPath, [bin, '--json', '-c', '10', '-d', '8', `${service.baseUrl}/api/v1/mounts${address}`], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  let output = ''
-  for await (const chunk of child.stdout) output += chunk
-  const result = JSON.parse(output) as { requests: { average: number }; latency: { p50: number; p99: number }; non2xx: number }
-  return {
-    address,
-    'requests/s': result.requests.average,
-    'p50 ms': result.latency.p50,
-    'p99 ms': result.latency.p99,
-    errors: result.non2xx,
+    skills: () => service.get('skills', address, { path: skill ?? '' }),
+    files: () => service.get('files', address, { path: file ?? '' }),
   }
 }

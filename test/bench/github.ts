@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
+import { heapArguments } from '#indexer/heap.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
@@ -15,6 +16,8 @@ import type { BenchRepository } from './repositories.ts'
 
 const RUNS = 3
 const CHANGED_FILES = 25
+/** As a process for jobs has it at the default setting. */
+const HEAP_MEGABYTES = 1_024
 /** Where the next commit of every repository is put. */
 const NEXT = 'next'
 const LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 60 }
@@ -111,7 +114,7 @@ async function readOnce(
   github.log.clear()
   const program = join(import.meta.dirname, 'github-once.ts')
   const { web, api } = github.origins
-  const { stdout } = await run(process.execPath, [program, mode, web, api, owner, name, ref])
+  const { stdout } = await run(process.execPath, [...heapArguments(HEAP_MEGABYTES), program, mode, web, api, owner, name, ref])
   return JSON.parse(stdout) as ReadOnce
 }
 

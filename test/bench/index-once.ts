@@ -1,6 +1,6 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
-import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'

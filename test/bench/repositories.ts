@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CommitSha } from '#core/snapshot/format.ts'
 import { CORPUS, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 
 export interface BenchRepository {
@@ -95,6 +96,27 @@ function importFiles(root: string, name: string, files: () => Iterable<[path: st
   execFileSync('git', [`--git-dir=${gitDir}`, 'fast-import', '--quiet'], { input: chunks.join(''), maxBuffer: 2 ** 30 })
   return { owner: 'generated', name, gitDir }
 }
+
+/** Where git keeps a repository below a folder, with its files beside it or without. */
+export function gitFolderOf(root: string, owner: string, name: string): string {
+  const bare = join(root, owner, `${name}.git`)
+  return existsSync(bare) ? bare : join(root, owner, name, '.git')
+}
+
+/** Commits other texts of some files on a branch of its own, and says what the commit is. */
+export function commitFiles(gitDir: string, paths: readonly string[], change: (text: string) => string): CommitSha {
+  const git = (args: readonly string[], input?: string) =>
+    execFileSync('git', [`--git-dir=${gitDir}`, ...args], { encoding: 'utf8', maxBuffer: 2 ** 30, ...(input ? { input } : {}) })
+  const chunks = [`commit ${CHANGED}\ncommitter Bench <bench@example.org> 1767225601 +0000\ndata 0\nfrom refs/heads/main^0\n`]
+  for (const path of paths) {
+    const text = change(git(['show', `main:${path}`]))
+    chunks.push(`M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`)
+  }
+  git(['fast-import', '--quiet', '--force'], chunks.join(''))
+  return git(['rev-parse', CHANGED]).trim() as CommitSha
+}
+
+const CHANGED = 'refs/heads/changed'
 
 /** The share of the words of a text that were there before, which makes two fifths of them different ones, as in real text. */
 const REPEATED = 0.4

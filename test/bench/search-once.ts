@@ -9,17 +9,21 @@ import { FIND_LIMIT, SEARCHED_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
+import { openEarlierSnapshot } from '#indexer/earlier-snapshot.ts'
 import { indexRepository } from '#indexer/index-repository.ts'
 import { createSearchBuilder, type SearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
 import type { SectionPlace } from '#indexer/search/section-writer.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { collectItems, openSource } from '#test/eval/items.ts'
 import { openLocalFind, type Source } from '#test/support/local-find.ts'
 import { createSlowReads, slowed } from '#test/support/slow-store.ts'
 import { median, type Spread, spread } from './measure.ts'
+import { commitFiles, gitFolderOf } from './repositories.ts'
 import { createRoundStore, type ReadRequest } from './round-store.ts'
 import { type BenchQueries, queriesOf } from './search-queries.ts'
 
@@ -36,7 +40,7 @@ const [mode, root, owner, name, store, itemsFile, queriesFile] = process.argv.sl
   string,
   string,
 ]
-const MODES = { index, collect, build, change, ask }
+const MODES = { index, collect, build, change, job, ask }
 
 /** Writes the snapshot in whatever time it takes: for machines that are too slow for the limit of a job. */
 async function index(): Promise<null> {
@@ -109,18 +113,27 @@ async function build(): Promise<Built> {
   return { peakMegabytes }
 }
 
+/** What some work takes: of the clock, and of all threads of the process. */
+export interface Cost {
+  seconds: number
+  processorSeconds: number
+}
+
 export interface Changed {
-  /** Building without and with the section of the commit before, when every hundredth item has changed. */
-  fullSeconds: number
-  changedSeconds: number
-  /** Both give the same bytes. */
+  /** Building from scratch. */
+  full: Cost
+  /** Building with the section of the commit before, when every hundredth item lost some of its words and has another. */
+  edited: Cost
+  /** The same when one in two hundred is new, and as many are gone, so that most items have other numbers. */
+  moved: Cost
+  /** A build gives the same bytes whatever is known before. */
   isEqual: boolean
 }
 
 /** Below this, code is warmed up by builds that are not measured, as it is in a process that has indexed before. */
 const WARM_UP_CHARACTERS = 20e6
 const WARM_UP_TURNS = 2
-const MEASURED_TURNS = 7
+const MEASURED_TURNS = 9
 
 async function change(): Promise<Changed> {
   const items: SearchInput[] = []
@@ -129,37 +142,126 @@ async function change(): Promise<Changed> {
     items.push(JSON.parse(line) as SearchInput)
     characters += line.length
   }
-  for (const { fields } of items.filter((_, index) => index % 100 === 50)) {
-    fields.body = `${fields.body ?? ''} changed`
-    fields.blob = `${fields.blob ?? ''} changed`
-  }
+  const editedItems = items.map((item, index) => (isChosen(index) ? withOtherWords(item) : item))
+  const movedItems = items.flatMap((item, index) => {
+    if (!isChosen(index) || item.kind === 'skill') return [item]
+    return index % 200 === 50 ? [] : [item, { ...item, path: `${item.path}\u0001` }]
+  })
 
   const source = await openSource(root, owner, name)
   const blobs = await openDiskBlobStore(store)
-  const full = async () => buildSection(items, place => createSearchBuilder(place))
-  const changed = async () => {
-    const previous = await openPreviousSection(blobs, source.repository, source.commit)
-    return buildSection(items, place => createSearchBuilder(place, { previous }))
+  const full = (all: readonly SearchInput[]) => buildSection(all, place => createSearchBuilder(place))
+  const changed = async (all: readonly SearchInput[]) => {
+    const previous = await openPreviousSection(await openEarlierSnapshot(blobs, source.repository, source.commit))
+    return buildSection(all, place => createSearchBuilder(place, { previous }))
   }
   // A collection throws compiled code away, so what is small is measured behind one, several times, as a process at work would do it.
   const turns = characters < WARM_UP_CHARACTERS ? MEASURED_TURNS : 1
-  if (turns > 1) for (let turn = 0; turn < WARM_UP_TURNS; turn++) await changed()
+  if (turns > 1) for (let turn = 0; turn < WARM_UP_TURNS; turn++) await changed(editedItems)
   globalThis.gc?.()
-  const fullBuilds = await repeat(turns, full)
-  const changedBuilds = await repeat(turns, changed)
+  const fullRuns = await repeat(turns, () => full(editedItems))
+  const editedRuns = await repeat(turns, () => changed(editedItems))
+  const movedRuns = await repeat(turns, () => changed(movedItems))
+  const movedFromScratch = await full(movedItems)
   await blobs.close()
   await source.host.close()
   return {
-    fullSeconds: median(fullBuilds.map(({ seconds }) => seconds)),
-    changedSeconds: median(changedBuilds.map(({ seconds }) => seconds)),
-    isEqual: new Set([...fullBuilds, ...changedBuilds].map(({ value }) => value)).size === 1,
+    full: costOf(fullRuns),
+    edited: costOf(editedRuns),
+    moved: costOf(movedRuns),
+    isEqual:
+      new Set([...fullRuns, ...editedRuns].map(({ value }) => value)).size === 1 &&
+      movedRuns.every(({ value }) => value === movedFromScratch),
   }
 }
 
-async function repeat<Value>(turns: number, work: () => Promise<Value>): Promise<{ value: Value; seconds: number }[]> {
-  const runs = []
+/** One in a hundred. */
+function isChosen(index: number): boolean {
+  return index % 100 === 50
+}
+
+/** Its text lies in another place then. */
+function withOtherWords({ fields, text, ...item }: SearchInput): SearchInput {
+  const body = otherWords(fields.body ?? '')
+  return { ...item, text: text && [1, 0, text[2]], fields: { ...fields, body, blob: `${fields.blob ?? ''} changed` } }
+}
+
+/** The text without a twentieth of it, and with a sentence of its own. */
+function otherWords(text: string): string {
+  const middle = text.length >> 1
+  return `${text.slice(0, middle)} changed ${text.slice(middle + Math.floor(text.length / 20))}\n\nThis sentence is new.\n`
+}
+
+export interface Jobs {
+  /** Indexing a commit in which every hundredth file changed: from scratch, and behind the commit before. */
+  full: Cost
+  changed: Cost
+  /** What either stores. */
+  fullBytes: number
+  changedBytes: number
+}
+
+const JOB_TURNS = 5
+
+/** The whole job: git, Markdown, packs and search. */
+async function job(): Promise<Jobs> {
+  const { host, repository, commit } = await openSource(root, owner, name)
+  const paths = (await readFile(itemsFile, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .filter((_, index) => isChosen(index))
+  const next = commitFiles(
+    gitFolderOf(root, owner, name),
+    paths.map(line => (JSON.parse(line) as SearchInput).path),
+    otherWords,
+  )
+  const signal = new AbortController().signal
+  const bytes = { full: 0, changed: 0 }
+  let behind = 0
+  const full = async () => {
+    const blobs = await openDiskBlobStore(`${store}-job-${behind++}`)
+    const written = await writeSnapshot({ blobs, hosts: [host] }, { repository, commit: next }, signal)
+    bytes.full = written?.bytes ?? 0
+    await blobs.close()
+  }
+  const prepare = async () => {
+    const deps = { blobs: await openDiskBlobStore(`${store}-job-${behind++}`), docs: createMemoryDocStore(), hosts: [host] }
+    await writeSnapshot(deps, { repository, commit }, signal)
+    return deps
+  }
+  const runs = { full: [] as Run<void>[], changed: [] as Run<void>[] }
+  let deps = await prepare()
+  const turns = paths.length > 100 ? 1 : JOB_TURNS
+  for (let turn = 0; turn < turns; turn++) {
+    runs.changed.push(
+      await timed(async () => {
+        bytes.changed = (await writeSnapshot(deps, { repository, commit: next }, signal))?.bytes ?? 0
+      }),
+    )
+    await deps.blobs.close()
+    runs.full.push(await timed(full))
+    if (turn + 1 < turns) deps = await prepare()
+  }
+  await host.close()
+  return { full: costOf(runs.full), changed: costOf(runs.changed), fullBytes: bytes.full, changedBytes: bytes.changed }
+}
+
+interface Run<Value> extends Cost {
+  value: Value
+}
+
+/** Of one kind, one behind the other: what each leaves behind in memory, the next of its kind clears away. */
+async function repeat<Value>(turns: number, work: () => Promise<Value>): Promise<Run<Value>[]> {
+  const runs: Run<Value>[] = []
   for (let turn = 0; turn < turns; turn++) runs.push(await timed(work))
   return runs
+}
+
+function costOf(runs: readonly Cost[]): Cost {
+  return {
+    seconds: median(runs.map(({ seconds }) => seconds)),
+    processorSeconds: median(runs.map(({ processorSeconds }) => processorSeconds)),
+  }
 }
 
 /** @returns digest of the bytes */
@@ -182,10 +284,13 @@ async function buildSection(items: readonly SearchInput[], create: (place: Secti
   return digest.digest('hex')
 }
 
-async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value; seconds: number }> {
+async function timed<Value>(work: () => Promise<Value>): Promise<Run<Value>> {
   const startedAt = performance.now()
+  const before = process.cpuUsage()
   const value = await work()
-  return { value, seconds: (performance.now() - startedAt) / 1000 }
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(before)
+  return { value, seconds, processorSeconds: (user + system) / 1e6 }
 }
 
 export interface AskedOnce {

@@ -7,7 +7,7 @@ import { CORPUS, corpusRepositories, unpackCorpus } from '#test/support/corpus.t
 import { startService } from '#test/support/service.ts'
 import { generate, generateLargest } from './repositories.ts'
 import { printSearchFigures, type SearchFigures } from './search-figures.ts'
-import type { AskedOnce, Built, Changed, Collected } from './search-once.ts'
+import type { AskedOnce, Built, Changed, Collected, Jobs } from './search-once.ts'
 
 /** A small and a larger real repository, and one without spaces between its words. */
 const REAL = ['obra__superpowers', 'wshobson__agents', 'vuejs-translations__docs-ja']
@@ -75,9 +75,10 @@ async function measureSubject(folder: string, subject: Subject, indexSeconds: nu
   await writeFile(queriesFile, JSON.stringify(collected.queries))
   const built = await measure<Built>('build')
   const changed = await measure<Changed>('change')
+  const jobs = await measure<Jobs>('job')
   const asked = await measure<AskedOnce>('ask')
   await rm(itemsFile)
-  return { repository: name, script, indexSeconds, collected, built, changed, asked }
+  return { repository: name, script, indexSeconds, collected, built, changed, jobs, asked }
 }
 
 const run = promisify(execFile)

@@ -2,6 +2,7 @@ import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { KEY_BYTES } from '#core/ports/store-arguments.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { BAD_KEYS, BAD_PREFIXES, bytesOf, ORDERED_KEYS } from '#test/support/store-values.ts'
@@ -209,7 +210,7 @@ describe.each(BLOB_STORE_DRIVERS)('objects: $driver', ({ open }) => {
     const store = await openStore()
     for (const key of [
       'x'.repeat(254),
-      `${'x/'.repeat(511)}xx`,
+      `${'x/'.repeat(KEY_BYTES / 2 - 1)}xx`,
       `${'y'.repeat(254)}/${'z'.repeat(254)}`,
       '.hidden',
       '..a',
@@ -275,7 +276,6 @@ describe('objects on disk', () => {
     await store.create('pub/1/a', text('a'))
     await rm(join(folder, 'o', 'pub'), { recursive: true })
     expect(await store.list('')).toEqual([])
-    await expect(store.create('pub/1/a', text('a'))).rejects.toThrow('ENOENT')
     expect(await store.create('pub/1/a', text('a'))).toBe('created')
   })
 

@@ -1,13 +1,11 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { startStoreProcess } from '#test/support/store-process.ts'
-import { bytesOf } from '#test/support/store-values.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -19,29 +17,6 @@ describe('several processes on one disk', () => {
     const docs = await openDiskDocStore(file)
     expect((await docs.read('counter'))?.value).toBe(200)
     await docs.close()
-  })
-
-  test('40 writers killed in the middle of their work corrupt nothing and lose nothing that was acknowledged', async () => {
-    const folder = await temporaryFolder()
-    const acknowledged = (await inTurns(numbers(40), 4, index => killedWriter(folder, index))).flat()
-    expect(acknowledged.length).toBeGreaterThan(80)
-
-    const blobs = await openDiskBlobStore(join(folder, 'blobs'))
-    const there = await blobs.list('')
-    for (const key of there) {
-      const object = await blobs.read(key)
-      expect(Buffer.from(bytesOf(key)).equals(object?.bytes ?? new Uint8Array()), key).toBe(true)
-    }
-    const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
-    for (const line of acknowledged) {
-      const [name = '', turn] = line.split(' ')
-      if (turn === undefined) expect(there).toContain(name)
-      else expect(Number((await docs.read(name))?.value)).toBeGreaterThanOrEqual(Number(turn))
-    }
-    await docs.close()
-    const database = new DatabaseSync(join(folder, 'docs.sqlite'))
-    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-    database.close()
   })
 
   test('writes that the system refuses throw, leave nothing behind, and take nothing of what was there', async () => {
@@ -94,30 +69,3 @@ describe('the secret file', () => {
     expect(await readdir(folder)).toEqual(['empty'])
   })
 })
-
-/** Kills a writer a moment after its first acknowledgements; the lines are what it acknowledged. */
-async function killedWriter(folder: string, index: number): Promise<string[]> {
-  const writer = startStoreProcess('write', [folder, `writer-${index}`])
-  await writer.printed(2 + (index % 3))
-  // Anywhere in a turn, which takes some milliseconds.
-  await new Promise(resolve => setTimeout(resolve, (index * 7) % 20))
-  writer.child.kill('SIGKILL')
-  const { signal, errors } = await writer.ended
-  expect({ signal, errors }).toEqual({ signal: 'SIGKILL', errors: '' })
-  return writer.lines
-}
-
-async function inTurns<Item, Value>(
-  items: readonly Item[],
-  atOnce: number,
-  run: (item: Item) => Promise<Value>,
-): Promise<Value[]> {
-  const values: Value[] = []
-  const rest = items.values()
-  await Promise.all(
-    numbers(atOnce).map(async () => {
-      for (const item of rest) values.push(await run(item))
-    }),
-  )
-  return values
-}

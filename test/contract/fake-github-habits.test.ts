@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { parseInfraSettings } from '#infra/config.ts'
 import { simpleAccount } from '#test/support/fake-github/bodies.ts'
 import { createClock } from '#test/support/fake-github/clock.ts'
 import { createLimits } from '#test/support/fake-github/limits.ts'
@@ -191,10 +192,19 @@ describe('the stand-in itself', () => {
     let output = ''
     child.stdout.on('data', chunk => (output += chunk))
     const ended = once(child, 'exit')
-    await expect.poll(() => output, { timeout: 20_000 }).toContain('MOUNTGLASS_GITHUB_WEBHOOK_SECRET')
-    expect(output).toMatch(/^[1-9] repositories, such as .*acme\/Tools/m)
-    const api = /MOUNTGLASS_GITHUB_API_URL='([^']+)'/.exec(output)?.[1]
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('An address to begin with: /gh/')
+    expect(output).toMatch(/^Repositories: .*acme\/Tools/m)
+    // What it says to type, with something else to start.
+    const command = /^ {2}MOUNTGLASS_GITHUB_URL=(?:.|\n)*? {2}npm start$/m.exec(output)?.[0].replace('npm start', 'env') ?? ''
+    const printed = execFileSync('sh', ['-c', command], { encoding: 'utf8', env: { PATH: process.env.PATH } })
+    const given = Object.fromEntries(
+      printed.split('\n').flatMap(line => (line.startsWith('MOUNTGLASS_') ? [line.split('=')] : [])),
+    )
+    expect(parseInfraSettings(given).github).toMatchObject({ url: expect.any(String), token: expect.stringMatching(/^ghp_/) })
+    expect(Object.keys(given)).toHaveLength(3)
+    const api = /^MOUNTGLASS_GITHUB_API_URL=(.+)$/m.exec(printed)?.[1]
     expect(await (await fetch(`${api}/repos/acme/tools`)).json()).toMatchObject({ full_name: 'acme/Tools', private: false })
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('api GET /repos/acme/tools 200')
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })

@@ -49,21 +49,31 @@ test('the program finds no difference between the stand-in and itself', async ()
 test('tags are left out where none is named', async () => {
   const { code, output } = await run(ARGS.slice(0, 4))
   expect(output).toContain('the commit behind a tag: left out\n')
-  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 1} asked, 0 different\\n$`))
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 3} asked, 0 different\\n$`))
   expect(code).toBe(0)
 })
 
-test.each<[string, Fault, string]>([
-  ['status', { status: 410 }, 'status 410, not 200'],
-  ['kind of body', { html: true }, 'header content-type: "text/html'],
-  ['body', { body: '{"id":1}' }, 'field owner.login: absent, not string'],
-  ['connection', { reset: true }, 'no answer: '],
-])('a host that differs in one %s is told apart', async (_, fault, difference) => {
+test.each<[string, string, Fault, string]>([
+  ['status', 'a repository', { status: 410 }, 'status 410, not 200'],
+  ['kind of body', 'a repository', { html: true }, 'header content-type: "text/html'],
+  ['body', 'a repository', { body: '{"id":1}' }, 'field owner.login: absent, not string'],
+  // A host that does not answer the first question is not there.
+  ['connection', 'a repository in another case', { reset: true, match: { path: '/repos/ACME/tOOLS' } }, 'no answer: '],
+])('a host that differs in one %s is told apart', async (_, probe, fault, difference) => {
   github.faults.add({ times: 1, match: { host: 'api' }, ...fault })
   const { code, output } = await run(ARGS)
-  expect(output).toContain(`a repository: DIFFERENT\n`)
+  expect(output).toContain(`${probe}: DIFFERENT\n`)
   expect(output).toContain(`  ${difference}`)
   expect(code).toBe(1)
+})
+
+test.each([
+  ['refuses the connection', 'http://127.0.0.1:1'],
+  ['has a name that nobody knows', 'http://nowhere.invalid'],
+])('a host that %s was not reached, and nothing is said to differ', async (_, url) => {
+  const { code, output, said } = await run(ARGS, { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: url })
+  expect({ code, output }).toEqual({ code: 2, output: '' })
+  expect(said).toMatch(new RegExp(`^${url} was not reached, so nothing was compared: no answer: .+\n$`))
 })
 
 test('a dry run prints what would be asked, and asks nothing', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createOwnerListings, type IndexedDefault } from '#core/owner-listings.ts'
+import { createOwnerListings, type IndexedDefault, type OwnerListing } from '#core/owner-listings.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import { ownerListingKey, ownerPrefix } from '#core/snapshot/keys.ts'
 import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
@@ -72,6 +72,15 @@ describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $dr
     expect(await skills()).toEqual([])
   })
 
+  test('need no right to remove where nothing was listed', async () => {
+    const { docs } = await openListings()
+    const refuse = async () => Promise.reject(new Error('may not be removed'))
+    const listings = createOwnerListings({ ...docs, remove: refuse })
+    await listings.keep(indexed(1, 0))
+    await listings.keep(indexed(1, 2, { visibility: 'private' }))
+    expect(await listings.of('gh-7')).toEqual([])
+  })
+
   test('are not written again while nothing changes', async () => {
     const { docs, listings } = await openListings()
     await listings.keep(indexed(1, 7))
@@ -79,6 +88,35 @@ describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $dr
     const before = await docs.read(key)
     await listings.keep(indexed(1, 7))
     expect((await docs.read(key))?.etag).toBe(before?.etag)
+  })
+
+  test('are noted as hidden, as shown again, and taken off', async () => {
+    const { listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    const only = async () => (await listings.of('gh-7'))[0] as OwnerListing
+    const before = await only()
+    await listings.hide('gh-7', before, new Date('2026-03-01T12:00:00.000Z'))
+    expect(await only()).toEqual({ ...before, hiddenSince: '2026-03-01T12:00:00.000Z' })
+    await listings.show('gh-7', await only())
+    expect(await only()).toEqual(before)
+    await listings.hide('gh-7', before, new Date('2026-03-01T12:00:00.000Z'))
+    await listings.keep(indexed(1, 7))
+    expect(await only()).toEqual(before)
+    await listings.drop('gh-7', before)
+    expect(await listings.of('gh-7')).toEqual([])
+  })
+
+  test('that somebody else has changed since are left as they are', async () => {
+    const { listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    const [before] = (await listings.of('gh-7')) as [OwnerListing]
+    await listings.keep(indexed(1, 2))
+    const after = await listings.of('gh-7')
+    await listings.hide('gh-7', before, new Date())
+    await listings.show('gh-7', before)
+    await listings.drop('gh-7', before)
+    expect(await listings.of('gh-7')).toEqual(after)
+    await listings.drop('gh-7', { ...before, repositoryId: 'test-unknown' })
   })
 
   test('of a host without accounts are none', async () => {

@@ -113,11 +113,16 @@ test('mountglass --version tells the version, and --help every command', async (
   expect(run(['--help']).stdout).toMatch(/serve[\s\S]*work[\s\S]*index[\s\S]*check/)
 })
 
-test.each([[['index']], [['nothing']], [['check', '--no-such-option']], [['index', '/local/a/b', 'more']]])(
-  'wrong use has exit code 2: %j',
-  args => {
-    const { status, stderr } = run(args)
-    expect(status).toBe(2)
-    expect(stderr).toMatch(/^error: /)
-  },
-)
+test.each([
+  [['work', '--concurrency', '0']],
+  [['work', '--concurrency', '65']],
+  [['work', '--concurrency', 'many']],
+  [['index']],
+  [['nothing']],
+  [['check', '--no-such-option']],
+  [['index', '/local/a/b', 'more']],
+])('wrong use has exit code 2: %j', args => {
+  const { status, stderr } = run(args)
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/^error: /)
+})

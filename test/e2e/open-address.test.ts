@@ -1,19 +1,25 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { joinFile, joinSkill, walkFolders } from '#test/support/joined.ts'
 import { expectedContext } from '#test/support/oracle.ts'
+import { type Reference, serveReference } from '#test/support/reference.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 
-describe('the reference repository, from a first visit to the last byte', () => {
-  const address = '/local/mountglass/handbook'
+describe.each(['local', 'gh'])('the reference repository at the host %s, from a first visit to the last byte', segment => {
+  const address = `/${segment}/mountglass/handbook`
+  let reference: Reference
   let service: Service
 
   beforeAll(async () => {
-    service = await startService()
+    reference = await serveReference()
+    // As `npm start` serves it, and as GitHub would.
+    service = await startService(segment === 'local' ? {} : reference.settings)
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    await reference.close()
+  })
 
   test('opening it starts indexing, and it becomes ready', async () => {
     const mount = await service.get('mounts', address)
@@ -32,13 +38,12 @@ describe('the reference repository, from a first visit to the last byte', () => 
   test('the joined pages of every skill are what git holds, in the order of the contract', async () => {
     const mount = await service.get('mounts', address)
     if (mount.index.status !== 'ready') throw new Error('not ready')
-    const gitDir = join(service.store, 'examples', 'mountglass', 'handbook.git')
     const full = mount.index.skills.filter(skill => !skill.describedOnly)
     expect(full.length).toBeGreaterThanOrEqual(8)
     let longest = 0
     for (const { path } of full) {
       const joined = await joinSkill(service, `${address}@${mount.commit}`, path)
-      const expected = expectedContext(gitDir, mount.commit, path)
+      const expected = expectedContext(reference.gitDir, mount.commit, path)
       expect(joined.rules, path).toEqual(expected.rules)
       expect(joined.body, path).toBe(expected.body)
       expect(joined.includes, path).toEqual(expected.includes)

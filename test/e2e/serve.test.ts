@@ -119,7 +119,44 @@ test('told to stop, it does not wait for a client that never ends its request', 
   socket.destroy()
 })
 
-test('an indexer that dies is started again, and the job it left is done', async () => {
+test('told to stop, it says at once that it is not ready, and goes on answering for as long as it was set to', async () => {
+  service = await startService({ ...settings(), MOUNTGLASS_DRAIN_SECONDS: '300' })
+  const { baseUrl, process: child } = service
+  const statusOf = async (path: string) => (await fetch(baseUrl + path, { headers: { connection: 'close' } })).status
+  expect(await statusOf('/readyz')).toBe(200)
+  const indexer = await indexerOf(service)
+  child.kill('SIGTERM')
+  await until(async () => (await statusOf('/readyz')) === 503)
+  expect([await statusOf('/healthz'), await statusOf('/api/v1/openapi.json')]).toEqual([200, 200])
+  // Nothing is indexed meanwhile.
+  await until(() => !isAlive(indexer))
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  expect(await exited).toEqual([1, null])
+})
+
+test('what it and its jobs do is told at /metrics, or on a port of its own and only there', async () => {
+  await (await repositories.create('acme', 'tools')).commit({ 'a.md': '# A\n' })
+  service = await startService(settings())
+  await service.get('browse', '/local/acme/tools')
+  const metrics = async (origin: string) => (await fetch(`${origin}/metrics`)).text()
+  const { baseUrl } = service
+  // The end of the job is recorded after its snapshot can be seen.
+  await until(async () => (await metrics(baseUrl)).includes('mountglass_jobs_total{outcome="indexed",code=""} 1'))
+  const text = await metrics(baseUrl)
+  expect(text).toContain('mountglass_store_requests_total{store="blobs",operation="create",outcome="answered"} 2')
+  expect(text).toMatch(/mountglass_http_requests_total\{route="\/api\/v1\/browse\/\*",status="200"\} \d/)
+  expect(text).not.toContain('acme')
+  await service.stop()
+
+  service = await startService({ ...settings(), MOUNTGLASS_METRICS_PORT: '0' })
+  const [, port] = await seen(service, /"metricsPort":(\d+)/)
+  expect(await metrics(`http://127.0.0.1:${port}`)).toContain('mountglass_http_requests_total')
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+  expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404)
+})
+
+test('an indexer that dies is replaced, and the next job is done', async () => {
   const repository = await repositories.create('acme', 'tools')
   await repository.commit({ 'a.md': '# A\n' })
   service = await startService(settings())
@@ -208,11 +245,16 @@ async function run(env: Record<string, string>): Promise<{ code: number; lines: 
   return { code, lines: printed.split('\n').filter(line => line !== '') }
 }
 
-/** The process that last said it waits for jobs. */
-async function indexerOf({ output }: Service): Promise<number> {
-  const find = () => [...output().matchAll(/"pid":(\d+)[^\n]*"msg":"waiting for jobs"/g)].at(-1)?.[1]
+/** The process for jobs that was started last. */
+async function indexerOf(service: Service): Promise<number> {
+  return Number((await seen(service, /"process":(\d+)[^\n]*"msg":"a process for jobs is ready"/))[1])
+}
+
+/** What the service printed last of this kind. */
+async function seen({ output }: Service, pattern: RegExp): Promise<RegExpExecArray> {
+  const find = () => [...output().matchAll(new RegExp(pattern, 'g'))].at(-1)
   await until(() => find() !== undefined)
-  return Number(find())
+  return find() as RegExpExecArray
 }
 
 function isAlive(pid: number): boolean {

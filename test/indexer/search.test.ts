@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { headerKey, lastIndexedKey } from '#core/snapshot/keys.ts'
-import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { lastIndexedKey } from '#core/snapshot/keys.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { index } from '#test/support/indexed.ts'
 import { createRepositories, type TestFile, type TestRepositories } from '#test/support/repository.ts'
+import { meaningOf } from '#test/support/snapshot-meaning.ts'
 
 let repositories: TestRepositories
 let made = 0
@@ -103,12 +104,13 @@ describe('one commit after another', () => {
     return { host, repository: answer.value, shas }
   }
 
-  async function headerOf(
+  /** What the snapshot of the last commit says. */
+  async function indexAll(
     { host, repository }: Awaited<ReturnType<typeof commits>>,
     shas: readonly CommitSha[],
     docs?: DocStore,
     blobs = createMemoryBlobStore(systemClock),
-  ): Promise<string> {
+  ): Promise<unknown> {
     for (const commit of shas) {
       await writeSnapshot(
         { blobs, hosts: [host], ...(docs ? { docs } : {}) },
@@ -116,17 +118,16 @@ describe('one commit after another', () => {
         new AbortController().signal,
       )
     }
-    const header = await blobs.read(headerKey(repository, shas.at(-1) as CommitSha))
-    return Buffer.from(header?.bytes ?? []).toString('hex')
+    return await meaningOf(blobs, repository, shas.at(-1) as CommitSha)
   }
 
   const CHANGED = { ...FIRST, 'docs/b.md': '# B\n\nchanged words\n', 'docs/bb.md': '# New\n' }
 
-  test('the second gives the same objects as from scratch', async () => {
+  test('the second says the same as from scratch', async () => {
     const made = await commits(FIRST, CHANGED)
-    const fromScratch = await headerOf(made, made.shas.slice(1))
+    const fromScratch = await indexAll(made, made.shas.slice(1))
     const docs = createMemoryDocStore()
-    expect(await headerOf(made, made.shas, docs)).toBe(fromScratch)
+    expect(await indexAll(made, made.shas, docs)).toEqual(fromScratch)
     expect((await docs.read(lastIndexedKey(made.repository)))?.value).toEqual({ commit: made.shas[1] })
     await made.host.close()
   })
@@ -135,14 +136,14 @@ describe('one commit after another', () => {
     ['names a commit that is not there', ({ repository }, docs) => write(docs, repository, { commit: 'd'.repeat(40) })],
     ['is of no known form', ({ repository }, docs) => write(docs, repository, ['what', { is: 'this' }])],
     ['cannot be read or written', async (_, docs) => Object.assign(docs, { read: () => Promise.reject(new Error('down')) })],
-  ])('the same objects, when the note of the last commit %s', async (_, spoil) => {
+  ])('the snapshot says the same when the note of the last commit %s', async (_, spoil) => {
     const made = await commits(FIRST, CHANGED)
-    const fromScratch = await headerOf(made, made.shas.slice(1))
+    const fromScratch = await indexAll(made, made.shas.slice(1))
     const docs = createMemoryDocStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await headerOf(made, made.shas.slice(0, 1), docs, blobs)
+    await indexAll(made, made.shas.slice(0, 1), docs, blobs)
     await spoil(made, docs)
-    expect(await headerOf(made, made.shas.slice(1), docs, blobs)).toBe(fromScratch)
+    expect(await indexAll(made, made.shas.slice(1), docs, blobs)).toEqual(fromScratch)
     await made.host.close()
   })
 
@@ -150,7 +151,7 @@ describe('one commit after another', () => {
     const made = await commits(FIRST, CHANGED)
     const docs = createMemoryDocStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await headerOf(made, made.shas, docs, blobs)
+    await indexAll(made, made.shas, docs, blobs)
     const keys = await blobs.list('')
     const hidden = { ...made, repository: { ...made.repository, visibility: 'private' as const } }
     const read: string[] = []
@@ -161,7 +162,7 @@ describe('one commit after another', () => {
         return blobs.readRange(...asked)
       },
     }
-    await headerOf(hidden, made.shas, docs, watched)
+    await indexAll(hidden, made.shas, docs, watched)
     expect(await blobs.list('pub/')).toEqual(keys)
     expect((await blobs.list('prv/')).map(key => key.replace('prv/', 'pub/'))).toEqual(keys)
     expect(read.filter(key => !key.startsWith('prv/'))).toEqual([])
@@ -180,9 +181,9 @@ describe('one commit after another', () => {
     const made = await commits(FIRST, CHANGED)
     const docs = createMemoryDocStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await headerOf(made, made.shas.slice(0, 1), docs, blobs)
+    await indexAll(made, made.shas.slice(0, 1), docs, blobs)
     const full = { ...blobs, create: () => Promise.reject(new Error('no space')) }
-    await expect(headerOf(made, made.shas.slice(1), docs, full)).rejects.toThrow('no space')
+    await expect(indexAll(made, made.shas.slice(1), docs, full)).rejects.toThrow('no space')
     expect(await docs.read(lastIndexedKey(made.repository))).toBeNull()
     await made.host.close()
   })

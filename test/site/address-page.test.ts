@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ERROR_STATUS } from '#core/errors.ts'
 import {
@@ -353,6 +354,18 @@ describe('file', () => {
     expect(textOf(second.html)).toContain('3–5 of 5 characters')
   })
 
+  test('of a skill leads to the skill, and the skill to its file unless that is withheld', async () => {
+    const path = 'skills/pdf/SKILL.md'
+    const asFile = `${PAGE}?view=file&path=${path}`
+    const full = await open({ files: () => filePage({ path }), skills: () => skillPage() })
+    expect(attributesOf((await full.get(asFile)).html, 'a', 'href')).toContain(SKILL)
+    expect(attributesOf((await full.get(SKILL)).html, 'a', 'href')).toContain(asFile)
+    await full.close()
+    const serving = { license: { kind: 'restricted', name: 'Proprietary', source: null }, full: false, sourceUrl: 'x' } as const
+    const described = await open({ skills: () => skillPage({ body: '', bodyFragment: null, serving }) })
+    expect(attributesOf((await described.get(SKILL)).html, 'a', 'href')).not.toContain(asFile)
+  })
+
   test('a file that is refused says why and where its bytes are', async () => {
     const { get } = await open({ files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) })
     const { status, html } = await get(`${PAGE}?view=file&path=big`)
@@ -419,8 +432,8 @@ describe('states', () => {
       browse: () => refusal(code),
     })
     for (const target of ['/local/acme/gone', `${PAGE}?view=browse&path=x`]) {
-      const { status, html } = await get(target)
-      expect(status).toBe(ERROR_STATUS[code])
+      const { status, reason, html } = await get(target)
+      expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
       if (code !== 'index.indexing' || !target.startsWith(PAGE)) expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
     }
   })
@@ -437,7 +450,34 @@ describe('states', () => {
     const { get } = await open({ mounts: () => refusal('mount.rate_limited', { retryAfter: 42 }) })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBe('42')
-    expect(textOf(html)).toContain('Try again in 42 seconds.')
+    expect(textOf(html)).toContain('Wait 42 seconds, then try again.')
+  })
+
+  test('a host that does not say for how long is waited for all the same', async () => {
+    const { get } = await open({ mounts: () => refusal('mount.unavailable') })
+    const { headers, html } = await get(PAGE)
+    expect(headers['retry-after']).toBeUndefined()
+    expect(textOf(html)).toContain('Try again in a while.')
+  })
+
+  test.each([
+    ['skills/pdf/SKILL.md', { skills: () => skillPage() }, 'Open the skill at this path', 'skill'],
+    ['docs/guide.md', { files: () => filePage() }, 'Open the file at this path', 'file'],
+    ['big.csv', { files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) }, 'Open the file', 'file'],
+  ] satisfies [string, Answers, string, string][])(
+    'an address that ends at %s is no folder, and leads to what is there',
+    async (path, answers, words, view) => {
+      const { get } = await open({ mounts: () => refusal('mount.path_not_found'), ...answers })
+      const { status, html } = await get(`${PAGE}@v1/${path}`)
+      expect(status).toBe(404)
+      expect(textOf(html)).toContain(words)
+      expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}@v1?view=${view}&path=${path}`)
+    },
+  )
+
+  test('an address that ends at nothing leads to no file', async () => {
+    const { get } = await open({ mounts: () => refusal('mount.path_not_found'), files: () => refusal('file.not_found') })
+    expect((await get(`${PAGE}/nothing`)).html).not.toContain('view=file')
   })
 
   test('a cursor that is no longer valid leads back to the first page', async () => {

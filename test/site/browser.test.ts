@@ -1,36 +1,36 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findBrowser } from '../../scripts/setup/browser.mjs'
+import { type Reference, serveReference } from '../support/reference.ts'
 import { type Service, startService } from '../support/service.ts'
+import { hasBrowser, openBrowser } from './support/browser.ts'
 import { ensureBuilt } from './support/built-site.ts'
 
-const HANDBOOK = '/local/mountglass/handbook'
 const SKILL = 'reading/read-by-rest/SKILL.md'
-const LAUNCH_ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-]
-const executablePath = findBrowser()
 
-// `test/support/left-out.ts` says so where there is none.
-describe.skipIf(executablePath === null)('in a browser', () => {
+describe.skipIf(!hasBrowser).each(['local', 'gh'])('in a browser, at the host %s', segment => {
+  const handbook = `/${segment}/mountglass/handbook`
+  let operator: string
+  let reference: Reference
   let service: Service
   let browser: Browser
 
   beforeAll(async () => {
     await ensureBuilt()
-    service = await startService({ MOUNTGLASS_GITHUB: 'off' })
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: LAUNCH_ARGUMENTS })
+    operator = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
+    await writeFile(join(operator, 'featured.yaml'), `- address: ${handbook}\n`)
+    reference = await serveReference()
+    const settings = segment === 'local' ? { MOUNTGLASS_GITHUB: 'off' } : reference.settings
+    service = await startService({ ...settings, MOUNTGLASS_OPERATOR: operator })
+    browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()
     await service?.stop()
+    await reference?.close()
+    await rm(operator, { recursive: true, force: true })
   })
 
   test.each<[string, BrowserContextOptions]>([
@@ -43,7 +43,7 @@ describe.skipIf(executablePath === null)('in a browser', () => {
     await page.goto(service.baseUrl)
     await expectFits(page)
 
-    await page.getByRole('link', { name: HANDBOOK.slice(1) }).click()
+    await page.getByRole('link', { name: handbook.slice(1) }).click()
     // The first visitor of all sees the repository being indexed; the page looks again by itself.
     await page.getByRole('heading', { name: 'Mountglass Handbook' }).waitFor()
     await expectFits(page)
@@ -57,7 +57,7 @@ describe.skipIf(executablePath === null)('in a browser', () => {
     await page.getByText('Complete: this was the last page.').waitFor()
     await expectFits(page)
     texts.push(...(await exactTexts(page)))
-    expect(texts.join('')).toBe((await joinedSkill(service)).join(''))
+    expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))
 
     await page.getByRole('link', { name: 'Rendered' }).click()
     await page.locator('.prose').first().waitFor()
@@ -69,16 +69,16 @@ describe.skipIf(executablePath === null)('in a browser', () => {
     const watched = await openWatched(browser, { viewport: { width: 360, height: 740 } })
     const { page } = watched
     await page.goto(service.baseUrl)
-    await page.getByRole('textbox', { name: 'Address of a repository' }).fill(`${HANDBOOK}@v1/reading`)
+    await page.getByRole('textbox', { name: 'Address of a repository' }).fill(`${handbook}@v1/reading`)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: /handbook@v1\/reading/ }).waitFor()
 
-    await page.goto(`${service.baseUrl}${HANDBOOK}`)
+    await page.goto(`${service.baseUrl}${handbook}`)
     await page.getByRole('link', { name: 'Browse', exact: true }).click()
     await page.getByRole('link', { name: 'docs/' }).click()
     await page.getByRole('link', { name: 'limits.md' }).click()
     await expectFits(page)
-    expect((await exactTexts(page)).join('')).toBe((await service.get('files', HANDBOOK, { path: 'docs/limits.md' })).content)
+    expect((await exactTexts(page)).join('')).toBe((await service.get('files', handbook, { path: 'docs/limits.md' })).content)
 
     await page.getByRole('link', { name: 'Find', exact: true }).click()
     await page.getByRole('searchbox').fill('hidden text')
@@ -91,7 +91,7 @@ describe.skipIf(executablePath === null)('in a browser', () => {
   test('the first stop of the keyboard leads past the header', async () => {
     const watched = await openWatched(browser, { viewport: { width: 1280, height: 900 } })
     const { page } = watched
-    await page.goto(`${service.baseUrl}${HANDBOOK}`)
+    await page.goto(`${service.baseUrl}${handbook}`)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
@@ -130,11 +130,11 @@ async function exactTexts(page: Page): Promise<string[]> {
 }
 
 /** What an agent receives over all pages of the skill, in order. */
-async function joinedSkill(service: Service): Promise<string[]> {
+async function joinedSkill(service: Service, handbook: string): Promise<string[]> {
   const texts: string[] = []
   let cursor: string | undefined
   do {
-    const answer = await service.get('skills', HANDBOOK, { path: SKILL, ...(cursor === undefined ? {} : { cursor }) })
+    const answer = await service.get('skills', handbook, { path: SKILL, ...(cursor === undefined ? {} : { cursor }) })
     if (answer.status !== 'ready') throw new Error(answer.status)
     const { skill } = answer
     const parts = [

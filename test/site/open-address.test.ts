@@ -25,6 +25,11 @@ describe('the address field', () => {
     ['https://github.com/acme/tools/blob/main/docs/c%2B%2B.md', '/gh/acme/tools@main?view=file&path=docs/c%2B%2B.md'],
     ['https://github.com/acme/tools/blob/main/skills/pdf/SKILL.md', '/gh/acme/tools@main?view=skill&path=skills/pdf/SKILL.md'],
     ['https://github.com/acme/tools/issues/1', '/gh/acme/tools'],
+    ['gh/acme', '/owners/gh/acme'],
+    ['/gh/acme/', '/owners/gh/acme'],
+    ['https://github.com/acme', '/owners/gh/acme'],
+    ['https://github.com/acme?tab=repositories', '/owners/gh/acme'],
+    ['https://mountglass.example/owners/gh/acme?page=2', '/owners/gh/acme'],
   ])('takes %s to %s', (words, location) => {
     expect(open(words)).toEqual({ location })
   })
@@ -34,7 +39,8 @@ describe('the address field', () => {
     ['   ', 'Write an address'],
     ['nonsense', 'one starts with gh/ or local/'],
     ['local/acme', 'an address needs a host, an owner and a repository'],
-    ['https://github.com/acme', 'an address needs a host, an owner and a repository'],
+    ['https://github.com/', 'an address needs a host, an owner and a repository'],
+    ['gh/ac.me', 'an address needs a host, an owner and a repository'],
     ['https://gitlab.com/acme/tools', 'github.com'],
     ['javascript://x/%0aalert(1)', 'github.com'],
     ['//evil.example/x', 'This is no address'],
@@ -48,6 +54,11 @@ describe('the address field', () => {
   test('takes no GitHub address where GitHub is not served', () => {
     const target = openTarget('https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
     expect(target).toEqual({ message: expect.stringContaining('one starts with local/') })
+  })
+
+  test('takes no account where GitHub is not served', () => {
+    for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
+      expect(openTarget(words, { hosts: ['local'], baseUrl: 'https://x.example' }), words).toHaveProperty('message')
   })
 
   test('does not speak of GitHub where GitHub is not served', () => {

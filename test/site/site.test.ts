@@ -13,7 +13,6 @@ beforeAll(async () => {
     {
       mounts: question => {
         questions.push(question)
-        if (question.address.includes('handbook')) return readyMount({}, { address: '/local/mountglass/handbook' })
         return question.address.startsWith('local/acme/tools') ? readyMount() : refusal('mount.repo_not_found')
       },
       skills: () => skillPage(),
@@ -22,24 +21,6 @@ beforeAll(async () => {
   )
 })
 afterAll(() => site.close())
-
-test('the front page has the address field and the reference repository', async () => {
-  const { status, html } = await site.get('/')
-  expect(status).toBe(200)
-  expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
-  expect(attributesOf(html, 'a', 'href')).toContain('/local/mountglass/handbook')
-})
-
-test('the front page does without the reference repository where it is not served', async () => {
-  const bare = await openSite({})
-  try {
-    const { status, html } = await bare.get('/')
-    expect(status).toBe(200)
-    expect(html).not.toContain('handbook')
-  } finally {
-    await bare.close()
-  }
-})
 
 test.each([
   ['local/acme/tools', '/local/acme/tools'],
@@ -66,6 +47,7 @@ test('no page has a script, and the policy lets none in', async () => {
     '/local/acme/tools',
     '/local/acme/gone',
     '/local/acme/tools?view=skill&path=x',
+    '/owners/gh/acme',
   ]) {
     const { headers, html } = await site.get(target)
     expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([])
@@ -137,6 +119,15 @@ test.each([
   questions.length = 0
   await site.get(target)
   expect(questions.map(question => question.address)).toEqual([asked])
+})
+
+test.each([
+  ['/', 200, 'OK'],
+  ['/open?address=local/acme/tools', 302, 'Found'],
+  ['/local/acme/tools?view=nonsense', 400, 'Bad Request'],
+  ['/nothing', 404, 'Not Found'],
+])('the words beside the status of %s are those of the status', async (target, status, reason) => {
+  expect(await site.get(target)).toMatchObject({ status, reason })
 })
 
 test('HEAD answers as GET does, without the page', async () => {

@@ -3,15 +3,15 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import {
   type CommitSha,
+  encodeHeader,
   type Location,
   type RowOf,
-  type SearchSection,
   SnapshotHeader,
   TABLES,
   type TableName,
 } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
-import { writeSnapshot } from '#indexer/run-index-job.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -56,8 +56,8 @@ export async function index(
     return {
       section: search === null ? null : await readSection(blobs, job.repository, written.header, search),
       stored: () =>
-        packs.map((bytes, pack) => gunzipSync(withoutSegments(bytes as Uint8Array, pack, search)).toString()).join(''),
-      header: SnapshotHeader.parse(JSON.parse(JSON.stringify(written.header))),
+        packs.map((bytes, pack) => gunzipSync(membersOf(bytes as Uint8Array, pack, written.header)).toString()).join(''),
+      header: SnapshotHeader.parse(JSON.parse(JSON.stringify(encodeHeader(written.header)))),
       blobs,
       text: member,
       rows(name) {
@@ -78,7 +78,8 @@ export async function index(
   }
 }
 
-function withoutSegments(bytes: Uint8Array, pack: number, search: SearchSection | null): Buffer {
+/** Without pieces of the section and the directory. */
+function membersOf(bytes: Uint8Array, pack: number, { packs, search }: SnapshotHeader): Buffer {
   const rest: Uint8Array[] = []
   let at = 0
   for (const [inPack, offset, length] of search?.segments ?? []) {
@@ -86,5 +87,5 @@ function withoutSegments(bytes: Uint8Array, pack: number, search: SearchSection 
     rest.push(bytes.subarray(at, offset))
     at = offset + length
   }
-  return Buffer.concat([...rest, bytes.subarray(at)])
+  return Buffer.concat([...rest, bytes.subarray(at, bytes.length - (packs[pack]?.directoryBytes ?? 0))])
 }

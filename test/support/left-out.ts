@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { SERVERS } from '../../scripts/servers/servers.mjs'
+import { isInstalled } from '../../scripts/servers/supervise.mjs'
 import { findBrowser, hasBrowserTests } from '../../scripts/setup/browser.mjs'
+import { hasSmallDisks } from './small-disk.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -14,5 +17,11 @@ export default async function sayWhatIsLeftOut(): Promise<void> {
   }
   if (findBrowser() === null && (await hasBrowserTests(ROOT))) {
     process.stdout.write('left out: tests that look at pages, since there is no Chromium; install it or set CHROMIUM_PATH\n')
+  }
+  if (!hasSmallDisks()) process.stdout.write('left out: the test of a full disk, since this user may mount none\n')
+  for (const [name, kind] of Object.entries(SERVERS)) {
+    if (!isInstalled(kind)) {
+      process.stdout.write(`left out: tests with a real ${name} server; install the packages ${kind.packages.join(' ')}\n`)
+    }
   }
 }

@@ -28,9 +28,8 @@ export function bytesOf(text: string): Bytes {
 }
 
 /** The list of a term as a section has it. */
-export function encodedList({ first, gaps, postings }: TermPostings): Uint8Array {
+export function encodedList({ gaps, postings }: TermPostings): Uint8Array {
   const writer = new ByteWriter()
-  writer.varint(first)
   writer.bytes(gaps.data, 0, gaps.length)
   writer.bytes(postings.data, 0, postings.length)
   return writer.finish()

@@ -1,5 +1,6 @@
 import { buildApp } from '#api/app.ts'
 import { deriveKeys } from '#api/keys.ts'
+import { createUses } from '#api/mount/uses.ts'
 import { NO_CONTENT } from '#api/operator/content.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
@@ -12,10 +13,10 @@ import { compareBytes, encodeText } from '#core/text.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchFields, SearchInput } from '#indexer/search/input.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { openTestStores } from './test-stores.ts'
 
 /** What find can name, by path. A text is the body of a document; a supporting file belongs to the nearest `SKILL.md` among them. */
 export type Searchable = Readonly<Record<string, string | SearchableFile>>
@@ -57,9 +58,16 @@ const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
 
 /** The service over one snapshot that was made from these files alone, served as `/local/acme/handbook`. */
 export async function searchApp(files: Searchable): Promise<SearchApp> {
-  const blobs = createMemoryBlobStore(systemClock)
-  await writeSearchSnapshot(files, blobs)
-  return await openSearchApp(blobs)
+  const stores = await openTestStores(systemClock)
+  await writeSearchSnapshot(files, stores.blobs)
+  const app = await openSearchApp(stores.blobs)
+  return {
+    ...app,
+    async close() {
+      await app.close()
+      await stores.close()
+    },
+  }
 }
 
 /** The service over what `writeSearchSnapshot` wrote. It has read nothing yet. */
@@ -73,6 +81,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       snapshots: createSnapshotReader(blobs),
       queue,
       listings: createOwnerListings(docs),
+      uses: createUses(docs, systemClock),
       operator: NO_CONTENT,
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
@@ -80,7 +89,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       deny: [],
       onOffered: () => {},
       readRawFile: async () => null,
-      probeStore: async () => {},
+      checkReady: async () => {},
     },
     { baseUrl: 'http://127.0.0.1' },
   )
@@ -118,6 +127,9 @@ export function searchInputs(files: Searchable): SearchInput[] {
   })
 }
 
+/** Nobody builds on these snapshots. */
+const NO_BLOB = '0'.repeat(40)
+
 /** The snapshot of these files alone. */
 export async function writeSearchSnapshot(files: Searchable, blobs: BlobStore): Promise<void> {
   const inputs = searchInputs(files)
@@ -125,7 +137,7 @@ export async function writeSearchSnapshot(files: Searchable, blobs: BlobStore): 
   const builder = createSearchBuilder(writer)
   for (const input of inputs) {
     const { body } = input.fields
-    const text = body === undefined || input.kind === 'skill' ? null : await writer.addRecord(encodeText(body))
+    const text = body === undefined || input.kind === 'skill' ? null : await writer.addRecord(NO_BLOB, encodeText(body))
     await builder.add({ ...input, text })
   }
   const search = await builder.finish()

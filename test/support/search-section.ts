@@ -5,14 +5,15 @@ import {
   type FoundTerm,
   type ItemRecord,
   listAtHand,
+  openItemsBlock,
   openTermsBlock,
   openWordsBlock,
-  readItemsBlock,
   type SpellingEntry,
 } from '#core/search/blocks.ts'
 import { textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
 import { visitPostings } from '#core/search/postings.ts'
+import { termOfName } from '#core/search/term-name.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 
@@ -71,7 +72,7 @@ export async function readSection(
       const list = postings instanceof Uint8Array ? postings : outside.subarray(postings.start, postings.end)
       const found: { item: number; posting: number }[] = []
       visitPostings(list, items, head.kinds.length, (item, posting) => found.push({ item, posting }))
-      terms.set(term, found)
+      terms.set(termOfName(term), found)
     }
   }
   return {
@@ -100,6 +101,12 @@ export function readTermsBlock(block: Uint8Array): FoundTerm[] {
   }
   lists.end()
   return terms
+}
+
+/** All items of a block, in order. */
+export function readItemsBlock(block: Uint8Array): ItemRecord[] {
+  const { items, at } = openItemsBlock(block)
+  return Array.from({ length: items }, (_, place) => at(place))
 }
 
 /** All words of a block, in order. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
+import { freePort } from '../../scripts/servers/free-port.mjs'
 
 /** The real process, spoken to over HTTP alone. */
 export interface Service {
@@ -84,14 +84,6 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
 
 const TURNS = 600
 const TURN_MILLISECONDS = 100
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 function isIndexing(body: unknown): boolean {
   const { status, index } = body as { status?: string; index?: { status?: string } }

@@ -1,14 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
+import { NO_METRICS } from '#core/ports/metrics.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { countBlobStore, countDocStore } from '#infra/monitoring/counted-stores.ts'
+import { openDatabase } from '#infra/postgres/database.ts'
+import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { createDatabase } from './servers/postgres.ts'
+import { s3Settings } from './servers/s3.ts'
+import { hasServer } from './servers/servers.ts'
 
 /** A driver of a port: opened with a free folder, it must pass the suite. */
 export interface StoreDriver<Store> {
@@ -18,17 +26,38 @@ export interface StoreDriver<Store> {
 
 export const BLOB_STORE_DRIVERS: readonly StoreDriver<BlobStore>[] = [
   { driver: 'memory', open: async () => createMemoryBlobStore(systemClock) },
+  { driver: 'memory, counted', open: async () => countBlobStore(createMemoryBlobStore(systemClock), NO_METRICS) },
   { driver: 'disk', open: folder => openDiskBlobStore(join(folder, 'blobs')) },
+  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).blobs }),
 ]
 
 export const DOC_STORE_DRIVERS: readonly StoreDriver<DocStore>[] = [
   { driver: 'memory', open: async () => createMemoryDocStore() },
+  { driver: 'memory, counted', open: async () => countDocStore(createMemoryDocStore(), NO_METRICS) },
   { driver: 'disk', open: folder => openDiskDocStore(join(folder, 'docs.sqlite')) },
+  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).docs }),
+  ...(hasServer('postgres') ? [{ driver: 'postgres', open: openDatabaseDocStore }] : []),
 ]
+
+/** Documents in a database of their own, which goes when the test ends. */
+async function openDatabaseDocStore(): Promise<DocStore> {
+  const { url, remove } = await createDatabase()
+  onTestFinished(remove)
+  return openPostgresDocStore(openDatabase(url))
+}
 
 /** A new folder, removed with everything in it when the test ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-store-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+function ifServer<Store>(driver: StoreDriver<Store>): StoreDriver<Store>[] {
+  return hasServer('s3') ? [driver] : []
+}
+
+/** Stores below a prefix that is called as the folder. */
+async function openS3Of(folder: string): Promise<S3Stores> {
+  return await openS3Stores({ ...(await s3Settings()), prefix: basename(folder) })
 }

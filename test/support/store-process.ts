@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -7,11 +7,8 @@ const PROGRAM = fileURLToPath(new URL('./store-program.ts', import.meta.url))
 
 /** A process that runs one task of `store-program.ts`, until the test ends at the latest. */
 export interface StoreProcess {
-  child: ChildProcess
   /** What it printed so far, line by line; a line is printed after the step that it tells of. */
   lines: string[]
-  /** Resolves with the first `count` lines; rejects when the process ends before. */
-  printed(count: number): Promise<string[]>
   /** How it ended. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>
 }
@@ -26,11 +23,7 @@ export function startStoreProcess(task: string, args: string[], limits: { fileBy
   const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
 
   const lines: string[] = []
-  const listeners = new Set<() => void>()
-  createInterface({ input: child.stdout }).on('line', line => {
-    lines.push(line)
-    for (const listener of listeners) listener()
-  })
+  createInterface({ input: child.stdout }).on('line', line => lines.push(line))
   let errors = ''
   child.stderr.on('data', chunk => (errors += chunk))
   const ended = new Promise<Awaited<StoreProcess['ended']>>((resolve, reject) => {
@@ -42,23 +35,5 @@ export function startStoreProcess(task: string, args: string[], limits: { fileBy
     await ended
   })
 
-  return {
-    child,
-    lines,
-    ended,
-    printed: count =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (lines.length < count) return
-          listeners.delete(look)
-          resolve(lines.slice(0, count))
-        }
-        listeners.add(look)
-        look()
-        ended.then(
-          ({ code, signal }) => reject(new Error(`ended (${code ?? signal}) after ${lines.length} lines: ${errors}`)),
-          reject,
-        )
-      }),
-  }
+  return { lines, ended }
 }

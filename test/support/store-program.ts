@@ -2,14 +2,15 @@
 
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { WriteOutcome } from '#core/ports/doc-store.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
-import { bytesOf, fastClock } from './store-values.ts'
 
-const tasks: Record<string, (args: string[]) => Promise<void>> = { increment, write, refused, secret, work }
+const tasks: Record<string, (args: string[]) => Promise<void>> = {
+  increment,
+  refused,
+  secret,
+}
 
 const [task = '', ...args] = process.argv.slice(2)
 const run = tasks[task]
@@ -30,22 +31,6 @@ async function increment([file = '', key = '', times]: string[]): Promise<void> 
     if (written.status === 'written') done++
   }
   await docs.close()
-}
-
-/** `<folder> <name>`: objects and versions of one document, until killed. */
-async function write([folder = '', name = '']: string[]): Promise<void> {
-  const blobs = await openDiskBlobStore(join(folder, 'blobs'))
-  const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
-  let etag: string | null = null
-  for (let turn = 1; ; turn++) {
-    const key = `${name}/${turn}`
-    await blobs.create(key, bytesOf(key))
-    print(key)
-    const outcome: WriteOutcome = etag === null ? await docs.create(name, turn) : await docs.replace(name, turn, etag)
-    if (outcome.status !== 'written') throw new Error(`lost ${name}`)
-    etag = outcome.etag
-    print(`${name} ${turn}`)
-  }
 }
 
 /** `<folder>`: under a limit of the system, prints the code that a write too much throws. */
@@ -69,24 +54,4 @@ async function refused([folder = '']: string[]): Promise<void> {
 /** `<file>`: prints the secret, of which this process would make its own. */
 async function secret([file = '']: string[]): Promise<void> {
   print(await readOrCreateSecret(file, () => `secret of ${process.pid}`))
-}
-
-/** `<file> <worker> <startMs> <times>`: takes jobs and does them, until killed. Prints `ready`, then each taking. */
-async function work([file = '', worker = '', startMs, times]: string[]): Promise<void> {
-  // Loaded here, since the other tasks start twice as fast without its schemas.
-  const { createDocQueue } = await import('#infra/queue/doc-queue.ts')
-  const docs = await openDiskDocStore(file)
-  const queue = createDocQueue(docs, fastClock(Number(startMs), Number(times)))
-  print('ready')
-  for (;;) {
-    const lease = await queue.take(worker)
-    if (lease === null) {
-      await sleep(10)
-      continue
-    }
-    print(`${lease.job.commit} ${lease.fence}`)
-    await sleep(20)
-    await docs.create(`done/${lease.job.commit}`, worker)
-    await queue.finish(lease)
-  }
 }

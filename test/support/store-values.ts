@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import { KEY_BYTES } from '#core/ports/store-arguments.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 
@@ -23,11 +24,6 @@ export function jobOf(number: number): IndexJob {
     visibility: 'public',
   }
   return { repository, commit: createHash('sha1').update(String(number)).digest('hex') as CommitSha }
-}
-
-/** A clock that several processes share and that runs faster than the wall's. */
-export function fastClock(startMs: number, times: number): Clock {
-  return { now: () => new Date(startMs + (Date.now() - startMs) * times) }
 }
 
 /** A clock that moves only when told. */
@@ -61,7 +57,7 @@ export const BAD_KEYS = [
   'ä',
   'a\n',
   'x'.repeat(255),
-  `${'x/'.repeat(512)}x`,
+  `${'x/'.repeat(KEY_BYTES / 2)}x`,
 ]
 
 export const BAD_PREFIXES = ['/', '/a', 'a//', '../', 'a/../', 'A', 'a~', 'a*', '%']

@@ -3,39 +3,47 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { type AppOptions, buildApp, type SitePlugin } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { deriveKeys, type SealingKeys } from '#api/keys.ts'
+import { requestRepair } from '#api/mount/request-repair.ts'
+import { createUses } from '#api/mount/uses.ts'
 import { NO_CONTENT, type OperatorContent } from '#api/operator/content.ts'
 import { rememberListings } from '#api/owners/keep-listed.ts'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
+import { createDamageReports } from '#core/damage-reports.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { runIndexJob } from '#indexer/run-index-job.ts'
+import { createRunnerHere } from '#indexer/run-index-job.ts'
+import { runLease } from '#indexer/run-lease.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import type { PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
+import { openTestStores } from './test-stores.ts'
 
 export const BASE_URL = 'https://mountglass.test'
 export const WEBHOOK_SECRET = 'between-the-host-and-us'
 
 export interface TestAppOptions {
-  /** Default: in memory. */
+  /** Default: those of `openTestStores`. */
   blobs?: BlobStore
   docs?: DocStore
   keys?: SealingKeys
   logger?: AppOptions['logger']
+  /** Takes what happens, and is served at `/metrics`. Default: nobody watches. */
+  metrics?: PrometheusMetrics
   site?: SitePlugin
-  /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. */
-  github?: { withToken: boolean }
+  /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
+  github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
   /** Default: there is none. */
   operator?: OperatorContent
   /** Replaces parts of what the use cases receive. */
@@ -56,6 +64,7 @@ export interface TestApp {
   app: FastifyInstance
   deps: Deps
   blobs: BlobStore
+  docs: DocStore
   queue: JobQueue
   /** The host `local`. */
   host: GitHost
@@ -75,7 +84,7 @@ export interface TestApp {
     address: string,
     query?: Record<string, string | number>,
   ): Promise<Extract<AnswerOf<Name>, { status: 'ready' }>>
-  /** Runs the jobs that wait; tells how many there were. */
+  /** Runs the jobs that wait, or will once the work behind answers is done; tells how many there were. */
   index(): Promise<number>
   /** Opens the address and indexes it. */
   open(address: string): Promise<void>
@@ -100,40 +109,47 @@ export async function testApp(
 
   let offsetMilliseconds = 0
   const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
-  const blobs = options.blobs ?? createMemoryBlobStore(clock)
-  const docs = options.docs ?? createMemoryDocStore()
+  const stores = await openTestStores(clock)
+  const { blobs = stores.blobs, docs = stores.docs } = options
   const queue = createDocQueue(docs, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const hosts: GitHost[] = [host]
   if (github) {
-    const token = options.github?.withToken ? github.personalToken(github.user('reader'), []) : null
+    const tokenOf = options.github?.tokenOf ?? (() => github.personalToken(github.user('reader'), []))
+    const token = options.github?.withToken ? tokenOf(github) : null
     const onWarning = (message: string) => {
       throw new Error(message)
     }
     const { web: url, api: apiUrl } = github.origins
     hosts.push(await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning }))
   }
+  const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
+  const onOffered = () => {}
   const plain: Deps = {
     hosts,
-    snapshots: createSnapshotReader(blobs),
+    snapshots: createSnapshotReader(blobs, {
+      metrics: options.metrics ?? NO_METRICS,
+      onDamage: damage => requestRepair({ damages: createDamageReports(docs), queue, clock, onOffered, log: app.log }, damage),
+    }),
     queue,
-    listings: rememberListings(createOwnerListings(docs)),
+    listings: rememberListings(createOwnerListings(docs), clock),
+    uses: createUses(docs, clock, 0),
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
     deny: [],
-    onOffered: () => {},
+    onOffered,
+    onWorking: work => working.push(work),
     readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),
-    probeStore: async () => {
-      await docs.read('probe')
-    },
+    checkReady: createReadiness({ blobs, docs }).check,
   }
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
-  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger }, options.site)
+  const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
+  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })
@@ -146,11 +162,13 @@ export async function testApp(
     return answer.json as AnswerOf<Name>
   }
 
+  const runner = createRunnerHere({ blobs, docs, hosts })
   async function index(): Promise<number> {
+    await Promise.all(working)
     for (let jobs = 0; ; jobs++) {
       const lease = await queue.take('test')
       if (lease === null) return jobs
-      await runIndexJob({ blobs, docs, queue, hosts, log: THROWING }, lease, new AbortController().signal)
+      await runLease({ queue, runner, metrics: NO_METRICS, log: THROWING }, lease, new AbortController().signal)
     }
   }
 
@@ -158,6 +176,7 @@ export async function testApp(
     app,
     deps,
     blobs,
+    docs,
     queue,
     host,
     get github() {
@@ -186,6 +205,7 @@ export async function testApp(
       await app.close()
       await Promise.all(hosts.map(one => one.close()))
       await github?.close()
+      await stores.close()
       await repositories.remove()
     },
   }
@@ -246,6 +266,7 @@ function required<Value>(value: Value | undefined, name: string): Value {
 /** A failure that no test means is a fault of the indexer. */
 const THROWING = {
   info() {},
+  warn() {},
   error(fields: { errorCode?: string; err?: unknown }) {
     if (fields.errorCode === 'index.internal') throw fields.err
   },

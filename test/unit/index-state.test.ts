@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '#core/limits.ts'
-import { claim, failed, isRetryDue, JobRecord, type LeasedRecord, QueueMarker, renewed } from '#core/snapshot/index-state.ts'
+import {
+  claim,
+  crashed,
+  failed,
+  isRetryDue,
+  JobRecord,
+  type LeasedRecord,
+  QueueMarker,
+  released,
+  renewed,
+} from '#core/snapshot/index-state.ts'
 
 const NOW = new Date('2026-03-01T12:00:00.000Z')
 const seconds = (offset: number) => new Date(NOW.getTime() + offset * 1000)
@@ -53,8 +63,37 @@ describe('claiming a job', () => {
       record: failure({ retryAt: at(0) }),
       expected: { ...mine, fence: 5, failures: 2, crashes: 0 },
     },
+    {
+      name: 'was handed back: the next fence, deaths and failures as they were',
+      record: { state: 'released', fence: 4, failures: 1, crashes: 2 },
+      expected: { ...mine, fence: 5, failures: 1, crashes: 2 },
+    },
   ])('that $name', ({ record, expected }) => {
     expect(claim(record, 'second', NOW)).toEqual(expected)
+  })
+})
+
+test('a lease lasts as long as the queue says', () => {
+  expect(claim(null, 'first', NOW, 2)).toMatchObject({ until: at(2) })
+  expect(renewed(lease(), NOW, 2)).toEqual(lease({ until: at(2) }))
+})
+
+test('deaths are counted, and the third is a failure with the code of what happened', () => {
+  const waiting = { state: 'released', fence: 4, failures: 1 }
+  const counted = [0, 1, 2].map(crashes => crashed(lease({ failures: 1, crashes }), 'index.timeout', NOW))
+  expect(counted).toEqual([
+    { ...waiting, crashes: 1 },
+    { ...waiting, crashes: 2 },
+    failed(lease({ failures: 1 }), 'index.timeout', NOW),
+  ])
+})
+
+test('a job that an earlier version handed back is read as one over which nobody died', () => {
+  expect(JobRecord.parse({ state: 'released', fence: 4, failures: 1 })).toEqual({
+    state: 'released',
+    fence: 4,
+    failures: 1,
+    crashes: 0,
   })
 })
 
@@ -88,7 +127,16 @@ test('a retry is due from its instant on', () => {
 })
 
 test('whatever happens to a job, its records can be stored, its fence never falls, and every lease has a new one', () => {
-  const step = fc.record({ act: fc.constantFrom('claim', 'renew', 'fail'), waitSeconds: fc.integer({ min: 0, max: 4_000 }) })
+  const ends = {
+    renew: renewed,
+    release: released,
+    fail: (record: LeasedRecord, now: Date) => failed(record, 'index.internal', now),
+    crash: (record: LeasedRecord, now: Date) => crashed(record, 'index.internal', now),
+  }
+  const step = fc.record({
+    act: fc.constantFrom('claim', 'renew', 'fail', 'release', 'crash'),
+    waitSeconds: fc.integer({ min: 0, max: 4_000 }),
+  })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
       let record: JobRecord | null = null
@@ -99,8 +147,7 @@ test('whatever happens to a job, its records can be stored, its fence never fall
         const now = seconds(nowSeconds)
         const before: JobRecord | null = record
         if (act === 'claim') record = claim(before, 'worker', now) ?? before
-        else if (before?.state === 'leased')
-          record = act === 'renew' ? renewed(before, now) : failed(before, 'index.internal', now)
+        else if (before?.state === 'leased') record = ends[act](before, now)
         if (record === null) continue
         expect(JobRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
         expect(record.fence).toBeGreaterThanOrEqual(before?.fence ?? 1)

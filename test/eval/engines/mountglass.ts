@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { writeSnapshot } from '#indexer/run-index-job.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'

@@ -93,6 +93,54 @@ export function readyMount(overview: Partial<Overview> = {}, mount: Partial<Moun
   }
 }
 
+type Card = AnswerOf<'featured'>['items'][number]
+
+export function readyCard(card: Partial<Card> = {}, index: Partial<Extract<Card['index'], { status: 'ready' }>> = {}): Card {
+  return {
+    address: '/gh/acme/tools',
+    repository: { ...readyMount().repository, host: 'gh' },
+    verified: false,
+    image: null,
+    index: { status: 'ready', license: OPEN, counts: { skills: 7, documents: 2 }, skillNames: ['pdf', 'docx'], ...index },
+    ...card,
+  }
+}
+
+type OwnerPage = AnswerOf<'owners'>
+
+export function ownerPage(page: Partial<OwnerPage> = {}, owner: Partial<OwnerPage['owner']> = {}): OwnerPage {
+  return {
+    owner: {
+      host: 'gh',
+      login: 'acme',
+      name: 'Acme Corporation',
+      bio: 'We make everything.',
+      kind: 'organization',
+      avatar: 'https://avatars.example/u/1',
+      url: 'https://github.com/acme',
+      publicRepositories: 3,
+      ...owner,
+    },
+    indexed: [readyCard()],
+    repositories: [listedRepository()],
+    nextPage: null,
+    ...page,
+  }
+}
+
+export function listedRepository(repository: Partial<OwnerPage['repositories'][number]> = {}): OwnerPage['repositories'][number] {
+  return {
+    address: '/gh/acme/site',
+    name: 'site',
+    description: 'Our site.',
+    fork: false,
+    archived: false,
+    stars: 0,
+    pushedAt: '2026-03-04T05:06:07Z',
+    ...repository,
+  }
+}
+
 type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 
 export function whole(content: string) {

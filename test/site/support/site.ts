@@ -9,6 +9,8 @@ import { ensureBuilt } from './built-site.ts'
 
 export interface SitePage {
   status: number
+  /** The words beside the status. */
+  reason: string
   headers: Record<string, string | string[] | undefined>
   html: string
 }
@@ -43,9 +45,9 @@ export async function openSite(
 }
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
-const UNASKED: Deps = new Proxy({ hosts: [] as readonly never[] } as unknown as Deps, {
+const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } as unknown as Deps, {
   get(target, name) {
-    if (name === 'hosts') return target.hosts
+    if (name in target) return Reflect.get(target, name) as unknown
     throw new Error(`the site asked the API for ${String(name)} past its client`)
   },
 })
@@ -57,7 +59,12 @@ function getRaw(port: number, path: string, method: string): Promise<SitePage> {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk))
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, html: Buffer.concat(chunks).toString('utf8') }),
+        resolve({
+          status: response.statusCode ?? 0,
+          reason: response.statusMessage ?? '',
+          headers: response.headers,
+          html: Buffer.concat(chunks).toString('utf8'),
+        }),
       )
       response.on('error', reject)
     })

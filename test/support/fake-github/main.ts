@@ -3,12 +3,13 @@
  *
  *   npm run fake-github -- <folder> [--port 8400]
  *
- * The folder holds `<owner>/<name>`, `<owner>/<name>.git`. Prints the settings to start the product with, and every request.
+ * The folder holds `<owner>/<name>`, `<owner>/<name>.git`. Prints how to start the product against it, and every request.
  */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type FakeGitHub, startFakeGitHub } from './server.ts'
+import type { RequestRecord } from './log.ts'
+import type { FakeGitHub } from './server.ts'
 
 const SHOW_MILLISECONDS = 500
 const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400, 0 for free ones]\n'
@@ -26,6 +27,7 @@ else if (!isFolder || positionals.length !== 1 || !Number.isInteger(port) || por
   process.stderr.write(isFolder ? USAGE : `${folder ?? 'the folder'} is not there\n${USAGE}`)
   process.exitCode = 1
 } else {
+  const { startFakeGitHub } = await import('./server.ts')
   const github = await startFakeGitHub({ root: resolve(folder), ...(port === 0 ? {} : { firstPort: port }) }).catch(explain)
   if (github) await serve(github)
 }
@@ -38,35 +40,36 @@ function explain(error: Error): null {
 
 async function serve(github: FakeGitHub): Promise<void> {
   const person = github.user('octo-reader', { name: 'A reader' })
-  const app = github.app('mountglass-local', {
-    owner: person,
-    callbackUrls: ['http://127.0.0.1:4321/auth/callback'],
-    setupUrl: 'http://127.0.0.1:4321/',
-  })
   const token = github.personalToken(person, [])
   await github.world.look()
   const names = [...github.world.repositories].map(({ owner, name }) => `${owner.login}/${name}`)
 
-  const settings = Object.entries(github.settings({ token, app }))
+  const settings = Object.entries(github.settings({ token })).map(([name, value]) => `  ${name}=${value} \\`)
   const lines = [
     `GitHub's stand-in: ${github.origins.web} (API ${github.origins.api})`,
-    `${names.length} repositories, such as ${names.slice(0, 5).join(', ')}`,
+    `Repositories: ${names.length === 0 ? 'none yet' : names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
     '',
-    'Start the product with:',
+    'Start the product in another terminal with:',
     '',
-    ...settings.map(([name, value]) => `export ${name}='${value.trim()}'`),
+    ...settings,
+    '  npm start',
     '',
+    ...(names.length > 0 ? [`An address to begin with: /gh/${names[0]}`, ''] : []),
     '',
   ]
   process.stdout.write(lines.join('\n'))
 
-  let shown = 0
+  let seen = 0
+  const unanswered = new Set<RequestRecord>()
   const show = setInterval(() => {
-    const open = github.log.all.findIndex(({ status }) => status === 0)
-    const done = github.log.all.slice(shown, open < 0 ? undefined : open)
-    shown += done.length
-    for (const { host, method, path, status, bytesOut } of done)
+    for (const record of github.log.all.slice(seen)) unanswered.add(record)
+    seen = github.log.all.length
+    for (const record of unanswered) {
+      const { host, method, path, status, bytesOut } = record
+      if (status === 0) continue
+      unanswered.delete(record)
       process.stdout.write(`${host} ${method} ${path} ${status} ${bytesOut} bytes\n`)
+    }
   }, SHOW_MILLISECONDS)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

@@ -76,7 +76,7 @@ export interface FakeGitHub {
   appJwt(app: App): string
 
   /** The settings by which the product uses this host. */
-  settings(more?: { token?: string; app?: App }): Record<string, string>
+  settings(more?: { token?: string }): Record<string, string>
   /** Clock, log, faults, limits and mistakes as at the start. The world stays; `world.clear()` empties it. */
   reset(): void
   close(): Promise<void>
@@ -189,7 +189,7 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
     userTokens: (app, user) => issueUserTokens(world, app, user),
     installationToken: one => issueInstallationToken(world, one, null, one.permissions).token,
     appJwt: app => signJwt(app, clock.now()),
-    settings: (more = {}) => settingsOf(origins, more),
+    settings: ({ token } = {}) => settingsOf(origins, token),
     reset() {
       clock.reset()
       log.clear()
@@ -246,19 +246,11 @@ function signJwt(app: App, now: number): string {
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(app.privateKey, 'base64url')}`
 }
 
-function settingsOf(origins: Origins, { token, app }: { token?: string; app?: App }): Record<string, string> {
+function settingsOf(origins: Origins, token: string | undefined): Record<string, string> {
   const prefix = 'MOUNTGLASS_GITHUB'
   return {
     [`${prefix}_URL`]: origins.web,
     [`${prefix}_API_URL`]: origins.api,
     ...(token === undefined ? {} : { [`${prefix}_TOKEN`]: token }),
-    ...(app && {
-      [`${prefix}_APP_ID`]: String(app.id),
-      [`${prefix}_APP_SLUG`]: app.slug,
-      [`${prefix}_APP_CLIENT_ID`]: app.clientId,
-      [`${prefix}_APP_CLIENT_SECRET`]: app.clientSecret,
-      [`${prefix}_APP_PRIVATE_KEY`]: app.privateKey,
-      [`${prefix}_WEBHOOK_SECRET`]: app.webhookSecret,
-    }),
   }
 }

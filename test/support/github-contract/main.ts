@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util'
 import { parseInfraSettings } from '#infra/config.ts'
 import { type Probe, REAL_SUBJECTS, type Subjects } from './probes.ts'
-import { listProbes, type ProbeResult, runProbes } from './run.ts'
+import { HostNotReached, listProbes, type ProbeResult, runProbes } from './run.ts'
 
 const USAGE = `usage: npm run contract:github -- [options]
   --dry-run                 print what would be asked, and ask nothing
@@ -53,7 +53,13 @@ async function main(): Promise<number> {
     for (const { probe, asked } of listProbes(host, subjects)) print(probe, asked ?? 'left out', [])
     return 0
   }
-  return await report(runProbes(host, subjects))
+  try {
+    return await report(runProbes(host, subjects))
+  } catch (error) {
+    if (!(error instanceof HostNotReached)) throw error
+    process.stderr.write(`${host.apiUrl} was not reached, so nothing was compared: ${error.message}\n`)
+    return 2
+  }
 }
 
 async function report(results: AsyncIterable<ProbeResult>): Promise<number> {

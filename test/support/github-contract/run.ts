@@ -16,13 +16,26 @@ export interface ProbeResult {
   differences: string[]
 }
 
+/** The host does not answer at all, whatever it is asked. */
+export class HostNotReached extends Error {
+  constructor(cause: unknown) {
+    super(`no answer: ${reasonOf(cause)}`, { cause })
+    this.name = 'HostNotReached'
+  }
+}
+
 const ANSWER_MS = 15_000
 /** Of an answer, what is looked at. */
 const ANSWER_BYTES = 16 * 1024 * 1024
 
-/** Asks the host one question after another, each once. */
+/**
+ * Asks the host one question after another, each once.
+ *
+ * @throws HostNotReached when there is no answer to the first one: then nothing that is told would be of the host
+ */
 export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGenerator<ProbeResult> {
   const known = wordsOf(subjects)
+  let isReached = false
   for (const probe of PROBES) {
     const missing = placeholdersOf(probe).find(name => !known[name])
     if (missing !== undefined) {
@@ -33,8 +46,11 @@ export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGen
     const { url, init } = requestOf(probe, host, known)
     const asked = `${init.method} ${url}`
     const answer = await ask(url, init)
-    if (typeof answer === 'string') yield { probe, asked, differences: [answer] }
-    else {
+    if (answer instanceof Error) {
+      if (!isReached) throw new HostNotReached(answer)
+      yield { probe, asked, differences: [`no answer: ${reasonOf(answer)}`] }
+    } else {
+      isReached = true
       Object.assign(known, learnFrom(probe, answer))
       yield { probe, asked, differences: differencesOf(probe, answer, known) }
     }
@@ -94,7 +110,7 @@ function requestOf({ host: at, method = 'GET', path, headers = {}, as, gitLines 
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_MS),
     headers: {
-      'user-agent': at === 'api' ? 'mountglass-contract' : 'git/2.39.5 mountglass-contract',
+      'user-agent': at === 'api' ? 'mountglass-contract' : 'git/mountglass',
       ...(at === 'api' ? { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' } : {}),
       ...(authorization === null ? {} : { authorization }),
       ...(gitLines ? { 'git-protocol': 'version=2', 'content-type': 'application/x-git-upload-pack-request' } : {}),
@@ -121,7 +137,7 @@ function gitRequest(lines: readonly GitLine[], known: Words): string {
 }
 
 /** The answer, or why there is none. */
-async function ask(url: string, init: RequestInit): Promise<Answer | string> {
+async function ask(url: string, init: RequestInit): Promise<Answer | Error> {
   try {
     const answer = await fetch(url, init)
     const chunks: Buffer[] = []
@@ -129,13 +145,19 @@ async function ask(url: string, init: RequestInit): Promise<Answer | string> {
     for await (const chunk of answer.body ?? []) {
       chunks.push(Buffer.from(chunk))
       bytes += chunk.length
-      if (bytes > ANSWER_BYTES) return `the answer is longer than ${ANSWER_BYTES} bytes`
+      if (bytes > ANSWER_BYTES) return new Error(`the answer is longer than ${ANSWER_BYTES} bytes`)
     }
     return { status: answer.status, headers: answer.headers, text: Buffer.concat(chunks).toString('latin1') }
   } catch (error) {
-    const { message, cause } = error as Error
-    return `no answer: ${cause instanceof Error ? cause.message : message}`
+    return error as Error
   }
+}
+
+/** `fetch` says what failed in the cause of its error. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  const reason = cause instanceof Error ? cause : null
+  return reason ? reason.message || (reason as NodeJS.ErrnoException).code || reason.name : message
 }
 
 function learnFrom({ learn = {} }: Probe, { headers, text }: Answer): Words {

@@ -12,11 +12,16 @@ test('without any variable the service listens on the loopback, keeps its store 
     allow: null,
     deny: [],
     operator: null,
+    monitoring: null,
+    drainSeconds: 0,
     logLevel: 'info',
   })
   expect(parseInfraSettings({})).toEqual({
     baseUrl: 'http://127.0.0.1:4321',
     store: { kind: 'disk', folder: '.mountglass' },
+    privateStore: null,
+    database: null,
+    leaseSeconds: 15,
     localRepositories: null,
     github: { url: 'https://github.com', apiUrl: 'https://api.github.com', token: null, webhookSecret: null },
   })
@@ -50,9 +55,26 @@ test.for([
   ['MOUNTGLASS_ALLOW', 'gh/acme'],
   ['MOUNTGLASS_DENY', 'gh/acme/*,acme'],
   ['MOUNTGLASS_LOG', 'loud'],
+  ['MOUNTGLASS_METRICS_PORT', '65536'],
+  ['MOUNTGLASS_DRAIN_SECONDS', '301'],
+  ['MOUNTGLASS_DRAIN_SECONDS', '1.5'],
+  ['MOUNTGLASS_LEASE_SECONDS', '1'],
   ['MOUNTGLASS_STORE', 'folder'],
   ['MOUNTGLASS_STORE', 'disk:'],
-  ['MOUNTGLASS_STORE', 's3:bucket'],
+  ['MOUNTGLASS_STORE', 's3:'],
+  ['MOUNTGLASS_STORE', 's3:ab'],
+  ['MOUNTGLASS_STORE', 's3:bucket/a//b'],
+  ['MOUNTGLASS_STORE', 's3:bucket//'],
+  ['MOUNTGLASS_STORE', 's3:bucket/../other'],
+  ['MOUNTGLASS_STORE', 's3:bucket/ä'],
+  ['MOUNTGLASS_STORE', `s3:bucket/${'x'.repeat(128)}`],
+  ['MOUNTGLASS_PRIVATE_STORE', 'disk:folder'],
+  ['MOUNTGLASS_PRIVATE_STORE', 's3:private'],
+  ['MOUNTGLASS_DATABASE', 'mysql://user:secret-value@127.0.0.1/mountglass'],
+  ['MOUNTGLASS_DATABASE', 'postgres://user:secret-value@127.0.0.1'],
+  ['MOUNTGLASS_DATABASE', 'postgres://user:secret-value%zz@127.0.0.1/mountglass'],
+  ['MOUNTGLASS_DATABASE', 'postgres://user:secret-value@[::1/mountglass'],
+  ['MOUNTGLASS_DATABASE', 'secret-value'],
   ['MOUNTGLASS_BASE_URL', 'mountglass.example'],
   ['MOUNTGLASS_BASE_URL', 'ftp://mountglass.example'],
   ['MOUNTGLASS_GITHUB', 'yes'],
@@ -69,8 +91,70 @@ test.for([
   expect(parse).not.toThrow(/secret-value/)
 })
 
-test('an s3 store is refused because this build has no driver for it', () => {
-  expect(() => parseInfraSettings({ MOUNTGLASS_STORE: 's3:bucket/prefix' })).toThrow(/no driver/)
+const inBucket = (env: NodeJS.ProcessEnv) => parseInfraSettings({ MOUNTGLASS_STORE: 's3:data', ...env })
+const s3 = { kind: 's3', bucket: 'data', prefix: '', endpoint: null, region: null, credentials: null }
+
+test('a store may be a bucket, or what is below a prefix of it; the SDK finds the rest', () => {
+  expect(inBucket({})).toMatchObject({ store: s3, privateStore: null })
+  expect(inBucket({ MOUNTGLASS_STORE: 's3:data/fleet/one/' }).store).toEqual({ ...s3, prefix: 'fleet/one' })
+  expect(inBucket({ AWS_REGION: 'eu-west-1' }).store).toEqual({ ...s3, region: 'eu-west-1' })
+})
+
+test('a server of one’s own is the one that the variables of the SDK name, in a region that is there for form', () => {
+  const AWS_ENDPOINT_URL = 'http://127.0.0.1:1/'
+  expect(inBucket({ AWS_ENDPOINT_URL }).store).toEqual({ ...s3, endpoint: 'http://127.0.0.1:1', region: 'us-east-1' })
+  expect(inBucket({ AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3: 'https://s3.example.org', AWS_REGION: 'x' }).store).toEqual({
+    ...s3,
+    endpoint: 'https://s3.example.org',
+    region: 'x',
+  })
+  expect(() => inBucket({ AWS_ENDPOINT_URL_S3: 'https://user:secret-value@s3.example.org' })).toThrow(
+    /^AWS_ENDPOINT_URL_S3: [^\n]+$/,
+  )
+  expect(() => inBucket({ AWS_ENDPOINT_URL_S3: 'https://user:secret-value@s3.example.org' })).not.toThrow(/secret-value/)
+})
+
+test('private repositories may have a bucket of their own, with credentials of its own', () => {
+  const [id, secret] = ['MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID', 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY']
+  const withPrivate = (env: NodeJS.ProcessEnv = {}) => inBucket({ MOUNTGLASS_PRIVATE_STORE: 's3:hidden/a', ...env }).privateStore
+  const hidden = { ...s3, bucket: 'hidden', prefix: 'a' }
+  expect(withPrivate()).toEqual(hidden)
+  expect(withPrivate({ [id]: 'key', [secret]: 'secret' })).toEqual({
+    ...hidden,
+    credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+  })
+  expect(() => withPrivate({ [id]: 'key' })).toThrow(new RegExp(`^${secret}: `))
+  expect(() => withPrivate({ [secret]: 'secret' })).toThrow(new RegExp(`^${id}: `))
+})
+
+test.for([
+  ['s3:data', 's3:data'],
+  ['s3:data', 's3:data/hidden'],
+  ['s3:data/fleet', 's3:data'],
+  ['s3:data/fleet', 's3:data/fleet/hidden'],
+])('of %s and %s one lies in the other, so private repositories would not be apart', ([store, hidden]) => {
+  expect(() => inBucket({ MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: hidden })).toThrow(/^MOUNTGLASS_PRIVATE_STORE: /)
+})
+
+test.for([
+  ['s3:data', 's3:hidden'],
+  ['s3:data/fleet', 's3:data/fleet-hidden'],
+  ['s3:data/a', 's3:data/b'],
+])('%s and %s are apart', ([store, hidden]) => {
+  expect(inBucket({ MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: hidden }).privateStore).not.toBeNull()
+})
+
+test('documents and jobs may lie in a database, beside a store that others see', () => {
+  for (const database of [
+    'postgres://user:pass%40word@database.example.org:5433/mountglass?sslmode=verify-full',
+    'postgresql:///mountglass?host=/run/postgresql',
+  ]) {
+    expect(parseInfraSettings({ MOUNTGLASS_DATABASE: database }).database).toBe(database)
+    expect(inBucket({ MOUNTGLASS_DATABASE: database }).database).toBe(database)
+    expect(() => parseInfraSettings({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: 'memory:' })).toThrow(
+      /^MOUNTGLASS_DATABASE: goes with a MOUNTGLASS_STORE that other processes see/,
+    )
+  }
 })
 
 test('keys and patterns are parsed', () => {

@@ -6,7 +6,6 @@ import {
   createTermsBlockWriter,
   createWordsBlockWriter,
   INLINE_ITEMS,
-  readItemsBlock,
   writeItemsBlock,
 } from '#core/search/blocks.ts'
 import { ByteReader, ByteWriter, NO_BYTES } from '#core/search/bytes.ts'
@@ -14,7 +13,7 @@ import { type BlockIndex, decodeHead, encodeHead, ITEM_KIND, type SearchHead } f
 import { visitPostings } from '#core/search/postings.ts'
 import { compareBytes, encodeText } from '#core/text.ts'
 import { bytesOf, encodePostings, termPostings } from '#test/support/posting-list.ts'
-import { readTermsBlock, readWordsBlock } from '#test/support/search-section.ts'
+import { readItemsBlock, readTermsBlock, readWordsBlock } from '#test/support/search-section.ts'
 
 const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const words = fc.uniqueArray(word, { maxLength: 40 }).map(list => list.sort(compareBytes))

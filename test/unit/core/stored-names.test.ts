@@ -3,7 +3,23 @@ import { expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { headerKey, jobKey, lastIndexedKey, packKey, queueKey } from '#core/snapshot/keys.ts'
+import {
+  damageKey,
+  headerKey,
+  hiddenKey,
+  jobKey,
+  keysAt,
+  lastIndexedKey,
+  listedHeaderKey,
+  ownerListingKey,
+  packKey,
+  queueKey,
+  readMarkKey,
+  SWEEP_LEASE_KEY,
+  seenRefKey,
+  splitKey,
+  VERSIONS,
+} from '#core/snapshot/keys.ts'
 
 test('the same value gives the same text, whatever the order of its keys, and parses to itself', () => {
   fc.assert(
@@ -25,10 +41,58 @@ test('private repositories share no prefix with public ones, and every key can b
   expect(headerKey(repository, commit)).toMatch(/^pub\/[0-9a-f]{3}\/local-0123abcd\/c\/a{40}\/r\d+f\d+s\d+$/)
   expect(headerKey(hidden, commit)).toMatch(/^prv\//)
   expect(packKey(hidden, 'ff')).toMatch(/^prv\/[0-9a-f]{3}\/local-0123abcd\/p\/ff$/)
-  for (const keyOf of [jobKey, queueKey, lastIndexedKey]) {
+  for (const keyOf of [jobKey, queueKey, lastIndexedKey, readMarkKey, damageKey, hiddenKey]) {
     expect(keyOf(repository, commit)).toMatch(/^ctl\/[a-z]+\/pub\/[0-9a-f]{3}\/local-0123abcd\/[a-z0-9._/-]+$/)
     expect(keyOf(hidden, commit)).toBe(keyOf(repository, commit).replace('/pub/', '/prv/'))
   }
+})
+
+test.each(['public', 'private'] as const)('a key of a %s repository tells what it names, and where', visibility => {
+  const commit = 'a'.repeat(40) as CommitSha
+  const repository = { id: 'gh-12', visibility } as HostRepository
+  const snapshot = { commit, versions: VERSIONS }
+  const { place = '' } = splitKey(headerKey(repository, commit)) ?? {}
+  expect(splitKey(headerKey(repository, commit))).toEqual({ place, part: { kind: 'header', snapshot } })
+  expect(splitKey(readMarkKey(repository, commit))).toEqual({ place, part: { kind: 'readMark', snapshot } })
+  expect(splitKey(damageKey(repository, commit))).toEqual({ place, part: { kind: 'damage', snapshot } })
+  expect(splitKey(jobKey(repository, commit))).toEqual({ place, part: { kind: 'job', snapshot } })
+  expect(splitKey(packKey(repository, 'b'.repeat(40)))).toEqual({ place, part: { kind: 'pack', name: 'b'.repeat(40) } })
+  expect(splitKey(lastIndexedKey(repository))).toEqual({ place, part: { kind: 'last', versions: VERSIONS } })
+  expect(splitKey(seenRefKey(repository, 'c0ffee'))).toEqual({ place, part: { kind: 'ref' } })
+  expect(splitKey(hiddenKey(repository))).toEqual({ place, part: { kind: 'hidden' } })
+
+  const at = keysAt(place)
+  expect(at.header(snapshot)).toBe(headerKey(repository, commit))
+  expect(headerKey(repository, commit).startsWith(at.headers)).toBe(true)
+  expect(at.pack('ff')).toBe(packKey(repository, 'ff'))
+  expect(at.readMark(snapshot)).toBe(readMarkKey(repository, commit))
+  expect(at.queueMarker(snapshot)).toBe(queueKey(repository, commit))
+  expect(splitKey(at.unusedPacks)).toEqual({ place, part: { kind: 'unusedPacks' } })
+})
+
+test('a listing tells beside which header it stands', () => {
+  const commit = 'a'.repeat(40) as CommitSha
+  const repository = { id: 'gh-12', visibility: 'public' } as HostRepository
+  expect(listedHeaderKey(ownerListingKey('gh-7', 'gh-12'), commit)).toBe(headerKey(repository, commit))
+  expect(listedHeaderKey('ctl/owner/000/gh-7', commit)).toBeNull()
+})
+
+test.each([
+  'probe/a',
+  SWEEP_LEASE_KEY,
+  'pub/000/gh-1',
+  'pub/000/gh-1/',
+  'pub/000/gh-1/x/y',
+  'pub/000/gh-1/p/short',
+  `pub/000/gh-1/c/${'a'.repeat(40)}`,
+  `pub/000/gh-1/c/${'a'.repeat(40)}/r1/f1`,
+  `pub/xyz/gh-1/p/${'a'.repeat(40)}`,
+  'ctl/kept/pub/000/gh-1/other',
+  'ctl/job/pub/000/gh-1/main.r1',
+  'ctl/owner/000/gh-1/r1f1s1/gh-2',
+  `ctl/queue/pub/000/gh-1/${'a'.repeat(40)}.r1`,
+])('%s names nothing that is known of a repository', key => {
+  expect(splitKey(key)).toBeNull()
 })
 
 function reversed(value: unknown): unknown {

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FetchTooLarge, fetchBlobs, fetchTrees, type Remote } from '#infra/git/fetch.ts'
-import { GitError } from '#infra/git/process.ts'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
+import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
 import { type GitView, openScratch } from '#infra/git/view.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
@@ -48,19 +50,121 @@ test('what takes longer of a processor than it may is refused as too large', asy
   await expect(fetchBlobs(options, [zeros])).rejects.toThrow(FetchTooLarge)
 })
 
-test('git that is told to end takes the processes with it that it started', async () => {
+test('a fetch tells its process no secret and no address, and leaves none behind when it is told to end', async () => {
   const commit = await repository.commit({ a: 'a' })
   const stop = new AbortController()
   github.faults.add({ stall: true, match: { host: 'web' } })
-  const fetching = fetchTrees({ gitDir: scratch.gitDir, remote, signal: stop.signal }, commit)
-  while (helpers().length === 0) await new Promise(resolve => setTimeout(resolve, 20))
+  const authorization = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
+  const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: { ...remote, authorization }, signal: stop.signal }, commit)
+  fetching.catch(() => {})
+  while (writers().length === 0) await new Promise(resolve => setTimeout(resolve, 20))
+  // What a process was started with, everyone on the machine may see of some.
+  const started = execFileSync('ps', ['eww', '-o', 'args=', '-p', writers().join(',')], { encoding: 'utf8' })
+  expect(started).toContain('GIT_ALLOW_PROTOCOL=none')
+  for (const secret of [authorization, 'secret', remote.url]) expect(started).not.toContain(secret)
   stop.abort()
-  await expect(fetching).rejects.toBeInstanceOf(GitError)
-  expect(helpers()).toEqual([])
+  await expect(fetching).rejects.toMatchObject({ name: 'AbortError' })
+  expect(writers()).toEqual([])
 })
 
-/** The processes that talk to the stand-in for git. */
-function helpers(): string[] {
-  const lines = execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' }).split('\n')
-  return lines.filter(line => line.includes('remote-http') && line.includes(github.origins.web) && !line.startsWith('Z'))
+/** The processes that write what is fetched, by their ids. */
+function writers(): string[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n')
+  const running = lines.map(line => line.trim().split(/\s+/)).filter(([, state]) => !state?.startsWith('Z'))
+  return running.flatMap(([pid = '', , ...args]) =>
+    args.includes('index-pack') && args.join(' ').includes(scratch.gitDir) ? [pid] : [],
+  )
 }
+
+describe('of a host that sends otherwise than git', () => {
+  const oid = 'a'.repeat(40)
+  const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+
+  /** Answers every request so; `closing`: and no second one of a connection. */
+  async function answering(body: string, headers: Record<string, string> = {}, status = 200) {
+    const requests: IncomingMessage[] = []
+    const host = { remote: { url: '', authorization: 'Basic c2VjcmV0' }, requests, closing: false, close: async () => {} }
+    const used = new Set<object>()
+    const server = createServer((request, response) => {
+      requests.push(request)
+      if (host.closing && used.has(request.socket)) return void request.socket.destroy()
+      used.add(request.socket)
+      request.resume().once('end', () => {
+        response.writeHead(status, { 'content-type': 'application/x-git-upload-pack-result', ...headers }).end(body)
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    host.remote.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/acme/tools.git`
+    host.close = async () => {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+    return host
+  }
+
+  test.each([
+    ['nothing', '', 'null instead of a pack'],
+    ['no packets', '<html>', 'otherwise than by packets'],
+    ['a packet without its end', '00ffpackfile', 'ended early'],
+    ['an error', packet(`ERR upload-pack: not our ref ${oid}\n`), 'not our ref'],
+    ['a long error', packet(`ERR ${'x'.repeat(60_000)}`), /^git-upload-pack: x{500}$/],
+    ['another section', `${packet('packfile-uris\n')}0000`, 'instead of a pack'],
+    ['no pack', `${packet('packfile\n')}${packet('\x01no pack at all')}0000`, 'index-pack failed'],
+    ['a pack without its end', `${packet('packfile\n')}${packet('\x01PACK')}`, 'ended early'],
+    [
+      'a failure in its third band',
+      `${packet('packfile\n')}${packet('\x02counting')}${packet('\x03out of memory\n')}`,
+      'out of memory',
+    ],
+  ])('%s is told', async (_, body, message) => {
+    const host = await answering(body)
+    try {
+      const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: host.remote, signal }, oid)
+      await expect(fetching).rejects.toThrow(message)
+      await expect(fetching).rejects.not.toThrow('c2VjcmV0')
+    } finally {
+      await host.close()
+    }
+  })
+
+  test.each([
+    ['a page', { 'content-type': 'text/html' }, 200, null],
+    ['a refusal', { 'content-type': 'text/plain' }, 403, 'Access denied.'],
+    ['a place elsewhere', { location: 'http://127.0.0.1:1/' }, 307, null],
+  ] as const)('%s is a refusal, and nobody is followed', async (_, headers, status, text) => {
+    const host = await answering('Access denied.', headers, status)
+    const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: host.remote, signal }, oid)
+    await expect(fetching).rejects.toMatchObject({ name: 'RemoteRefusal', status, ...(status === 307 ? {} : { text }) })
+    expect(host.requests).toHaveLength(1)
+    await host.close()
+  })
+
+  test('refs are those that the packets name, with what lies behind tags', async () => {
+    const [other, peeled] = ['b'.repeat(40), 'c'.repeat(40)]
+    const lines = [
+      `${oid} refs/heads/main\n`,
+      `${oid} refs/heads/alias symref-target:refs/heads/main\n`,
+      `${other} refs/tags/v1 peeled:${peeled}\n`,
+      'unborn HEAD\n',
+      `${other} \n`,
+    ]
+    const host = await answering(`${lines.map(packet).join('')}0000`)
+    expect(await listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).toEqual([
+      { name: 'refs/heads/main', oid },
+      { name: 'refs/heads/alias', oid },
+      { name: 'refs/tags/v1', oid: peeled },
+    ])
+    await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 100)).rejects.toThrow('too many refs')
+    await host.close()
+  })
+
+  test('a connection that the host closes just as it is used again is replaced by another', async () => {
+    const host = await answering(`${packet(`${oid} HEAD\n`)}0000`)
+    const list = () => listRefs({ remote: host.remote, signal }, ['HEAD'], 1_000)
+    await list()
+    host.closing = true
+    expect(await list()).toEqual([{ name: 'HEAD', oid }])
+    expect(host.requests).toHaveLength(3)
+    await host.close()
+  })
+})

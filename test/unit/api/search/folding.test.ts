@@ -13,7 +13,8 @@ interface Item {
 function fold(items: readonly Item[], page: { mounted: Interval; visible: Interval; offset: number; limit: number }) {
   const scores = Uint32Array.from(items, ({ score }) => score)
   const head = { kinds: Uint8Array.from(items, ({ kind }) => kind), owners: Int32Array.from(items, ({ owner }) => owner) }
-  return foldPage({ scores, scratch: new Uint32Array(items.length), best: Math.max(0, ...scores) }, head, page)
+  const matched = Uint32Array.from([...scores.keys()].filter(item => scores[item] !== 0))
+  return foldPage({ scores, matched, scratch: new Uint32Array(items.length) }, head, page)
 }
 
 /** The whole list, as sorting everything gives it. */

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createCache } from '#api/reading/cache.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from '#api/search/pages.ts'
-import { locateRange } from '#api/search/segments.ts'
 import { PAGE_BYTES } from '#core/search/head.ts'
+import { locateRange } from '#core/snapshot/segments.ts'
 
 const FILE = Uint8Array.from({ length: 10 * PAGE_BYTES + 123 }, (_, index) => (index * 7919) % 253)
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { analyze, isStopWord } from '#core/search/analyze.ts'
 import { countCharacters } from '#core/text.ts'
-import { bestPassage } from '../../../../api/search/passage.ts'
+import { bestPassage } from '../../../../api/search/passage/best-passage.ts'
+import { markupOf, readableText } from '../../../../api/search/passage/readable-text.ts'
 
 function termsOf(query: string): { term: string; weight: number }[] {
   const terms = new Set<string>()
@@ -12,7 +13,7 @@ function termsOf(query: string): { term: string; weight: number }[] {
 }
 
 function passageOf(query: string, text: string, path = 'guide.md'): string | null {
-  return bestPassage(path, text, termsOf(query))
+  return bestPassage(readableText(markupOf(path), text), termsOf(query))
 }
 
 const page = `---
@@ -158,7 +159,7 @@ describe('the best passage', () => {
   test('takes prose rather than code, and code when the terms stand only there', () => {
     const text = '```js\nloadPlugin(url)\n```\n\nThen load the plugin.\n'
     expect(passageOf('load plugin', text)).toBe('Then load the plugin.')
-    expect(bestPassage('a.md', text, [{ term: 'loadplugin', weight: 1 }])).toBe('loadPlugin(url)')
+    expect(bestPassage(readableText('md', text), [{ term: 'loadplugin', weight: 1 }])).toBe('loadPlugin(url)')
   })
 
   test('looks for stop words only where nothing else stands', () => {
@@ -265,8 +266,9 @@ describe('the best passage', () => {
     fc.assert(
       fc.property(paths, texts, (path, text) => {
         const terms = termsOf('needle max_tokens 错误处理 エラー การ prufung hushed')
-        const passage = bestPassage(path, text, terms)
-        expect(bestPassage(path, text, [...terms])).toBe(passage)
+        const readable = readableText(markupOf(path), text)
+        const passage = bestPassage(readable, terms)
+        expect(bestPassage(readable, [...terms])).toBe(passage)
         if (passage === null) return
         expect(countCharacters(passage)).toBeLessThanOrEqual(SUMMARY_CHARACTERS)
         expect(passage.isWellFormed()).toBe(true)

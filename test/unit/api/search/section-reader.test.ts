@@ -58,12 +58,15 @@ describe.for([
     }
   })
 
-  test('gives the pairs of a character that stands nowhere alone, at most 16', async () => {
+  test('gives the most frequent pairs of a character that stands nowhere alone, at most 16', async () => {
     const [alone, pairs, many] = await reader.lookUp(['独', '水', '山'].map(term => ({ term, orLonger: true })))
     expect(alone?.map(({ term }) => term)).toEqual(['独'])
     expect(pairs?.map(({ term }) => term)).toEqual(['水一', '水三', '水二'])
     const all = [...content.terms.keys()].filter(term => term.startsWith('山')).sort(compareBytes)
-    expect(many?.map(({ term }) => term)).toEqual(all.slice(0, 16))
+    const frequency = (term: string) => content.terms.get(term)?.size ?? 0
+    const frequent = all.toSorted((left, right) => frequency(right) - frequency(left))
+    expect(frequency(frequent[0] ?? '')).toBeGreaterThan(frequency(frequent[16] ?? ''))
+    expect(many?.map(({ term }) => term)).toEqual(frequent.slice(0, 16))
   })
 
   test('knows which items lie below a folder', async () => {
@@ -308,6 +311,8 @@ function sectionOf(itemCount: number, wordCount: number): Content {
   ].entries()) {
     add(word, index, 100)
   }
-  for (let pair = 0; pair < 40; pair++) add(`山${String.fromCharCode(0x5000 + pair)}`, pair, 50)
+  for (let pair = 0; pair < 40; pair++) {
+    for (let item = 0; item <= pair % 5; item++) add(`山${String.fromCharCode(0x5000 + pair)}`, pair + item, 50)
+  }
   return { items, terms, words: [...terms.keys()].filter(term => /^[a-z]+\d*$/.test(term) && term.length >= 4) }
 }

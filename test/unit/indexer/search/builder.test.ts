@@ -1,8 +1,10 @@
+import { inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { CommitSha, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
+import { openEarlierSnapshot } from '#indexer/earlier-snapshot.ts'
 import { createSearchBuilder, type SearchBuilderOptions } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
@@ -10,7 +12,7 @@ import type { Scratch } from '#indexer/search/scratch.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
-import { EMPTY_ROOT, readSection, SEARCHED_REPOSITORY } from '#test/support/search-section.ts'
+import { EMPTY_ROOT, type ReadSection, readSection, SEARCHED_REPOSITORY } from '#test/support/search-section.ts'
 
 const COMMIT = 'c'.repeat(40) as CommitSha
 function item(path: string, more: Partial<SearchInput> & { body?: string } = {}): SearchInput {
@@ -32,7 +34,7 @@ async function build(items: Iterable<SearchInput>, options: SearchBuilderOptions
   return {
     search,
     section: search === null ? null : await readSection(blobs, SEARCHED_REPOSITORY, header, search),
-    previous: () => openPreviousSection(blobs, SEARCHED_REPOSITORY, COMMIT),
+    previous: async () => openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT)),
   }
 }
 
@@ -161,6 +163,33 @@ describe('a section', () => {
       [1, 0],
     ])
     expect(section?.terms.get('zebra')).toHaveLength(2)
+  })
+})
+
+describe('the blocks of terms', () => {
+  const many = Array.from({ length: 30 }, (_, page) => {
+    return item(`${String(page).padStart(2, '0')}.md`, {
+      body: Array.from({ length: 1_500 }, (_, word) => `word${(page * 1_500 + word) * 7_919}`).join(' '),
+    })
+  })
+
+  test('begin where they did, but for where a term is new', async () => {
+    const before = await build(many)
+    const after = await build([...many, item('z.md', { body: 'another word1234x word7777y' })])
+    const [keys = [], later = []] = [before, after].map(({ section }) => section?.head.terms.firstKeys)
+    expect(keys.length).toBeGreaterThan(20)
+    const known = new Set(keys)
+    expect(later.filter(key => !known.has(key)).length).toBeLessThan(4)
+  })
+
+  test('have a size within bounds', async () => {
+    const { section } = await build(many)
+    const { starts } = (section as ReadSection).head.terms
+    const sizes = [...starts.subarray(1)].map(
+      (end, block) => inflateRawSync((section as ReadSection).bytes.subarray(starts[block], end)).length,
+    )
+    expect(Math.max(...sizes)).toBeLessThan(25 * 1024)
+    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(12 * 1024)
   })
 })
 

@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { textOf } from '#core/search/bytes.ts'
+import { createTermsBlockWriter, INLINE_ITEMS } from '#core/search/blocks.ts'
+import { ByteWriter, textOf } from '#core/search/bytes.ts'
 import { PLACE, packPosting, visitPostings } from '#core/search/postings.ts'
+import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import { compareBytes } from '#core/text.ts'
 import { mergeTerms } from '#indexer/search/merge.ts'
+import { writeTerms } from '#indexer/search/overlay.ts'
 import { createPostingRun } from '#indexer/search/run.ts'
 import type { Scratch } from '#indexer/search/scratch.ts'
 import { readRun, storeRun } from '#indexer/search/stored-run.ts'
+import { StoredTerms } from '#indexer/search/stored-terms.ts'
+import { addRenumbered, createTermPostings, type TermPostings } from '#indexer/search/term-postings.ts'
 import type { TermSource } from '#indexer/search/term-source.ts'
 import { encodedList } from '#test/support/posting-list.ts'
 
@@ -16,7 +21,7 @@ const ITEMS = 300
 const posted: fc.Arbitrary<Posted[]> = fc
   .uniqueArray(
     fc.tuple(
-      fc.constantFrom('a', 'ab', 'b', 'é', '\uffee', '\u{10000}', 'zebra'),
+      fc.constantFrom('a', 'ab', 'b', 'the', 'é', '\uffee', '\u{10000}', 'zebra'),
       fc.integer({ min: 0, max: ITEMS - 1 }),
       fc.constantFrom(packPosting(1, PLACE.body), packPosting(40, PLACE.named), packPosting(84, PLACE.title)),
     ),
@@ -46,15 +51,19 @@ async function readAll(merged: TermSource): Promise<unknown[]> {
   for (;;) {
     await merged.next()
     if (merged.current === null) return terms
-    const { term, items, isNamed } = merged.current
-    const postings: [number, number][] = []
-    visitPostings(encodedList(merged.current), items, ITEMS, (item, posting) => postings.push([item, posting]))
-    terms.push({ term: textOf(term), isNamed, postings })
+    terms.push(contentOf(merged.current))
   }
 }
 
+function contentOf(list: TermPostings): unknown {
+  const { term, items, isNamed } = list
+  const postings: [number, number][] = []
+  visitPostings(encodedList(list), items, ITEMS, (item, posting) => postings.push([item, posting]))
+  return { term: termOfName(textOf(term)), isNamed, postings }
+}
+
 function expected(list: readonly Posted[]): unknown[] {
-  const terms = [...new Set(list.map(([term]) => term))].sort(compareBytes)
+  const terms = [...new Set(list.map(([term]) => nameOfTerm(term)))].sort(compareBytes).map(termOfName)
   return terms.map(term => {
     const postings = list.filter(each => each[0] === term).map(([, item, posting]) => [item, posting])
     return { term, isNamed: postings.some(([, posting]) => (posting as number) % 3 !== PLACE.body), postings }
@@ -72,17 +81,48 @@ test('runs of items one behind the other give every term once, with all of its p
   )
 })
 
-test('the last source may have items between those of the others', async () => {
+/** What is written of the terms of earlier items, by their numbers then, and of changed ones. */
+async function written(earlier: readonly Posted[], numbers: Int32Array, changed: TermSource): Promise<unknown[]> {
+  const writer = createTermsBlockWriter()
+  const outside = new ByteWriter()
+  for (const terms = runOf(earlier); ; ) {
+    await terms.next()
+    if (terms.current === null) break
+    if (!writer.add(terms.current)) outside.bytes(encodedList(terms.current))
+  }
+  const block = { block: writer.finish(), inlineItems: INLINE_ITEMS, outside: { bytes: outside.finish(), start: 0 } }
+  const terms: unknown[] = []
+  const section = {
+    addTerm(postings: TermPostings) {
+      terms.push(contentOf(postings))
+      // Some must be waited for.
+      return postings.items % 2 === 0 ? Promise.resolve() : undefined
+    },
+    takeTerm(stored: StoredTerms, now: Int32Array) {
+      if (!stored.isInline) return false
+      const taken = createTermPostings()
+      taken.term = stored.term
+      addRenumbered(taken, stored.bytes, stored.list, now)
+      if (taken.items > 0) terms.push(contentOf(taken))
+      return true
+    },
+  }
+  await writeTerms(section, { earlier: [new StoredTerms(block)], numbers, changed }, () => undefined)
+  return terms
+}
+
+test('the items of an earlier commit may lie between those that changed, and have other numbers', async () => {
   await fc.assert(
-    fc.asyncProperty(posted, fc.integer({ min: 0, max: ITEMS }), fc.func(fc.boolean()), async (list, cut, isLast) => {
-      const ofLast = new Set(list.map(([, item]) => item).filter(item => isLast(item)))
-      const others = list.filter(([, item]) => !ofLast.has(item))
-      const sources = [
-        runOf(others.filter(([, item]) => item < cut)),
-        await storedRunOf(others.filter(([, item]) => item >= cut)),
-        runOf(list.filter(([, item]) => ofLast.has(item))),
-      ]
-      expect(await readAll(mergeTerms(sources))).toEqual(expected(list))
+    fc.asyncProperty(posted, fc.integer({ min: 0, max: ITEMS }), fc.func(fc.boolean()), async (list, cut, hasChanged) => {
+      const changed = new Set(list.map(([, item]) => item).filter(item => hasChanged(item)))
+      const fresh = list.filter(([, item]) => changed.has(item))
+      const runs = [await storedRunOf(fresh.filter(([, item]) => item < cut)), runOf(fresh.filter(([, item]) => item >= cut))]
+      // Then, what changed was in front of everything else, and is gone.
+      const before = (item: number) => (changed.has(item) ? item : ITEMS + item)
+      const earlier = list.map(([term, item, posting]) => [term, before(item), posting] as const)
+      const numbers = Int32Array.from({ length: 2 * ITEMS }, (_, item) => (item < ITEMS ? -1 : item - ITEMS))
+      const sorted = earlier.toSorted((left, right) => left[1] - right[1])
+      expect(await written(sorted, numbers, mergeTerms(runs))).toEqual(expected(list))
     }),
   )
 })
@@ -99,6 +139,6 @@ test('a run is full by its postings, and empty when it was taken', () => {
 
 function termsOf(source: TermSource): string[] {
   const terms: string[] = []
-  for (source.next(); source.current !== null; source.next()) terms.push(textOf(source.current.term))
+  for (source.next(); source.current !== null; source.next()) terms.push(termOfName(textOf(source.current.term)))
   return terms
 }

@@ -1,13 +1,17 @@
+import { inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { writeItemsBlock } from '#core/search/blocks.ts'
 import { textOf } from '#core/search/bytes.ts'
-import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import type { CommitSha, Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
+import { openEarlierSnapshot } from '#indexer/earlier-snapshot.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import { fingerprintOf } from '#indexer/search/fingerprint.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
+import { addRenumbered, createTermPostings } from '#indexer/search/term-postings.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -38,7 +42,7 @@ async function store(): Promise<{ blobs: BlobStore; header: SnapshotHeader }> {
 
 test('items are known by everything of them that is searched', async () => {
   const { blobs } = await store()
-  const previous = await openPreviousSection(blobs, SEARCHED_REPOSITORY, COMMIT)
+  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
   expect(previous?.items).toBe(3)
   expect(ITEMS.map(each => previous?.find(fingerprintOf(each)))).toEqual([0, 1, 2])
   expect(previous?.titleLength(1)).toBe(4)
@@ -59,47 +63,54 @@ test('items are known by everything of them that is searched', async () => {
 
 test('the terms of items that are gone are gone, and items have their new numbers', async () => {
   const { blobs } = await store()
-  const previous = await openPreviousSection(blobs, SEARCHED_REPOSITORY, COMMIT)
-  const terms = previous?.terms(Int32Array.of(-1, 4, 9))
+  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
   const byTerm = new Map<string, { items: number; first: number; last: number }>()
-  for (terms?.next(); terms?.current; terms.next()) {
-    const { term, items, first, last } = terms.current
-    byTerm.set(textOf(term), { items, first, last })
+  for (const stored of previous?.terms() ?? []) {
+    while (stored.next()) {
+      const postings = createTermPostings()
+      addRenumbered(postings, stored.bytes, stored.list, Int32Array.of(-1, 4, 9))
+      const { items, first, last } = postings
+      byTerm.set(textOf(stored.term), { items, first, last })
+    }
   }
   expect(byTerm.get('zebra')).toEqual({ items: 2, first: 4, last: 9 })
   expect(byTerm.get('b.md')).toEqual({ items: 1, first: 4, last: 4 })
-  expect(byTerm.has('a.md')).toBe(false)
+  expect(byTerm.get('a.md')?.items).toBe(0)
+})
+
+test('a block of items is taken as it is packed where all of its bytes are the same', async () => {
+  const { blobs } = await store()
+  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
+  const records = ITEMS.map(({ path, title, summary, text }) => ({ path, title, summary, text }))
+  const block = writeItemsBlock(records)
+  expect(inflateRawSync(previous?.itemsBlock('a.md', block) ?? new Uint8Array(0)).equals(block)).toBe(true)
+  const others = [
+    records.slice(0, 2),
+    [...records, { path: 'd.md', title: 'D', summary: 'long '.repeat(5_000), text: null }],
+    records.map(record => ({ ...record, text: [0, 1, 2] as Location })),
+  ].map(writeItemsBlock)
+  for (const other of others) expect(previous?.itemsBlock('a.md', other)).toBeNull()
+  expect(previous?.itemsBlock('b.md', block)).toBeNull()
 })
 
 test('there is none where nothing is stored or a pack is missing', async () => {
-  expect(await openPreviousSection(createMemoryBlobStore(systemClock), SEARCHED_REPOSITORY, COMMIT)).toBeNull()
+  expect(await openPreviousSection(null)).toBeNull()
   const { blobs: without, header } = await store()
   await without.remove(packKey(SEARCHED_REPOSITORY, header.packs[0]?.name ?? ''))
-  expect(await openPreviousSection(without, SEARCHED_REPOSITORY, COMMIT)).toBeNull()
+  expect(await openPreviousSection(await openEarlierSnapshot(without, SEARCHED_REPOSITORY, COMMIT))).toBeNull()
 })
 
-test('any damaged byte is noticed', async () => {
+test('any damaged byte is noticed, and bytes that end too early', async () => {
   const { blobs, header } = await store()
-  const [, offset, length] = header.search?.segments[0] ?? [0, 0, 0]
+  const section = (await (await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))?.section()) ?? new Uint8Array()
+  expect(await openPreviousSection({ header, section: async () => section })).not.toBeNull()
   await fc.assert(
-    fc.asyncProperty(fc.nat(length - 1), fc.integer({ min: 1, max: 255 }), async (position, change) => {
-      const damaged: BlobStore = {
-        ...blobs,
-        async readRange(...range) {
-          const bytes = Uint8Array.from((await blobs.readRange(...range)) ?? [])
-          const at = offset + position - range[1]
-          bytes[at] = (bytes[at] as number) ^ change
-          return bytes
-        },
-      }
-      expect(await openPreviousSection(damaged, SEARCHED_REPOSITORY, COMMIT)).toBeNull()
+    fc.asyncProperty(fc.nat(section.length - 1), fc.integer({ min: 1, max: 255 }), async (position, change) => {
+      const damaged = Uint8Array.from(section)
+      damaged[position] = (damaged[position] as number) ^ change
+      expect(await openPreviousSection({ header, section: async () => damaged })).toBeNull()
     }),
     { numRuns: 200 },
   )
-})
-
-test('bytes that end too early are noticed', async () => {
-  const { blobs } = await store()
-  const short: BlobStore = { ...blobs, readRange: async (...range) => (await blobs.readRange(...range))?.subarray(1) ?? null }
-  expect(await openPreviousSection(short, SEARCHED_REPOSITORY, COMMIT)).toBeNull()
+  expect(await openPreviousSection({ header, section: async () => section.subarray(1) })).toBeNull()
 })

@@ -3,15 +3,18 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
-import { headerKey, metBlobsKey } from '#core/snapshot/keys.ts'
-import { writeSnapshot } from '#indexer/run-index-job.ts'
+import type { CommitSha, PackEntry } from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { packNameOf } from '#indexer/earlier-snapshot.ts'
+import { createDirectoryWriter, readDirectory } from '#indexer/pack-directory.ts'
+import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { openGitHubHostAt } from '#test/contract/git-host-drivers.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 
 let repositories: TestRepositories
 let github: FakeGitHub
@@ -59,13 +62,6 @@ async function indexAnew(
   }
 }
 
-/** Everything that belongs to the snapshot of a commit, as hex: its header names the packs by their bytes. */
-async function snapshotOf(repository: HostRepository, commit: CommitSha, { blobs }: Stores): Promise<string> {
-  const header = await blobs.read(headerKey(repository, commit))
-  if (header === null) throw new Error(`${commit} is not indexed`)
-  return Buffer.from(header.bytes).toString('hex')
-}
-
 const wants = () => github.log.git.reduce((sum, { git }) => sum + (git?.wants ?? 0), 0)
 /** One want is the commit itself; another is `package.json`, which is read for its licence and is in no pack. */
 const ALWAYS = 2
@@ -98,7 +94,7 @@ test('the next commit of 1,000 files with 5 changed ones brings those, in the sa
   expect(github.log.rest).toEqual([])
   const scratch = newStores()
   await indexAnew(repository, second, scratch)
-  expect(await snapshotOf(described, second, stores)).toBe(await snapshotOf(described, second, scratch))
+  expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
 test('what was of no use before is brought when it comes to be linked', async () => {
@@ -111,7 +107,7 @@ test('what was of no use before is brought when it comes to be linked', async ()
   expect(wants()).toBe(ALWAYS + 2)
   const scratch = newStores()
   await indexAnew(repository, second, scratch)
-  expect(await snapshotOf(described, second, stores)).toBe(await snapshotOf(described, second, scratch))
+  expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
 test('a commit that is built on another that was built so goes on likewise', async () => {
@@ -128,14 +124,19 @@ test('a commit that is built on another that was built so goes on likewise', asy
 const FILES = { ...LICENSE, 'docs/a.md': '# A\n', 'docs/b.md': '# B\n', 'skills/s/SKILL.md': skill('s') }
 
 test.each<[string, (repository: HostRepository, commit: CommitSha, stores: Stores) => Promise<void>]>([
-  ['the note is gone', async (repository, commit, { blobs }) => blobs.remove(metBlobsKey(repository, commit))],
-  ['the note is damaged', (...which) => changeNote(...which, () => 'no note')],
-  ['the note is of another form', (...which) => changeNote(...which, () => JSON.stringify({ blobs: [[1]] }))],
-  ['the note tells of wrong places', (...which) => changeNote(...which, text => text.replace(/\[0,\d+,/g, '[0,1,'))],
-  ['the note tells of wrong packs', (...which) => changeNote(...which, text => text.replace(/\[0,/g, '[7,'))],
-  ['a pack is gone', async (_, __, { blobs }) => removeAll(blobs, '/p/')],
-  ['the store does not answer', async (_, __, { blobs }) => refuseReads(blobs)],
-])('the snapshot is the same when %s', async (_, spoil) => {
+  ['the header is gone', async (repository, commit, { blobs }) => blobs.remove(headerKey(repository, commit))],
+  ['the header is damaged', (...which) => changeHeader(...which, bytes => bytes.subarray(9))],
+  ['the header is of another form', (...which) => changeHeader(...which, () => gzipSync('{"packs":[1]}'))],
+  ['the header tells of wrong places', (...which) => rewriteHeader(...which, text => text.replace(/\[0,\d+,/g, '[0,1,'))],
+  ['the header tells of wrong packs', (...which) => rewriteHeader(...which, text => text.replace(/\[0,/g, '[7,'))],
+  [
+    'the directories are said to be elsewhere',
+    (...which) => rewriteHeader(...which, text => text.replace(/"directoryBytes":\d+/, '"directoryBytes":40')),
+  ],
+  ['the directories lie', (...which) => swapRecords(...which)],
+  ['the packs are gone', async (_, __, { blobs }) => removeAll(blobs, '/p/')],
+  ['the packs are damaged', (_, __, { blobs }) => damageAll(blobs, '/p/')],
+])('the snapshot says the same when %s', async (_, spoil) => {
   const repository = await newRepository()
   const first = await repository.commit(FILES)
   const second = await repository.commit({ 'docs/b.md': '# B\n\nChanged.\n' })
@@ -144,32 +145,82 @@ test.each<[string, (repository: HostRepository, commit: CommitSha, stores: Store
   const described = await indexAnew(repository, second, stores)
   const scratch = newStores()
   await indexAnew(repository, second, scratch)
-  expect(await snapshotOf(described, second, stores)).toBe(await snapshotOf(described, second, scratch))
+  expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
-async function changeNote(
+test('the snapshot says the same when the store gives no packs', async () => {
+  const repository = await newRepository()
+  const first = await repository.commit(FILES)
+  const second = await repository.commit({ 'docs/b.md': '# B\n\nChanged.\n' })
+  const stores = newStores()
+  await indexAnew(repository, first, stores)
+  const { blobs } = stores
+  const read: BlobStore['read'] = async key => (key.includes('/p/') ? Promise.reject(new Error('down')) : blobs.read(key))
+  const described = await indexAnew(repository, second, { ...stores, blobs: { ...blobs, read } })
+  const scratch = newStores()
+  await indexAnew(repository, second, scratch)
+  expect(await meaningOf(blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
+})
+
+async function changeHeader(
   repository: HostRepository,
   commit: CommitSha,
   { blobs }: Stores,
+  change: (bytes: Uint8Array) => Uint8Array,
+): Promise<void> {
+  const key = headerKey(repository, commit)
+  const bytes = (await blobs.read(key))?.bytes ?? new Uint8Array()
+  await blobs.remove(key)
+  await blobs.create(key, change(bytes))
+}
+
+function rewriteHeader(
+  repository: HostRepository,
+  commit: CommitSha,
+  stores: Stores,
   change: (text: string) => string,
 ): Promise<void> {
-  const key = metBlobsKey(repository, commit)
-  const note = gunzipSync((await blobs.read(key))?.bytes ?? '').toString()
-  const changed = change(note)
-  expect(changed).not.toBe(note)
-  await blobs.remove(key)
-  await blobs.create(key, gzipSync(changed))
+  return changeHeader(repository, commit, stores, bytes => {
+    const text = gunzipSync(bytes).toString()
+    expect(change(text)).not.toBe(text)
+    return gzipSync(change(text))
+  })
+}
+
+/** A pack that is whole, and whose directory has the records of two blobs the wrong way round. */
+async function swapRecords(repository: HostRepository, commit: CommitSha, stores: Stores): Promise<void> {
+  const { packs } = await storedHeader(stores.blobs, repository, commit)
+  const [{ name, sizeBytes, directoryBytes }] = packs as [PackEntry]
+  const pack = (await stores.blobs.read(packKey(repository, name)))?.bytes ?? new Uint8Array()
+  const entries = readDirectory(pack.subarray(sizeBytes - directoryBytes))
+  const swapped = createDirectoryWriter()
+  for (const [index, entry] of entries.entries()) {
+    const other = entries[index % 2 === 0 ? index + 1 : index - 1] ?? entry
+    swapped.add({ ...entry, oid: other.oid, sizeBytes: other.sizeBytes })
+  }
+  const directory = swapped.finish()
+  const lying = Buffer.concat([pack.subarray(0, sizeBytes - directoryBytes), directory])
+  await stores.blobs.create(packKey(repository, packNameOf(lying)), lying)
+  await rewriteHeader(repository, commit, stores, text =>
+    text
+      .replace(name, packNameOf(lying))
+      .replace(`"sizeBytes":${sizeBytes}`, `"sizeBytes":${lying.length}`)
+      .replace(`"directoryBytes":${directoryBytes}`, `"directoryBytes":${directory.length}`),
+  )
 }
 
 async function removeAll(blobs: BlobStore, part: string): Promise<void> {
   for (const key of await blobs.list('')) if (key.includes(part)) await blobs.remove(key)
 }
 
-function refuseReads(blobs: BlobStore): void {
-  const { read } = blobs
-  Object.assign(blobs, {
-    read: (key: string) => (/\/[bp]\//.test(key) ? Promise.reject(new Error('down')) : read(key)),
-  })
+async function damageAll(blobs: BlobStore, part: string): Promise<void> {
+  for (const key of await blobs.list('')) {
+    if (!key.includes(part)) continue
+    const bytes = Uint8Array.from((await blobs.read(key))?.bytes ?? [])
+    bytes[0] = (bytes[0] ?? 0) ^ 0xff
+    await blobs.remove(key)
+    await blobs.create(key, bytes)
+  }
 }
 
 test('a repository that is private now takes nothing from where it was public', async () => {

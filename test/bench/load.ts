@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Service, startService } from '#test/support/service.ts'
+import { callPaths } from './calls.ts'
+import { printTable } from './measure.ts'
+import type { BenchRepository } from './repositories.ts'
+
+/** What one API process bears: mounts at a fixed rate, and all other reads beside them. The generator works on the same machine. */
+const MOUNTS_A_SECOND = 3_000
+const READS_A_SECOND = 300
+const SECONDS = 30
+const WARM_SECONDS = 20
+
+interface Loaded {
+  requests: number
+  errors: number
+  p50: number
+  p99: number
+  max: number
+}
+
+export async function measureLoad(root: string, repositories: readonly BenchRepository[]): Promise<void> {
+  const env = {
+    MOUNTGLASS_LOCAL_REPOSITORIES: root,
+    MOUNTGLASS_STORE: `disk:${join(root, 'load-store')}`,
+    MOUNTGLASS_LOG: 'warn',
+  }
+  const service = await startService(env)
+  try {
+    const addresses = repositories.map(({ owner, name }) => `/local/${owner}/${name}`)
+    const reads = (await Promise.all(addresses.map(address => callPaths(service, address)))).flat()
+    const mounts = addresses.map(address => `/api/v1/mounts${address}`)
+    // Caches fill and the heap takes its size: what is measured is bearing it, not coming to it.
+    await Promise.all([run(service, mounts, MOUNTS_A_SECOND, WARM_SECONDS), run(service, reads, READS_A_SECOND, WARM_SECONDS)])
+    const memory = watchMemory(service.process.pid ?? 0)
+    const [ofMounts, ofReads] = await Promise.all([
+      run(service, mounts, MOUNTS_A_SECOND, SECONDS),
+      run(service, reads, READS_A_SECOND, SECONDS),
+    ])
+    const { early, late, cpuSeconds } = await memory.stop()
+    printTable(`Load on one process: ${SECONDS} s, ${addresses.length} repositories, from two other processes on this machine`, [
+      { what: 'mounts', 'asked/s': MOUNTS_A_SECOND, 'answered/s': ofMounts.requests / SECONDS, ...ofLoad(ofMounts) },
+      {
+        what: 'browse, find, skills, files',
+        'asked/s': READS_A_SECOND,
+        'answered/s': ofReads.requests / SECONDS,
+        ...ofLoad(ofReads),
+      },
+    ])
+    printTable('The process under it', [
+      {
+        'MB at its start': early,
+        'MB at the end': late,
+        'growth, %': ((late - early) / early) * 100,
+        'target, %': '<= 10',
+        'CPU s': cpuSeconds,
+        'of a core, %': (cpuSeconds / SECONDS) * 100,
+      },
+    ])
+  } finally {
+    await service.stop()
+  }
+}
+
+function ofLoad({ errors, p50, p99, max }: Loaded): Record<string, string | number> {
+  return {
+    errors,
+    'p50 ms': p50,
+    'p99 ms': p99,
+    target: p99 < 50 && errors === 0 ? '< 50, no error' : '< 50, no error: MISSED',
+    'max ms': max,
+  }
+}
+
+async function run(service: Service, paths: readonly string[], rate: number, seconds: number): Promise<Loaded> {
+  const script = join(import.meta.dirname, 'load-once.ts')
+  const child = spawn(process.execPath, [script, service.baseUrl, String(rate), String(seconds)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(JSON.stringify(paths))
+  let output = ''
+  for await (const chunk of child.stdout) output += chunk
+  return JSON.parse(output) as Loaded
+}
+
+/** Resident memory and processor time of a process, from now on. */
+function watchMemory(pid: number): { stop(): Promise<{ early: number; late: number; cpuSeconds: number }> } {
+  const startedCpu = cpuOf(pid)
+  const early = residentOf(pid)
+  return {
+    async stop() {
+      return { early: await early, late: await residentOf(pid), cpuSeconds: (await cpuOf(pid)) - (await startedCpu) }
+    },
+  }
+}
+
+const MEGABYTE = 1024
+
+async function residentOf(pid: number): Promise<number> {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / MEGABYTE
+}
+
+const TICKS_A_SECOND = 100
+
+async function cpuOf(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+}

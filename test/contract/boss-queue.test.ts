@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { FAILURE_BACKOFF_SECONDS, LEASE_SECONDS } from '#core/limits.ts'
+import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import { jobKey } from '#core/snapshot/keys.ts'
+import { openDatabase } from '#infra/postgres/database.ts'
+import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { openBossDatabase, type Through } from '#test/support/queue-drivers.ts'
+import { createDatabase, query, startOwnPostgres } from '#test/support/servers/postgres.ts'
+import { hasServer } from '#test/support/servers/servers.ts'
+import { jobOf } from '#test/support/store-values.ts'
+
+const INDEXING = { status: 'indexing' }
+/** After this time without a word the job of a worker is another's. */
+const SILENT_SECONDS = LEASE_SECONDS + NOTICE_SECONDS + 1
+
+async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> {
+  const lease = await queue.take(worker)
+  if (lease === null) throw new Error('there is no job to take')
+  return lease
+}
+
+async function openQueue(url: string, onWarning: (message: string) => void = () => {}): Promise<JobQueue> {
+  const database = openDatabase(url)
+  const docs = await openPostgresDocStore(database)
+  onTestFinished(() => docs.close())
+  const queue = await openBossQueue({ db: { executeSql: database.run }, docs, clock: systemClock, onWarning })
+  onTestFinished(() => queue.close())
+  return queue
+}
+
+async function emptyDatabase(): Promise<string> {
+  const { url, remove } = await createDatabase()
+  onTestFinished(remove)
+  return url
+}
+
+function jobs(url: string): Promise<Record<string, unknown>[]> {
+  return query(url, 'SELECT id, state::text, data, singleton_key FROM mountglass_jobs.job')
+}
+
+describe.runIf(hasServer('postgres'))('a process that dies', () => {
+  /** A process that dies at a statement: that one is run or not, and none behind it. */
+  function dying() {
+    let left = Number.POSITIVE_INFINITY
+    let isLastRun = false
+    const through: Through = run => async (statement, values) => {
+      left--
+      if (left > 0) return run(statement, values)
+      if (left === 0 && isLastRun) await run(statement, values)
+      throw new Error('dead')
+    }
+    return {
+      through,
+      /** @param at number of the statement, from now on */
+      dieAt(at: number, isRun: boolean) {
+        left = at
+        isLastRun = isRun
+      },
+      /** What its own clock and its end need, which no process does that dies. */
+      bury() {
+        left = Number.POSITIVE_INFINITY
+      },
+    }
+  }
+
+  async function openDoomed() {
+    const opened = await openBossDatabase()
+    const death = dying()
+    const doomed = await opened.open(death.through)
+    return {
+      ...opened,
+      queue: await opened.open(),
+      doomed,
+      /** Has it do something until it dies at the statement of that number. */
+      async dieDuring(work: () => Promise<void>, at: number, isRun: boolean) {
+        // What the queue does in the background at its start is over then.
+        await opened.clock.advance(0)
+        death.dieAt(at, isRun)
+        await work().then(
+          () => expect('alive').toBe('dead'),
+          error => expect(error.message).toBe('dead'),
+        )
+        death.bury()
+        await doomed.close()
+        await opened.clock.advance(SILENT_SECONDS)
+      },
+    }
+  }
+
+  async function live(queue: JobQueue, end: (lease: Lease) => Promise<void>): Promise<void> {
+    await queue.offer(jobOf(1))
+    const lease = await queue.take('worker')
+    if (lease !== null) await end(lease)
+  }
+
+  const deathsAt = (statements: number[]) => statements.flatMap(at => [true, false].map(isRun => ({ at, isRun })))
+
+  // Leaving a job takes 2 statements, taking it 4, finishing it 4, failing it 3.
+
+  test.each(deathsAt([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))(
+    'while it finishes a job, at statement $at (run: $isRun): the job comes to its end',
+    async ({ at, isRun }) => {
+      const { queue, doomed, dieDuring, url, docs } = await openDoomed()
+      await dieDuring(() => live(doomed, lease => doomed.finish(lease)), at, isRun)
+      await live(queue, lease => queue.finish(lease))
+      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+    },
+  )
+
+  test.each(deathsAt([7, 8, 9]))(
+    'while it fails a job, at statement $at (run: $isRun): a visitor can have it again',
+    async ({ at, isRun }) => {
+      const { queue, doomed, dieDuring, url, clock, docs } = await openDoomed()
+      await dieDuring(() => live(doomed, lease => doomed.fail(lease, 'index.timeout')), at, isRun)
+      if ((await queue.offer(jobOf(1))).status === 'failed') {
+        // Nothing that the dead process left starts the job before its time.
+        expect(await queue.take('early')).toBeNull()
+        expect(await jobs(url)).toEqual([])
+        await clock.advance(FAILURE_BACKOFF_SECONDS.first)
+        expect(await queue.take('nobody asked')).toBeNull()
+        expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+      }
+      await queue.finish(await taken(queue))
+      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+    },
+  )
+
+  test.each(deathsAt([1, 2, 3]))(
+    'while it hands a job back, at statement $at (run: $isRun): another takes it',
+    async ({ at, isRun }) => {
+      const { queue, doomed, dieDuring, url, docs } = await openDoomed()
+      await doomed.offer(jobOf(1))
+      const lease = await taken(doomed)
+      await dieDuring(() => doomed.release(lease), at, isRun)
+      await queue.finish(await taken(queue))
+      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+    },
+  )
+})
+
+describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
+  test('16 openings of an empty database at once make its tables once', async () => {
+    const url = await emptyDatabase()
+    const queues = await Promise.all(Array.from({ length: 16 }, () => openQueue(url)))
+    await Promise.all(queues.map((queue, number) => queue.offer(jobOf(number % 4))))
+    expect(await queues[0]?.depth()).toBe(4)
+  })
+
+  test('a job that was finished while a slow worker had it delivered is not started over', async () => {
+    const { open, clock, url, docs } = await openBossDatabase()
+    const queue = await open()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await clock.advance(SILENT_SECONDS)
+    // The job is delivered to the slow worker, and ends before that reads on.
+    let finished = false
+    const slow = await open(run => async (statement, values) => {
+      if (!finished && values?.[0] === jobKey(jobOf(1).repository, jobOf(1).commit)) {
+        finished = true
+        await queue.finish(lease)
+      }
+      return run(statement, values)
+    })
+    expect(await slow.take('slow')).toBeNull()
+    expect(finished).toBe(true)
+    expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+  })
+
+  test('a job that is delivered although somebody holds it waits for its worker', async () => {
+    const { open, clock, url } = await openBossDatabase()
+    const queue = await open()
+    await queue.offer(jobOf(1))
+    let lease = await taken(queue)
+    for (let turn = 0; turn < 5; turn++) {
+      // The worker was silent for too long, and is there after all.
+      await clock.advance(SILENT_SECONDS)
+      lease = (await queue.renew(lease)) ?? lease
+      expect(await queue.take('other')).toBeNull()
+      expect(await queue.take('other')).toBeNull()
+      expect(await jobs(url)).toMatchObject([{ state: 'retry' }])
+    }
+    await clock.advance(SILENT_SECONDS)
+    expect(await taken(queue, 'other')).toMatchObject({ fence: 2 })
+    expect(await queue.renew(lease)).toBeNull()
+  })
+
+  test('a job that no worker can read is removed, and hides none behind it', async () => {
+    const { open, url } = await openBossDatabase()
+    const queue = await open()
+    await queue.offer(jobOf(1))
+    await query(url, `UPDATE mountglass_jobs.job SET data = '"nonsense"'`)
+    await queue.offer(jobOf(2))
+    expect((await taken(queue)).job).toEqual(jobOf(2))
+    expect(await jobs(url)).toHaveLength(1)
+  })
+
+  test('a job that an operator cancelled may be left anew', async () => {
+    const { open, url } = await openBossDatabase()
+    const queue = await open()
+    await queue.offer(jobOf(1))
+    await query(url, `UPDATE mountglass_jobs.job SET state = 'cancelled'`)
+    expect(await queue.depth()).toBe(0)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect((await taken(queue)).job).toEqual(jobOf(1))
+  })
+
+  test('what is private has jobs of its own, under keys that no public repository has', async () => {
+    const { open, url } = await openBossDatabase()
+    const queue = await open()
+    const { repository, commit } = jobOf(1)
+    await queue.offer({ repository, commit })
+    await queue.offer({ repository: { ...repository, visibility: 'private' }, commit })
+    const keys = (await jobs(url)).map(job => String(job.singleton_key).split('/')[2])
+    expect(keys.sort()).toEqual(['prv', 'pub'])
+  })
+
+  test('a database that goes away is told of once, and the queue goes on when it is back', async () => {
+    const server = await startOwnPostgres()
+    onTestFinished(() => server.remove())
+    const warnings: string[] = []
+    const queue = await openQueue(server.url, message => warnings.push(message))
+    await queue.offer(jobOf(1))
+    await server.end('crashed')
+    for (const ask of [() => queue.offer(jobOf(2)), () => queue.take('worker'), () => queue.depth()])
+      await expect(ask()).rejects.toThrow('the database cannot be reached')
+    // Long enough for pg-boss to look for silent workers.
+    await sleep((NOTICE_SECONDS + 1) * 1000)
+    await server.start()
+    expect((await taken(queue)).job).toEqual(jobOf(1))
+    expect(await queue.offer(jobOf(2))).toEqual(INDEXING)
+    expect(warnings).toEqual(['job queue: the database cannot be reached'])
+  })
+})

@@ -1,0 +1,88 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openS3Blobs, openS3Stores } from '#infra/s3/open.ts'
+import { type Habits, startCarelessS3 } from '#test/support/servers/careless-s3.ts'
+import { startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
+import { s3Settings } from '#test/support/servers/s3.ts'
+import { hasServer } from '#test/support/servers/servers.ts'
+
+async function serverWith(habits: Habits) {
+  const server = await startCarelessS3(habits)
+  onTestFinished(() => server.close())
+  const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' }
+  return { server, settings: { bucket: 'data', prefix: 'fleet', endpoint: server.url, region: 'us-east-1', credentials } }
+}
+
+test.for<{ habits: Habits; requests: number }>([
+  { habits: { ifNoneMatch: 'kept', ifMatch: 'quoted' }, requests: 5 },
+  { habits: { ifNoneMatch: 'kept', ifMatch: 'both' }, requests: 5 },
+  { habits: { ifNoneMatch: 'kept', ifMatch: 'bare' }, requests: 6 },
+])('a server like $habits holds documents, and is found out by $requests requests', async ({ habits, requests }) => {
+  const { server, settings } = await serverWith(habits)
+  const { docs } = await openS3Stores(settings)
+  onTestFinished(() => docs.close())
+  expect(server.requests).toHaveLength(requests)
+  expect([...server.objects.keys()], 'nothing is left of the probe').toEqual([])
+  const created = await docs.create('ctl/key', 1)
+  if (created.status !== 'written') throw new Error(created.status)
+  expect(await docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
+  expect(await docs.replace('ctl/key', 3, created.etag)).toEqual({ status: 'conflict' })
+  expect(await docs.read('ctl/key')).toMatchObject({ value: 2 })
+})
+
+const LOSING: Habits[] = [
+  { ifNoneMatch: 'ignored', ifMatch: 'ignored' },
+  { ifNoneMatch: 'ignored', ifMatch: 'both' },
+  { ifNoneMatch: 'kept', ifMatch: 'ignored' },
+  { ifNoneMatch: 'kept', ifMatch: 'refused' },
+  { ifNoneMatch: 'kept', ifMatch: 'not implemented' },
+  { ifNoneMatch: 'not implemented', ifMatch: 'not implemented' },
+]
+
+test.for(LOSING)('a server like %o would lose documents: it is refused, with what to do', async habits => {
+  const { server, settings } = await serverWith(habits)
+  const refusal = /^bucket data at http:\S+ does not keep to the conditions.*use a server that does, or .* MOUNTGLASS_DATABASE$/
+  await expect(openS3Stores(settings)).rejects.toThrow(refusal)
+  expect([...server.objects.keys()]).toEqual([])
+})
+
+test.for(LOSING)('a server like %o holds objects, whose bytes follow from their keys', async habits => {
+  const { server, settings } = await serverWith(habits)
+  const blobs = await openS3Blobs(settings)
+  onTestFinished(() => blobs.close())
+  expect(await blobs.create('pub/a', Buffer.from('first'))).toBe('created')
+  expect(await blobs.create('pub/a', Buffer.from('second'))).toBe('exists')
+  expect([...server.objects]).toEqual([['/data/fleet/pub/a', Buffer.from('first')]])
+})
+
+test.runIf(hasServer('s3'))('the gateway is found out by five writes and a removal', async () => {
+  const settings = await s3Settings()
+  const proxy = await startFaultyProxy(settings.endpoint ?? '')
+  onTestFinished(() => proxy.close())
+  const stores = await openS3Stores({ ...settings, prefix: 'probed', endpoint: proxy.url })
+  await stores.close()
+  expect(proxy.requests.map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT', 'PUT', 'PUT', 'DELETE'])
+  const [first, again, quoted, bare, stale] = proxy.requests.map(({ condition }) => condition)
+  expect([first, again]).toEqual(['*', '*'])
+  expect(quoted).toBe(`"${bare}"`)
+  expect(stale).toBe(bare)
+})
+
+test.runIf(hasServer('s3')).for([1, 2, 3, 4, 5, 6])(
+  'the probe goes on when the answer to its request %i is lost, or the server busy',
+  async number => {
+    const settings = await s3Settings()
+    const proxy = await startFaultyProxy(settings.endpoint ?? '')
+    onTestFinished(() => proxy.close())
+    for (const fault of [{ kind: 'answer lost' }, { kind: 'answered', status: 503 }] as const) {
+      const [before, prefix] = [proxy.requests.length, `probed-${number}-${fault.kind.length}`]
+      proxy.befall(() => (proxy.requests.length - before === number ? fault : null))
+      const stores = await openS3Stores({ ...settings, prefix, endpoint: proxy.url })
+      onTestFinished(() => stores.close())
+      expect(proxy.requests.length - before).toBeLessThanOrEqual(8)
+      expect(await stores.docs.list(''), 'nothing is left of the probe').toEqual([])
+      const created = await stores.docs.create('ctl/key', 1)
+      if (created.status !== 'written') throw new Error(created.status)
+      expect(await stores.docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
+    }
+  },
+)

@@ -1,0 +1,181 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { basename } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { headerKey, keysAt, readMarkKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/keys.ts'
+import { parseSharedInfraSettings } from '#infra/config.ts'
+import { openS3Stores } from '#infra/s3/open.ts'
+import { openStores, type Stores } from '#infra/stores.ts'
+import { s3Settings } from '#test/support/servers/s3.ts'
+import { hasServer, testServer } from '#test/support/servers/servers.ts'
+import { makeSnapshot, readTexts, type SmallSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
+import { temporaryFolder } from '#test/support/store-drivers.ts'
+import { jobOf } from '#test/support/store-values.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+const DAYS_AGO = new Date(Date.now() - 3 * 86_400_000).toISOString()
+
+type Env = Record<string, string>
+
+/** A store of its own, open here and given to processes by its settings. */
+interface Place {
+  settings: Env
+  stores: Pick<Stores, 'blobs' | 'docs'>
+}
+
+const PLACES: { name: string; openPlace: () => Promise<Place> }[] = [
+  { name: 'a folder', openPlace: openFolder },
+  ...(hasServer('s3') ? [{ name: 'a bucket', openPlace: openBucket }] : []),
+]
+
+async function openFolder(): Promise<Place> {
+  const settings = { MOUNTGLASS_STORE: `disk:${await temporaryFolder()}` }
+  const stores = await openStores(parseSharedInfraSettings(settings))
+  onTestFinished(() => stores.close())
+  return { settings, stores }
+}
+
+async function openBucket(): Promise<Place> {
+  const env = await testServer('s3')
+  const prefix = basename(await temporaryFolder())
+  const stores = await openS3Stores({ ...(await s3Settings()), prefix })
+  onTestFinished(() => stores.close())
+  return { settings: { ...env, MOUNTGLASS_STORE: `${env.MOUNTGLASS_STORE}/${prefix}` }, stores }
+}
+
+function run(settings: Env, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'sweep', ...args], {
+    env: { PATH: process.env.PATH, ...settings },
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  return { status, stdout, stderr }
+}
+
+const repositoryOf = (id: string): HostRepository => ({ ...jobOf(1).repository, id })
+const placeOf = ({ repository, commit }: SmallSnapshot) => splitKey(headerKey(repository, commit))?.place ?? ''
+
+/** A snapshot that nobody can read, with a mark that somebody tried. */
+async function writeDead({ blobs, docs }: Place['stores'], id: string): Promise<void> {
+  const snapshot = await makeSnapshot(repositoryOf(id), jobOf(1).commit, [`dead ${id}`])
+  await snapshot.writePacks(blobs)
+  await blobs.create(headerKey(snapshot.repository, snapshot.commit), Buffer.from('no header'))
+  await docs.create(readMarkKey(snapshot.repository, snapshot.commit), { day: DAYS_AGO.slice(0, 10) })
+}
+
+/** A snapshot in a repository with a pack of a dead job, which a sweep noted three days ago. */
+async function writeAlive({ blobs, docs }: Place['stores'], id: string): Promise<SmallSnapshot> {
+  const earlier = await makeSnapshot(repositoryOf(id), jobOf(2).commit, [`shared ${id}`])
+  const snapshot = await makeSnapshot(repositoryOf(id), jobOf(1).commit, [`alive ${id}`], earlier)
+  const orphan = await makeSnapshot(repositoryOf(id), jobOf(3).commit, [`orphan ${id}`])
+  await writeWhole(blobs, snapshot)
+  await orphan.writePacks(blobs)
+  // The shared pack was noted by mistake, too: it is used.
+  const names = [...orphan.packs.keys(), ...earlier.packs.keys()]
+  const packs = Object.fromEntries(names.map(name => [name, { since: DAYS_AGO, sizeBytes: null }]))
+  await docs.create(keysAt(placeOf(snapshot)).unusedPacks, { packs })
+  return snapshot
+}
+
+describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
+  test('killed again and again leaves every snapshot that is used whole, and ends its work', async () => {
+    const { settings, stores } = await openPlace()
+    const alive: SmallSnapshot[] = []
+    let written = 0
+    const grow = async (count: number) => {
+      const ids = Array.from({ length: count }, () => written++)
+      await Promise.all(ids.map(async id => alive.push(await writeAlive(stores, `alive-${id}`))))
+      await Promise.all(ids.map(id => writeDead(stores, `dead-${id}`)))
+    }
+    const left = async () => (await stores.blobs.list('pub/')).length
+    const aliveObjects = () => alive.length * 3
+
+    let killed = 0
+    for (let round = 0; round < 5; round++) {
+      await grow(4)
+      const before = await left()
+      const child = spawn(process.execPath, [LAUNCHER, 'sweep', '--remove'], {
+        env: { PATH: process.env.PATH, ...settings },
+        stdio: 'ignore',
+      })
+      const ended = once(child, 'exit')
+      // A little later every time, from the first removal on.
+      while (child.exitCode === null && before - (await left()) <= round) await setImmediate()
+      child.kill('SIGKILL')
+      await ended
+      if (child.signalCode === 'SIGKILL') killed++
+      for (const { repository, commit, texts } of alive) expect(await readTexts(stores.blobs, repository, commit)).toEqual(texts)
+    }
+    // Most were killed in the middle of their work, else this showed nothing.
+    expect(killed).toBeGreaterThan(2)
+
+    // One more removes what is damaged, and the next one notes the packs of that.
+    for (let times = 0; times < 2; times++) expect(run(settings, '--remove')).toMatchObject({ status: 0, stderr: '' })
+    for (const { repository, commit, texts } of alive) expect(await readTexts(stores.blobs, repository, commit)).toEqual(texts)
+    const packs = (await stores.blobs.list('pub/')).filter(key => key.includes('/dead-'))
+    expect(packs.filter(key => !key.includes('/p/'))).toEqual([])
+    expect(await left()).toBe(aliveObjects() + packs.length)
+    expect(await stores.docs.list('ctl/')).toEqual([
+      ...packs.map(key => keysAt(splitKey(key)?.place ?? '').unusedPacks),
+      SWEEP_LEASE_KEY,
+    ])
+  }, 120_000)
+
+  test('tells what would go, and changes nothing until it is asked to', async () => {
+    const { settings, stores } = await openPlace()
+    await writeDead(stores, 'dead')
+    await writeAlive(stores, 'alive')
+    const before = [await stores.blobs.list(''), await stores.docs.list('')]
+    const told = run(settings)
+    expect(told).toMatchObject({ status: 0, stderr: '' })
+    expect(told.stdout.split('\n')).toEqual([
+      'would be removed, with --remove:',
+      '  1 snapshots: 1 damaged',
+      '  1 packs that no snapshot refers to',
+      '  1 documents',
+      expect.stringMatching(/^ {2}1\d\d B of objects$/),
+      'kept:',
+      '  1 snapshots in 2 repositories',
+      '  0 unused packs, 0 B: removed by a sweep a day after one has noted them',
+      '  all packs of 1 repositories with a snapshot whose header cannot be read',
+      '',
+    ])
+    expect([await stores.blobs.list(''), await stores.docs.list('')]).toEqual(before)
+    const done = run(settings, '--remove')
+    expect(done.stdout.split('\n').slice(1)).toEqual(told.stdout.split('\n').slice(1))
+    expect(done.stdout).toMatch(/^removed:\n/)
+    expect(run(settings).stdout).toContain('\n  0 snapshots\n')
+  })
+})
+
+describe('mountglass sweep', () => {
+  test('takes the store from the command line as well', async () => {
+    const { settings, stores } = await openFolder()
+    await writeDead(stores, 'dead')
+    expect(run({}, '--store', settings.MOUNTGLASS_STORE ?? '').stdout).toContain('\n  1 snapshots: ')
+  })
+
+  test.each([
+    [['--days', '0'], 'whole number'],
+    [['--days', '3651'], 'whole number'],
+    [['--store', 'memory:'], 'memory:'],
+    [['--store', 'disk:/dev/null/store'], 'cannot use the folder'],
+    [['--all'], '--all'],
+  ])('%j is wrong use, and says so', async (args, words) => {
+    const { status, stderr } = run((await openFolder()).settings, ...args)
+    expect([status, stderr]).toEqual([2, expect.stringContaining(words)])
+  })
+
+  test('says that another one is running', async () => {
+    const { settings, stores } = await openFolder()
+    await stores.docs.create(SWEEP_LEASE_KEY, { machine: 'another', process: 1, id: 'a', until: '2999-01-01T00:00:00.000Z' })
+    expect(run(settings, '--remove')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('another sweep of this store is running'),
+    })
+    expect(run(settings).status).toBe(0)
+  })
+})

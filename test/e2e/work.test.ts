@@ -1,0 +1,346 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { IndexJob, JobQueue } from '#core/ports/job-queue.ts'
+import { headerKey, jobKey } from '#core/snapshot/keys.ts'
+import { descendantsOf } from '#indexer/processes.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { makeSlowGit, type SlowGit } from '#test/support/slow-git.ts'
+import { startWorkerProcess, type WorkerProcess } from '#test/support/worker-process.ts'
+
+const PLAIN = ['one', 'two', 'three', 'four']
+const DEADLY = ['eats-objects', 'eats-buffers', 'aborts', 'exits']
+
+let repositories: TestRepositories
+let host: GitHost
+let folder: string
+let blobs: BlobStore
+let docs: DocStore
+let queue: JobQueue
+let slow: SlowGit
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  for (const name of [...PLAIN, ...DEADLY, 'hangs']) {
+    const repository = await repositories.create('acme', name)
+    await repository.commit({ 'a/SKILL.md': `---\nname: a\ndescription: ${name}\n---\nDo.\n` })
+  }
+  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+})
+afterAll(async () => {
+  await host.close()
+  await repositories.remove()
+})
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-work-'))
+  blobs = await openDiskBlobStore(join(folder, 'store'))
+  docs = await openDiskDocStore(join(folder, 'store', 'documents.sqlite'))
+  queue = createDocQueue(docs, systemClock)
+  slow = await makeSlowGit(await mkdtemp(join(folder, 'bin-')))
+})
+afterEach(async () => {
+  await docs.close()
+  await blobs.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface StartOptions {
+  concurrency?: number
+  /** Git reads nothing until `slow.goOn()`. */
+  isSlow?: boolean
+  env?: Record<string, string>
+}
+
+function start({ concurrency = 1, isSlow = false, env = {} }: StartOptions = {}): WorkerProcess {
+  return startWorkerProcess(
+    {
+      MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`,
+      MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+      TMPDIR: folder,
+      ...(isSlow ? { PATH: `${slow.folder}:${process.env.PATH}` } : {}),
+      ...env,
+    },
+    ['--concurrency', String(concurrency)],
+  )
+}
+
+async function jobOf(name: string): Promise<IndexJob> {
+  const repository = await host.repository('acme', name)
+  if (repository.status !== 'ok') throw new Error(`there is no ${name}`)
+  const commit = await host.resolve(repository.value, null)
+  if (commit.status !== 'ok') throw new Error(`${name} is empty`)
+  return { repository: repository.value, commit: commit.value }
+}
+
+async function offer(...names: string[]): Promise<void> {
+  for (const name of names) expect(await queue.offer(await jobOf(name))).toEqual({ status: 'indexing' })
+}
+
+async function isIndexed(name: string): Promise<boolean> {
+  const { repository, commit } = await jobOf(name)
+  return (await blobs.read(headerKey(repository, commit))) !== null
+}
+
+async function recordOf(name: string): Promise<{ state: string; crashes?: number; fence?: number } | null> {
+  const { repository, commit } = await jobOf(name)
+  return ((await docs.read(jobKey(repository, commit)))?.value ?? null) as never
+}
+
+/** Waits until the queue is empty. */
+async function allDone(): Promise<void> {
+  await until(async () => (await queue.depth()) === 0)
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(20)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Waits until the job is held, and its git waits. */
+async function untilReading({ child }: WorkerProcess, name: string): Promise<void> {
+  await until(async () => (await recordOf(name))?.state === 'leased')
+  // The process of the job, and below it the git that waits with its own `sleep`.
+  await until(() => descendantsOf(child.pid as number).length >= 3)
+}
+
+test('jobs run side by side, each in a process of its own; nothing is left behind', async () => {
+  const worker = start({ concurrency: 3, isSlow: true })
+  await offer(...PLAIN)
+  for (const _ of [1, 2, 3]) await worker.said('a process for jobs is ready')
+  await until(async () => (await Promise.all(PLAIN.map(recordOf))).filter(record => record?.state === 'leased').length === 3)
+  expect(await queue.take('another worker'), 'a job that this worker has no hands for').not.toBeNull()
+  await slow.goOn()
+  for (const _ of [1, 2, 3]) await worker.said('indexed')
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toEqual({ code: 0, signal: null })
+  expect((await readdir(folder)).filter(name => name.startsWith('mountglass-'))).toEqual([])
+})
+
+test('a process that is killed during its job counts at once, and the job is done by the next', async () => {
+  const worker = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '600' } })
+  await offer('one')
+  const { process: pid } = await worker.said('a process for jobs is ready')
+  await untilReading(worker, 'one')
+  const gits = descendantsOf(pid)
+  process.kill(pid, 'SIGKILL')
+  expect(await worker.said('the process of the job died')).toMatchObject({
+    errorCode: 'index.internal',
+    stage: 'open',
+    reason: 'died: SIGKILL',
+  })
+  await until(() => !gits.some(isAlive))
+  await until(async () => {
+    const record = await recordOf('one')
+    return record?.state === 'leased' && record.fence === 2 && record.crashes === 1
+  })
+  await slow.goOn()
+  await worker.said('indexed')
+  await allDone()
+  expect(await isIndexed('one')).toBe(true)
+})
+
+test('a worker that is killed takes its processes along, and another takes its job over', async () => {
+  const first = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '2' } })
+  await offer('one')
+  await untilReading(first, 'one')
+  const family = descendantsOf(first.child.pid as number)
+  first.child.kill('SIGKILL')
+  await first.ended
+  await until(() => !family.some(isAlive))
+  await slow.goOn()
+  const second = start()
+  await second.said('indexed')
+  await allDone()
+  expect(await isIndexed('one')).toBe(true)
+  expect((await readdir(folder)).filter(name => name.startsWith('mountglass-git-job-'))).toHaveLength(1)
+})
+
+test('a process whose job never lets it hear anything ends with its worker all the same', async () => {
+  const worker = start()
+  await offer('hangs')
+  const { process: pid } = await worker.said('a process for jobs is ready')
+  await until(async () => (await recordOf('hangs'))?.state === 'leased')
+  worker.child.kill('SIGKILL')
+  await until(() => !isAlive(pid))
+  expect((await readdir(folder)).filter(name => name.startsWith('mountglass-'))).toEqual([])
+})
+
+test('a worker that stood still for longer than its lease sees that the job is lost, and leaves it alone', async () => {
+  const env = { MOUNTGLASS_LEASE_SECONDS: '2' }
+  const paused = start({ isSlow: true, env })
+  await offer('one')
+  await untilReading(paused, 'one')
+  paused.child.kill('SIGSTOP')
+  const other = start({ isSlow: true, env })
+  await until(async () => (await recordOf('one'))?.fence === 2)
+  paused.child.kill('SIGCONT')
+  await paused.said('somebody else holds the job by now')
+  expect(await recordOf('one')).toMatchObject({ state: 'leased', fence: 2 })
+  await slow.goOn()
+  await other.said('indexed')
+  await allDone()
+  expect([await isIndexed('one'), await recordOf('one')]).toEqual([true, null])
+  // It is there for the next.
+  await offer('two')
+  await allDone()
+  expect(await isIndexed('two')).toBe(true)
+})
+
+test('jobs that three times kill their process, or make it eat memory, are failed; the others are done, and the worker lives', async () => {
+  const worker = start({ concurrency: 2, env: { MOUNTGLASS_JOB_MEGABYTES: '256' } })
+  await offer(...DEADLY, ...PLAIN)
+  const reasons = new Map<string, string[]>()
+  for (const _ of DEADLY.flatMap(() => [1, 2, 3])) {
+    const { repository, errorCode, reason } = await worker.said('the process of the job died')
+    expect(errorCode).toBe('index.internal')
+    reasons.set(repository, [...(reasons.get(repository) ?? []), reason])
+  }
+  await allDone()
+  expect(reasons.get('local/acme/eats-buffers')).toEqual(['memory', 'memory', 'memory'])
+  expect(reasons.get('local/acme/aborts')).toEqual(['died: SIGABRT', 'died: SIGABRT', 'died: SIGABRT'])
+  expect(reasons.get('local/acme/exits')).toEqual(['died: 0', 'died: 0', 'died: 0'])
+  // The heap may be full before anybody looks.
+  for (const reason of reasons.get('local/acme/eats-objects') ?? []) expect(['memory', 'died: SIGABRT']).toContain(reason)
+  for (const name of DEADLY)
+    expect(await queue.offer(await jobOf(name))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
+  expect(await Promise.all(PLAIN.map(isIndexed))).toEqual(PLAIN.map(() => true))
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toEqual({ code: 0, signal: null })
+}, 60_000)
+
+describe('told to stop', () => {
+  test('an idle worker ends', async () => {
+    const worker = start()
+    await worker.said('a process for jobs is ready')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGINT')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(family.filter(isAlive)).toEqual([])
+  })
+
+  test('a worker finishes a job that ends soon', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    worker.child.kill('SIGTERM')
+    await worker.said('stopping')
+    await slow.goOn()
+    await worker.said('indexed')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toBeNull()
+  })
+
+  test('a worker hands a long job back, and another takes it without waiting for the lease', async () => {
+    const env = { MOUNTGLASS_LEASE_SECONDS: '600' }
+    const worker = start({ isSlow: true, env })
+    await offer('one')
+    await untilReading(worker, 'one')
+    worker.child.kill('SIGTERM')
+    await worker.said('handed back before the end')
+    // In time: it would have ended with 1 otherwise.
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
+    await slow.goOn()
+    const next = start({ env })
+    await next.said('indexed')
+    await allDone()
+    expect(await isIndexed('one')).toBe(true)
+  })
+
+  test('a worker hands back what hangs, and no death is counted', async () => {
+    const worker = start()
+    await offer('hangs')
+    await until(async () => (await recordOf('hangs'))?.state === 'leased')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('hangs')).toMatchObject({ state: 'released', crashes: 0 })
+    expect(family.filter(isAlive)).toEqual([])
+  })
+
+  test('twice, a worker ends at once', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGTERM')
+    await worker.said('stopping')
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toEqual({ code: 1, signal: null })
+    await until(() => !family.some(isAlive))
+    expect(await recordOf('one')).toMatchObject({ state: 'leased' })
+  })
+
+  test('as a terminal does it, together with all its processes, a worker counts no death', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    for (const pid of [worker.child.pid as number, ...descendantsOf(worker.child.pid as number)]) process.kill(pid, 'SIGINT')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
+  })
+})
+
+test('what a worker does can be watched on a port of its own', async () => {
+  const worker = start({ isSlow: true, env: { MOUNTGLASS_METRICS_PORT: '0' } })
+  const { metricsPort } = await worker.said('waiting for jobs')
+  const ask = async (path: string, method = 'GET') => {
+    const answer = await fetch(`http://127.0.0.1:${metricsPort}${path}`, { method })
+    return {
+      status: answer.status,
+      type: answer.headers.get('content-type'),
+      cache: answer.headers.get('cache-control'),
+      text: await answer.text(),
+    }
+  }
+  await offer('one')
+  await untilReading(worker, 'one')
+  expect((await ask('/metrics')).text).toMatch(/^mountglass_jobs_running 1$/m)
+  await slow.goOn()
+  await worker.said('indexed')
+  const { status, type, cache, text } = await ask('/metrics')
+  expect([status, type, cache]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8', 'no-store'])
+  for (const line of [
+    'mountglass_jobs_total{outcome="indexed",code=""} 1',
+    'mountglass_job_stage_seconds_count{stage="write"} 1',
+    'mountglass_store_requests_total{store="blobs",operation="create",outcome="answered"} 2',
+    'mountglass_queue_jobs 1',
+    'mountglass_job_processes 1',
+  ])
+    expect(text.split('\n')).toContain(line)
+  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \S+$/m)
+  expect(text).not.toMatch(/acme|one"/)
+  expect((await ask('/healthz')).status).toBe(200)
+  expect(await ask('/readyz')).toMatchObject({ status: 200, cache: 'no-store' })
+  expect((await ask('/')).status).toBe(404)
+  expect((await ask('/metrics', 'POST')).status).toBe(405)
+})
+
+test('a port for watching that is taken stops the start with one line', async () => {
+  const first = start({ env: { MOUNTGLASS_METRICS_PORT: '0' } })
+  const { metricsPort } = await first.said('waiting for jobs')
+  const second = start({ env: { MOUNTGLASS_METRICS_PORT: String(metricsPort) } })
+  expect((await second.ended).code).toBe(1)
+  expect(second.errors).toEqual([
+    expect.stringMatching(/^mountglass: MOUNTGLASS_METRICS_PORT: cannot listen on 127\.0\.0\.1:\d+ /),
+  ])
+})

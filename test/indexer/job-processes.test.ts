@@ -1,0 +1,204 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { IndexJob } from '#core/ports/job-queue.ts'
+import { headerKey } from '#core/snapshot/keys.ts'
+import { createJobProcesses, type JobProcessesSettings } from '#indexer/job-processes.ts'
+import { startWorker } from '#indexer/worker.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { temporaryFolder } from '#test/support/store-drivers.ts'
+
+const HOSTILE = new URL('../support/hostile-jobs.ts', import.meta.url).href
+
+let repositories: TestRepositories
+let host: GitHost
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  for (const name of ['one', 'two', 'three', 'hangs']) {
+    await (await repositories.create('acme', name)).commit({ 'a.md': `# ${name}\n` })
+  }
+  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+})
+afterAll(async () => {
+  await host.close()
+  await repositories.remove()
+})
+
+interface Options {
+  settings?: Partial<JobProcessesSettings>
+  env?: Record<string, string>
+  /** The worker's documents; those of the jobs are as they are. */
+  docs?: (docs: DocStore) => DocStore
+}
+
+/** A worker in this process, with real processes for its jobs, until the test ends. */
+async function openWorker({ settings = {}, env = {}, docs: wrap = docs => docs }: Options = {}) {
+  const folder = await temporaryFolder()
+  const blobs = await openDiskBlobStore(folder)
+  const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
+  const metrics = createPrometheusMetrics()
+  const log: { message: string; [field: string]: unknown }[] = []
+  const note = (fields: object, message: string) => log.push({ ...fields, message })
+  const processes = createJobProcesses(
+    {
+      env: {
+        PATH: process.env.PATH,
+        MOUNTGLASS_STORE: `disk:${folder}`,
+        MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+        MOUNTGLASS_GITHUB: 'off',
+        NODE_OPTIONS: `--import ${HOSTILE}`,
+        ...env,
+      },
+      memoryMegabytes: 1_024,
+      metrics,
+      ...settings,
+    },
+    { info: note, warn: note, error: note },
+  )
+  const queue = createDocQueue(docs, systemClock)
+  const stopping = new AbortController()
+  const deps = {
+    queue: createDocQueue(wrap(docs), systemClock, 3),
+    runner: processes,
+    metrics,
+    log: { info: note, warn: note, error: note },
+  }
+  const worker = startWorker(deps, { concurrency: 2, signal: stopping.signal })
+  const stop = async () => {
+    stopping.abort(new Error('the test is over'))
+    await worker.stopped
+  }
+  onTestFinished(async () => {
+    await stop()
+    await docs.close()
+    await blobs.close()
+  })
+  return {
+    queue,
+    log,
+    stop,
+    wake: worker.wake,
+    isIndexed: async ({ repository, commit }: IndexJob) => (await blobs.read(headerKey(repository, commit))) !== null,
+    metrics: async () => (await metrics.read()).text,
+  }
+}
+
+async function jobOf(name: string): Promise<IndexJob> {
+  const repository = await host.repository('acme', name)
+  if (repository.status !== 'ok') throw new Error(`there is no ${name}`)
+  const commit = await host.resolve(repository.value, null)
+  if (commit.status !== 'ok') throw new Error(`${name} is empty`)
+  return { repository: repository.value, commit: commit.value }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(20)
+}
+
+test('a job that hangs without a turn for anything is ended from outside; the third time it fails for lack of time', async () => {
+  const { queue, log, isIndexed, metrics } = await openWorker({ settings: { wallSeconds: 1 } })
+  const [hanging, plain] = [await jobOf('hangs'), await jobOf('one')]
+  await queue.offer(hanging)
+  await queue.offer(plain)
+  await until(async () => (await queue.depth()) === 0)
+  expect(await isIndexed(plain)).toBe(true)
+  expect(await queue.offer(hanging)).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+  expect(log.filter(({ message }) => message === 'the process of the job died')).toMatchObject(
+    [1, 2, 3].map(() => ({ reason: 'time', stage: null, errorCode: 'index.timeout' })),
+  )
+  const lines = (await metrics()).split('\n')
+  expect(lines).toContain('mountglass_jobs_total{outcome="crashed",code="index.timeout"} 3')
+  expect(lines).toContain('mountglass_job_process_ends_total{reason="time"} 3')
+})
+
+test('why a job fails is told with the code and the stack of where it happened', async () => {
+  const { queue, log } = await openWorker()
+  const { repository } = await jobOf('one')
+  const absent = { repository, commit: '0'.repeat(40) as IndexJob['commit'] }
+  await queue.offer(absent)
+  await until(async () => (await queue.depth()) === 0)
+  expect(await queue.offer(absent)).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
+  const failed = log.find(({ message }) => message === 'indexing failed')
+  expect(failed).toMatchObject({
+    repository: 'local/acme/one',
+    stage: 'open',
+    errorCode: 'index.fetch_failed',
+    err: { stack: expect.stringMatching(/^ReadError: .+\n\s+at /) },
+  })
+})
+
+test('while no process can start, no job is taken', async () => {
+  const { queue, log, stop } = await openWorker({ env: { MOUNTGLASS_STORE: 'memory:' } })
+  await queue.offer(await jobOf('one'))
+  await until(() => log.filter(({ message }) => message === 'no job can be taken now').length === 2)
+  await stop()
+  expect((await queue.take('another'))?.fence).toBe(1)
+})
+
+test('a worker outlives documents that fail, and every job is done without a death', async () => {
+  let requests = 0
+  const failing = <Args extends unknown[], Result>(request: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      if (requests++ % 5 === 2) throw new Error('the store is away')
+      return request(...args)
+    }
+  }
+  const { queue, log, isIndexed } = await openWorker({
+    docs: docs => ({
+      ...docs,
+      read: failing(docs.read),
+      create: failing(docs.create),
+      replace: failing(docs.replace),
+      remove: failing(docs.remove),
+      list: failing(docs.list),
+    }),
+  })
+  const jobs = [await jobOf('one'), await jobOf('two'), await jobOf('three')]
+  for (const job of jobs) await queue.offer(job)
+  await until(async () => (await queue.depth()) === 0)
+  expect(await Promise.all(jobs.map(isIndexed))).toEqual([true, true, true])
+  expect(log.filter(({ message }) => message === 'the process of the job died')).toEqual([])
+})
+
+test('processes are used again, and those that nobody needs are ended', async () => {
+  const { queue, log, metrics } = await openWorker({ settings: { idleMilliseconds: 0 } })
+  const started = () => log.filter(({ message }) => message === 'a process for jobs is ready').length
+  const alive = async () => /^mountglass_job_processes (\d+)$/m.exec(await metrics())?.[1]
+  await queue.offer(await jobOf('one'))
+  await queue.offer(await jobOf('two'))
+  await until(async () => (await queue.depth()) === 0)
+  await until(async () => (await alive()) === '1')
+  const before = started()
+  await queue.offer(await jobOf('three'))
+  await until(async () => (await queue.depth()) === 0)
+  expect(started()).toBe(before)
+})
+
+test('a process that holds much after its job is replaced', async () => {
+  // More than half of this is held by any process.
+  const { queue, log } = await openWorker({ settings: { memoryMegabytes: 192 } })
+  await queue.offer(await jobOf('one'))
+  await until(() => log.some(({ message, reason }) => message === 'a process for jobs ended' && reason === 'large'))
+  await queue.offer(await jobOf('two'))
+  await until(async () => (await queue.depth()) === 0)
+})
+
+test('processes for jobs do not get the secrets of the service', async () => {
+  const env = { MOUNTGLASS_KEYS: 'not for jobs', MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'not for jobs' }
+  const { log } = await openWorker({ env })
+  await until(() => log.some(({ message }) => message === 'a process for jobs is ready'))
+  const pid = log.find(({ message }) => message === 'a process for jobs is ready')?.process
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8')
+  expect(environment).toContain('MOUNTGLASS_STORE=')
+  expect(environment).not.toContain('not for jobs')
+})

@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal } from './support/answers.ts'
+import { attributesOf, dangersOf, textOf } from './support/html.ts'
+import { openSite, type Site } from './support/site.ts'
+
+let site: Site | undefined
+afterEach(async () => {
+  await site?.close()
+  site = undefined
+})
+
+async function open(answers: Answers): Promise<Site> {
+  site = await openSite(answers, { hosts: ['local', 'gh'] })
+  return site
+}
+
+const indexing = (address: string) => readyCard({ address, index: { status: 'indexing' } })
+const failed = { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } as const
+
+test('the first that is ready is an example to begin with, the others are cards in their order', async () => {
+  const asked: Question[] = []
+  const { get } = await open({
+    featured: () => ({
+      items: [
+        indexing('/gh/acme/later'),
+        readyCard(),
+        readyCard(
+          { address: '/gh/acme/kit@v1/docs', verified: true },
+          { counts: { skills: 1, documents: 0 }, skillNames: ['one'] },
+        ),
+        readyCard({ address: '/gh/acme/broken', index: failed }),
+      ],
+    }),
+    mounts: question => {
+      asked.push(question)
+      return readyMount({}, { address: '/gh/acme/tools' })
+    },
+  })
+  const { status, html } = await get('/')
+  expect(status).toBe(200)
+  expect(asked.map(({ address }) => address)).toEqual(['gh/acme/tools'])
+  expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
+  const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith('/gh/'))
+  expect(links).toEqual([
+    '/gh/acme/tools',
+    '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
+    '/gh/acme/tools',
+    '/gh/acme/later',
+    '/gh/acme/kit@v1/docs',
+    '/gh/acme/broken',
+  ])
+  const text = textOf(html)
+  for (const words of ['An example to open', 'being indexed', 'verified', '1 skill ', 'indexing failed'])
+    expect(text).toContain(words)
+})
+
+test('a card says what its repository says of itself, and how many skills it does not name', async () => {
+  const manifest = { path: 'SKILLSET.md', name: 'Kit', description: 'What we work with.', language: 'en', translations: {} }
+  const { get } = await open({
+    featured: () => ({ items: [readyCard(), readyCard({ address: '/gh/acme/kit' }, { manifest })] }),
+    mounts: () => readyMount(),
+  })
+  const text = textOf((await get('/')).html)
+  for (const words of ['Kit What we work with.', 'pdf docx and 5 more', '7 skills 2 documents Apache-2.0'])
+    expect(text).toContain(words)
+})
+
+test('while nothing is ready the first of all is the example, and says so', async () => {
+  const { get } = await open({
+    featured: () => ({ items: [indexing('/gh/acme/tools'), indexing('/gh/acme/kit')] }),
+    mounts: () => readyMount({}, { address: '/gh/acme/tools', index: { status: 'indexing' } }),
+  })
+  const { html } = await get('/')
+  expect(textOf(html)).toContain('It is being indexed.')
+  expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
+})
+
+describe('the address field is there', () => {
+  test.each<[string, Answers]>([
+    ['where nothing is featured', { featured: () => ({ items: [] }) }],
+    ['where what is featured cannot be read', { featured: () => refusal('service.internal') }],
+    [
+      'where the example is gone in between',
+      { featured: () => ({ items: [readyCard()] }), mounts: () => refusal('mount.unavailable') },
+    ],
+  ])('%s', async (_name, answers) => {
+    const { get } = await open(answers)
+    const { status, html } = await get('/')
+    expect(status).toBe(200)
+    expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
+    expect(textOf(html)).not.toContain('An example to open')
+  })
+})
+
+test('that nothing can be read is said, and that nothing is featured is not', async () => {
+  const unread = await open({ featured: () => refusal('service.internal') })
+  expect(textOf((await unread.get('/')).html)).toContain('What is featured here cannot be read now.')
+  await unread.close()
+  const none = await open({ featured: () => ({ items: [] }) })
+  expect(textOf((await none.get('/')).html)).not.toContain('eatured')
+})
+
+test('pictures are those of this origin: no other is loaded', async () => {
+  const images = [
+    'https://mountglass.example/media/abc.png',
+    'https://raw.example/acme/tools/cover.png',
+    'https://mountglass.example.evil.example/x.png',
+    `javascript:${HOSTILE}`,
+    null,
+  ]
+  const { get } = await open({ featured: () => ({ items: [readyCard(), ...images.map(image => readyCard({ image }))] }) })
+  const { html } = await get('/')
+  expect(attributesOf(html, 'img', 'src')).toEqual(['/media/abc.png'])
+  expect(dangersOf(html).filter(tag => !tag.startsWith('<img src="/media/abc.png" alt=""'))).toEqual([])
+})
+
+test('hostile words of a card stay words', async () => {
+  const license = { kind: 'open', name: HOSTILE, source: HOSTILE } as const
+  const manifest = { path: HOSTILE, name: HOSTILE, description: HOSTILE, language: '"><script>', translations: {} }
+  const card = readyCard(
+    { repository: { ...readyCard().repository, description: HOSTILE } },
+    { manifest, license, skillNames: [HOSTILE] },
+  )
+  const { get } = await open({
+    featured: () => ({ items: [readyCard(), card] }),
+    mounts: () => readyMount({ manifest, license }, { repository: card.repository }),
+  })
+  const { html } = await get('/')
+  expect(html).toContain('alert(1)')
+  expect(dangersOf(html)).toEqual([])
+})

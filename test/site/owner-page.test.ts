@@ -1,0 +1,198 @@
+import { STATUS_CODES } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '#core/errors.ts'
+import { ERROR_STATUS } from '#core/errors.ts'
+import {
+  type Answers,
+  HOSTILE,
+  listedRepository,
+  ownerPage,
+  type Question,
+  readyCard,
+  readyMount,
+  refusal,
+} from './support/answers.ts'
+import { attributesOf, dangersOf, tagsOf, textOf, titleOf } from './support/html.ts'
+import { openSite, type Site } from './support/site.ts'
+
+const PAGE = '/owners/gh/acme'
+
+let site: Site | undefined
+afterEach(async () => {
+  await site?.close()
+  site = undefined
+})
+
+async function open(owners: Answers['owners'], hosts: readonly string[] = ['local', 'gh']): Promise<Site> {
+  site = await openSite({ owners: owners ?? (() => ownerPage()), mounts: () => readyMount() }, { hosts })
+  return site
+}
+
+describe('an account', () => {
+  test('says who it is, what of it is indexed, and what else it has', async () => {
+    const { get } = await open(() => ownerPage({ repositories: [listedRepository({ fork: true, archived: true, stars: 1234 })] }))
+    const { status, html } = await get(PAGE)
+    expect(status).toBe(200)
+    expect(titleOf(html)).toBe('acme · Mountglass')
+    const text = textOf(html)
+    for (const words of [
+      'Acme Corporation',
+      'We make everything.',
+      'organization',
+      '3 public repositories',
+      'Indexed 1',
+      'pdf',
+      'and 5 more',
+      '7 skills',
+      'Our site.',
+      'fork',
+      'archived',
+      '1,234 stars',
+      'pushed 2026-03-04',
+    ]) {
+      expect(text).toContain(words)
+    }
+    const links = attributesOf(html, 'a', 'href')
+    expect(links).toEqual(expect.arrayContaining(['https://github.com/acme', '/gh/acme/tools', '/gh/acme/site']))
+    expect(attributesOf(html, 'link', 'href')).toContain('https://mountglass.example/owners/gh/acme')
+  })
+
+  test('leaves to a crawler no link that would have a repository indexed', async () => {
+    const { get } = await open(undefined)
+    const [link] = tagsOf((await get(PAGE)).html).filter(tag => tag.includes('href="/gh/acme/site"'))
+    expect(link).toContain('rel="nofollow"')
+  })
+
+  test('of which nothing is indexed says so, and how it would be', async () => {
+    const { get } = await open(() => ownerPage({ indexed: [] }))
+    expect(textOf((await get(PAGE)).html)).toContain('A repository is indexed when somebody opens it.')
+  })
+
+  test('without repositories says so', async () => {
+    const { get } = await open(() =>
+      ownerPage({ indexed: [], repositories: [] }, { name: null, bio: null, publicRepositories: 0 }),
+    )
+    const { status, html } = await get(PAGE)
+    expect(status).toBe(200)
+    expect(textOf(html)).toContain('0 public repositories')
+    expect(textOf(html)).toContain('There is no other public repository.')
+  })
+
+  test('is asked for by its login, and found under the spelling of the host', async () => {
+    const asked: Question[] = []
+    const { get } = await open(question => {
+      asked.push(question)
+      return ownerPage({}, { login: 'Acme' })
+    })
+    expect(await get('/owners/gh/acme/?page=2')).toMatchObject({ status: 301, headers: { location: '/owners/gh/Acme?page=2' } })
+    expect((await get('/owners/gh/Acme')).status).toBe(200)
+    expect(asked.map(({ address, query }) => `${address}?${query}`)).toEqual(['gh/acme?page=2', 'gh/Acme?'])
+  })
+
+  test('is where an address leads that ends behind its owner', async () => {
+    const { get } = await open(undefined)
+    for (const target of ['/gh/acme', '/gh/acme/'])
+      expect(await get(target)).toMatchObject({ status: 301, headers: { location: PAGE } })
+    expect((await get('/local/acme')).status).toBe(400)
+    expect(attributesOf((await get('/gh/acme/tools')).html, 'a', 'href')).not.toContain('/owners/local/acme')
+  })
+
+  test('has no page where GitHub is not served', async () => {
+    const { get } = await open(undefined, ['local'])
+    expect((await get(PAGE)).status).toBe(404)
+    expect(textOf((await get(PAGE)).html)).toContain('There is no page at this path.')
+    expect((await get('/gh/acme')).status).toBe(400)
+  })
+})
+
+describe('the pages of an account', () => {
+  test('are one link apart, from the first to the hundredth', async () => {
+    const { get } = await open(({ query }) => {
+      const page = Number(query.get('page') ?? 1)
+      const { indexed, ...rest } = ownerPage({ nextPage: page < 100 ? page + 1 : null })
+      return page === 1 ? { ...rest, indexed: indexed ?? [] } : rest
+    })
+    const pages = async (target: string) => {
+      const links = attributesOf((await get(target)).html, 'a', 'href')
+      return links.filter(href => /^\/owners\/gh\/acme(?:\?|$)/.test(href))
+    }
+    expect(await pages(PAGE)).toEqual([`${PAGE}?page=2`])
+    expect(await pages(`${PAGE}?page=2`)).toEqual([PAGE, `${PAGE}?page=3`])
+    expect(await pages(`${PAGE}?page=3`)).toEqual([PAGE, `${PAGE}?page=2`, `${PAGE}?page=4`])
+    expect(await pages(`${PAGE}?page=100`)).toEqual([PAGE, `${PAGE}?page=99`])
+    const { html } = await get(`${PAGE}?page=2`)
+    expect(textOf(html)).toContain('Repositories, page 2')
+    expect(textOf(html)).not.toContain('Indexed')
+    expect(titleOf(html)).toBe('Page 2 · acme · Mountglass')
+    expect(attributesOf(html, 'meta', 'content')).toContain('noindex')
+  })
+
+  test('behind the last one are empty and lead back', async () => {
+    const { indexed: _, ...rest } = ownerPage({ repositories: [] })
+    const { get } = await open(() => rest)
+    const { status, html } = await get(`${PAGE}?page=9`)
+    expect(status).toBe(200)
+    expect(textOf(html)).toContain('There is no other repository on this page.')
+    expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
+  })
+
+  test('that do not exist are refused with a link to the first', async () => {
+    const { get } = await open(() => refusal('request.invalid'))
+    const { status, html } = await get(`${PAGE}?page=101`)
+    expect(status).toBe(400)
+    expect(textOf(html)).toContain('400 request.invalid')
+    expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
+  })
+})
+
+describe('an account that cannot be shown', () => {
+  const codes: ErrorCode[] = ['owner.invalid', 'owner.not_found', 'mount.rate_limited', 'mount.unavailable', 'skill.unavailable']
+  test.each(codes)('because of %s keeps the status', async code => {
+    const { get } = await open(() => refusal(code))
+    const { status, reason, html } = await get(PAGE)
+    expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
+    expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
+  })
+
+  test.each(['/owners', '/owners/', '/owners/gh', '/owners/gh/-a', '/owners/local/acme', '/owners/gh/a/b', '/owners/gh/%ZZ'])(
+    '%s names none, and nobody is asked',
+    async target => {
+      const asked: Question[] = []
+      const { get } = await open(question => {
+        asked.push(question)
+        return ownerPage()
+      })
+      const { status, html } = await get(target)
+      expect(status).toBe(400)
+      expect(textOf(html)).toContain('400 owner.invalid')
+      expect(asked).toEqual([])
+    },
+  )
+
+  test('now, says when to come again', async () => {
+    const { get } = await open(() => refusal('mount.rate_limited', { retryAfter: 1_500 }))
+    const { headers, html } = await get(PAGE)
+    expect(headers['retry-after']).toBe('1500')
+    expect(textOf(html)).toMatch(/Wait 25 minutes, until \d{4}-\d\d-\d\d \d\d:\d\d UTC, then try again\./)
+  })
+})
+
+test('hostile words of an account stay words', async () => {
+  const license = { kind: 'open', name: HOSTILE, source: HOSTILE } as const
+  const manifest = { path: HOSTILE, name: HOSTILE, description: HOSTILE, language: '"><script>', translations: {} }
+  const repository = { ...readyCard().repository, description: HOSTILE }
+  const { get } = await open(() =>
+    ownerPage(
+      {
+        indexed: [readyCard({ repository, image: `javascript:${HOSTILE}` }, { manifest, license, skillNames: [HOSTILE] })],
+        repositories: [listedRepository({ name: HOSTILE, description: HOSTILE })],
+      },
+      { name: HOSTILE, bio: HOSTILE, url: `javascript:${HOSTILE}` },
+    ),
+  )
+  const { status, html } = await get(PAGE)
+  expect(status).toBe(200)
+  expect(html).toContain('alert(1)')
+  expect(dangersOf(html)).toEqual([])
+  expect(html.replace(/<bdi class="hidden-character"[^>]*>[^<]*<\/bdi>/g, '')).not.toContain('\u202e')
+})

@@ -1,0 +1,35 @@
+/**
+ * What a job can do to its process, for repositories with such a name. Loaded by `NODE_OPTIONS=--import`, so that nothing of it lies in
+ * the program itself.
+ */
+
+const TRICKS: Record<string, () => void> = {
+  hangs() {
+    for (;;);
+  },
+  'eats-objects'() {
+    const eaten: unknown[] = []
+    for (;;) eaten.push(Array.from({ length: 1_000 }, (_, index) => ({ index })))
+  },
+  'eats-buffers'() {
+    const eaten: unknown[] = []
+    // Not all in one turn, as the heap would not notice either.
+    setInterval(() => eaten.push(Buffer.alloc(16 * 1024 * 1024, 1)), 5)
+    hold()
+  },
+  aborts() {
+    process.abort()
+  },
+  exits() {
+    process.exit(0)
+  },
+}
+
+/** Keeps the job from being begun. */
+function hold(): void {
+  process.removeAllListeners('message')
+}
+
+if (process.argv[1]?.endsWith('job-main.ts')) {
+  process.on('message', (message: { job?: { repository: { name: string } } }) => TRICKS[message.job?.repository.name ?? '']?.())
+}

@@ -1,0 +1,134 @@
+import pg from 'pg'
+import { TestClock } from 'pg-boss'
+import { onTestFinished } from 'vitest'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { type Database, openDatabase, type Statement } from '#infra/postgres/database.ts'
+import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
+import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createDatabase, query } from './servers/postgres.ts'
+import { hasServer } from './servers/servers.ts'
+import { DOC_STORE_DRIVERS, temporaryFolder } from './store-drivers.ts'
+import { handClock } from './store-values.ts'
+
+const START = '2026-03-01T12:00:00.000Z'
+
+/** A queue whose time moves only when told. */
+export interface TestQueue {
+  queue: JobQueue
+  /** The same queue as another process sees it. */
+  another(): Promise<JobQueue>
+  clock: Clock & { advance(seconds: number): Promise<void> }
+  /** After this time without a word, the workers are told that one of them is silent. */
+  noticeSeconds: number
+  /** Everything that is kept of jobs. */
+  contents(): Promise<unknown[]>
+}
+
+export interface QueueDriver {
+  driver: string
+  open(): Promise<TestQueue>
+}
+
+export const QUEUE_DRIVERS: readonly QueueDriver[] = [
+  ...DOC_STORE_DRIVERS.map(({ driver, open }) => ({
+    driver: `documents, ${driver}`,
+    async open() {
+      const docs = await open(await temporaryFolder())
+      onTestFinished(() => docs.close())
+      return docQueue(docs)
+    },
+  })),
+  ...(hasServer('postgres') ? [{ driver: 'pg-boss', open: bossQueue }] : []),
+]
+
+function docQueue(docs: DocStore): TestQueue {
+  const { now, advance } = handClock(START)
+  return {
+    clock: { now, advance: async seconds => advance(seconds) },
+    queue: createDocQueue(docs, { now }),
+    another: async () => createDocQueue(docs, { now }),
+    noticeSeconds: 0,
+    contents: () => documentsOf(docs),
+  }
+}
+
+async function bossQueue(): Promise<TestQueue> {
+  const { url, clock, docs, open } = await openBossDatabase()
+  return {
+    clock,
+    queue: await open(),
+    another: open,
+    noticeSeconds: NOTICE_SECONDS + 1,
+    async contents() {
+      return [...(await query(url, 'SELECT * FROM mountglass_jobs.job ORDER BY id')), ...(await documentsOf(docs))]
+    },
+  }
+}
+
+/** What the statements of a process go through. */
+export type Through = (run: Database['run']) => Database['run']
+
+/** A database with a queue of pg-boss, whose time moves only when told. */
+export async function openBossDatabase() {
+  const { url, remove } = await createDatabase()
+  onTestFinished(remove)
+  const time = new TestClock(START)
+  const clock: TestQueue['clock'] = {
+    now: () => new Date(time.now()),
+    async advance(seconds) {
+      await time.setTime(time.now() + seconds * 1000)
+      await time.tick(0)
+    },
+  }
+
+  async function openDocs(through: Through): Promise<DocStore> {
+    const database = openDatabase(url)
+    onTestFinished(() => database.close())
+    return openPostgresDocStore({ ...database, run: through(database.run), repeat: through(database.repeat) })
+  }
+
+  /** The queue as a process of its own sees it. */
+  async function open(through: Through = run => run): Promise<JobQueue> {
+    const pool = openBossPool(url)
+    const db = { ...pool, executeSql: through(pool.executeSql) }
+    const queue = await openBossQueue({ db, docs: await openDocs(through), clock, bossClock: time, onWarning: fail })
+    onTestFinished(async () => {
+      await queue.close()
+      await pool.close()
+    })
+    return queue
+  }
+
+  return { url, clock, docs: await openDocs(run => run), open }
+}
+
+/** Connections that take the time of their statements from the clock of the test. */
+function openBossPool(url: string) {
+  let session: string[] = []
+  const onConnect = async (client: pg.ClientBase) => {
+    for (const statement of session) await client.query(statement)
+  }
+  const pool = new pg.Pool({ connectionString: url, max: 4, onConnect })
+  pool.on('error', () => {})
+  return {
+    executeSql: (text: Statement, values?: unknown[]) => pool.query(text, values),
+    async setSessionStatements(statements: string[]) {
+      session = statements
+      // At the start there is one connection already, that of the first look at the database.
+      for (const statement of statements) await pool.query(statement)
+    },
+    close: () => pool.end(),
+  }
+}
+
+function fail(problem: unknown): never {
+  throw new Error(String(problem))
+}
+
+async function documentsOf(docs: DocStore): Promise<unknown[]> {
+  const keys = await docs.list('')
+  return Promise.all(keys.map(async key => ({ key, doc: await docs.read(key) })))
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A door in front of a server, through which answers get lost. */
+export interface Proxy {
+  /** The address of the server, by way of the proxy. */
+  url: string
+  /**
+   * Loses the next answers to what a client sends that holds `text`: the server has it, does it, and the connection ends instead of
+   * the answer. `how` tells of each one whether the server gets it at all.
+   */
+  lose(text: string, times: number, how?: 'answer' | 'question'): void
+  /** How many answers are still to be lost. */
+  toLose(): number
+  /** Ends all connections; those who come meanwhile are refused. */
+  shut(): Promise<void>
+  /** Listens again. */
+  open(): Promise<void>
+}
+
+/** @param serverUrl with host and port */
+export async function startProxy(serverUrl: string): Promise<Proxy> {
+  const target = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  let losing = { text: '', times: 0, how: 'answer' as 'answer' | 'question' }
+
+  function loses(sent: Buffer): boolean {
+    if (losing.times === 0 || !sent.includes(losing.text)) return false
+    losing.times--
+    return true
+  }
+
+  const server = createServer(client => {
+    const upstream = connect(Number(target.port), target.hostname)
+    const end = () => {
+      for (const socket of [client, upstream]) {
+        socket.destroy()
+        sockets.delete(socket)
+      }
+    }
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', end).on('close', end)
+    }
+    let isLost = false
+    client.on('data', sent => {
+      if (loses(sent)) {
+        if (losing.how === 'question') return end()
+        isLost = true
+      }
+      upstream.write(sent)
+    })
+    upstream.on('data', answer => {
+      if (isLost) end()
+      else client.write(answer)
+    })
+  })
+
+  async function open(port: number): Promise<void> {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+
+  await open(0)
+  const { port } = server.address() as AddressInfo
+  const url = new URL(serverUrl)
+  url.port = String(port)
+  return {
+    url: url.href,
+    lose(text, times, how = 'answer') {
+      losing = { text, times, how }
+    },
+    toLose: () => losing.times,
+    async shut() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+    open: () => open(port),
+  }
+}

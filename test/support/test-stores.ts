@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { openDatabase } from '#infra/postgres/database.ts'
+import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openS3Blobs, openS3Stores } from '#infra/s3/open.ts'
+import { createDatabase } from './servers/postgres.ts'
+import { s3Settings } from './servers/s3.ts'
+
+/** Empty stores of a test. */
+export interface TestStores {
+  blobs: BlobStore
+  docs: DocStore
+  /** Closes them, and removes what they hold where that outlives the run. */
+  close(): Promise<void>
+}
+
+/**
+ * Which stores the service of a test has is said from outside, since no test of the API may know: `MOUNTGLASS_TEST_STORES=s3 vitest run
+ * test/api`. `npm test` runs the suite of the API once with each.
+ */
+const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
+  async memory(clock) {
+    return { blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore(), close: async () => {} }
+  },
+
+  async disk() {
+    const folder = await mkdtemp(join(tmpdir(), 'mountglass-test-stores-'))
+    const [blobs, docs] = [await openDiskBlobStore(folder), await openDiskDocStore(join(folder, 'documents.sqlite'))]
+    return {
+      blobs,
+      docs,
+      async close() {
+        await Promise.all([blobs.close(), docs.close()])
+        await rm(folder, { recursive: true, force: true })
+      },
+    }
+  },
+
+  async s3() {
+    return await openS3Stores({ ...(await s3Settings()), prefix: randomUUID() })
+  },
+
+  /** Objects in a bucket, documents in a database. */
+  async fleet() {
+    const { url, remove } = await createDatabase()
+    const docs = await openPostgresDocStore(openDatabase(url))
+    const blobs = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
+    return {
+      blobs,
+      docs,
+      async close() {
+        await Promise.all([blobs.close(), docs.close()])
+        await remove()
+      },
+    }
+  },
+}
+
+/** @param clock instants of blobs in memory follow it */
+export async function openTestStores(clock: Clock): Promise<TestStores> {
+  const name = process.env.MOUNTGLASS_TEST_STORES ?? 'memory'
+  const open = OPENERS[name]
+  if (!open) throw new Error(`MOUNTGLASS_TEST_STORES: there are no stores ${name}`)
+  return await open(clock)
+}

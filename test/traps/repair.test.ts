@@ -1,0 +1,302 @@
+/*
+ * Bytes of a store that are changed, cut short or gone while the service runs: it says that it cannot read them, and once an indexer has been
+ * there it answers as before.
+ */
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { removeDamaged } from '#indexer/repair.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { storedHeader } from '#test/support/snapshot-meaning.ts'
+import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
+import { MIT, skillText } from '../api/support/texts.ts'
+
+const CONTENTS = {
+  LICENSE: MIT,
+  'SKILLSET.md': '---\nname: Handbook\n---\nRule.\n',
+  'skills/pdf/SKILL.md': skillText('pdf', 'Read the file.\n'),
+  'skills/pdf/references/forms.md': '# Forms\n\nFill in the forms.\n',
+  ...Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\nWords of page ${at}.\n`])),
+}
+const ADDRESS = '/local/acme/handbook'
+
+const urlsAt = (address: string) => [
+  endpointUrl('mounts', address),
+  endpointUrl('mounts', `${address}/skills`),
+  endpointUrl('browse', address, { path: 'docs' }),
+  endpointUrl('find', address, { query: 'forms' }),
+  endpointUrl('find', address, { query: 'wrods 7' }),
+  endpointUrl('skills', address, { path: 'skills/pdf/SKILL.md' }),
+  endpointUrl('files', address, { path: 'docs/page-7.md' }),
+]
+const URLS = urlsAt(ADDRESS)
+
+interface Scene {
+  /** Indexes when it is told to. */
+  indexer: TestApp
+  blobs: BlobStore
+  docs: DocStore
+  repository: HostRepository
+  commit: CommitSha
+  header: SnapshotHeader
+  /** What every URL answers. */
+  right: string[]
+  /** Another process of the service, which has read nothing. */
+  replica(): Promise<Replica>
+}
+
+interface Replica extends Pick<TestApp, 'get' | 'advanceClock'> {
+  /** What the log said of damage. */
+  damages(): string[]
+  /** The answers to all URLs, one after another. */
+  askAll(urls?: readonly string[]): Promise<{ status: number; body: string }[]>
+}
+
+async function open(
+  openStore: (folder: string) => Promise<BlobStore>,
+  contents: Record<string, string> = CONTENTS,
+): Promise<Scene> {
+  const blobs = await openStore(await temporaryFolder())
+  const docs = createMemoryDocStore()
+  const indexer = await testApp({ 'acme/handbook': contents }, { blobs, docs })
+  onTestFinished(() => indexer.close())
+  await indexer.open(ADDRESS)
+
+  async function replica(): Promise<Replica> {
+    const log: string[] = []
+    const logger = { level: 'warn', stream: { write: (line: string) => void log.push(line) } }
+    const app = await testApp({}, { blobs, docs, logger, deps: deps => ({ ...deps, hosts: indexer.deps.hosts }) })
+    onTestFinished(() => app.close())
+    const askAll = async (urls: readonly string[] = URLS) => {
+      const answers = []
+      for (const url of urls) {
+        const { status, body } = await app.get(url)
+        // It is indexed at another instant.
+        answers.push({ status, body: body.replace(/"indexedAt":"[^"]+"/, '') })
+      }
+      return answers
+    }
+    const { get, advanceClock } = app
+    return { get, advanceClock, askAll, damages: () => log.filter(line => JSON.parse(line).msg.includes('damaged')) }
+  }
+
+  const answer = await indexer.host.repository('acme', 'handbook')
+  if (answer.status !== 'ok') throw new Error(answer.status)
+  const commit = indexer.commitOf('acme/handbook')
+  const right = await (await replica()).askAll()
+  expect(right.map(({ status }) => status)).toEqual(right.map(() => 200))
+  return {
+    indexer,
+    blobs,
+    docs,
+    repository: answer.value,
+    commit,
+    header: await storedHeader(blobs, answer.value, commit),
+    right: right.map(({ body }) => body),
+    replica,
+  }
+}
+
+const UNAVAILABLE = { status: 503, body: expect.stringContaining('skill.unavailable') }
+
+/** Other bytes under the key. @param change `null`: none */
+async function change(blobs: BlobStore, key: string, change: ((bytes: Uint8Array) => Uint8Array) | null): Promise<void> {
+  const bytes = (await blobs.read(key))?.bytes ?? new Uint8Array()
+  await blobs.remove(key)
+  if (change) await blobs.create(key, change(bytes))
+}
+
+function flipped(share: number): (bytes: Uint8Array) => Uint8Array {
+  return bytes => {
+    const damaged = Uint8Array.from(bytes)
+    const at = Math.floor(share * (bytes.length - 1))
+    damaged[at] = (damaged[at] ?? 0) ^ 0x20
+    return damaged
+  }
+}
+
+const cutTo = (share: number) => (bytes: Uint8Array) => bytes.subarray(0, Math.floor(share * bytes.length))
+
+const DAMAGES: [string, ((bytes: Uint8Array) => Uint8Array) | null][] = [
+  ...[0.3, 0.5, 0.7].map((share): [string, (bytes: Uint8Array) => Uint8Array] => [`changed at ${share}`, flipped(share)]),
+  ['cut to a half', cutTo(0.5)],
+  ['empty', () => new Uint8Array()],
+  ['another', () => Buffer.from('another object')],
+  ['gone', null],
+]
+
+describe.each(BLOB_STORE_DRIVERS)('$driver', ({ open: openStore }) => {
+  test.each(DAMAGES)('a pack that is %s: unavailable or right, then right again', async (_, damage) => {
+    const { indexer, blobs, repository, header, right, replica } = await open(openStore)
+    const service = await replica()
+    // Its header is in memory; nothing of the pack is.
+    await service.get(URLS[0] ?? '')
+    await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), damage)
+    let unavailable = 0
+    for (const [at, answer] of (await service.askAll()).entries()) {
+      if (answer.status === 503) unavailable++
+      expect(answer).toEqual(answer.status === 503 ? UNAVAILABLE : { status: 200, body: right[at] })
+    }
+    expect(unavailable).toBeGreaterThan(0)
+    expect(service.damages()).toHaveLength(1)
+
+    expect(await indexer.index()).toBe(1)
+    expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+    expect(await (await replica()).askAll()).toEqual(right.map(body => ({ status: 200, body })))
+    expect(service.damages()).toHaveLength(1)
+  })
+
+  test.each(DAMAGES.filter(([name]) => name !== 'gone'))('a header that is %s: unavailable, then right', async (_, damage) => {
+    const { indexer, blobs, repository, commit, right, replica } = await open(openStore)
+    await change(blobs, headerKey(repository, commit), damage)
+    const service = await replica()
+    expect(await service.askAll()).toEqual(right.map(() => UNAVAILABLE))
+    expect(service.damages()).toHaveLength(1)
+    expect(await indexer.index()).toBe(1)
+    expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+    expect(service.damages()).toHaveLength(1)
+  })
+})
+
+const openMemory = (BLOB_STORE_DRIVERS[0] as (typeof BLOB_STORE_DRIVERS)[number]).open
+
+test('a header that is gone is indexed anew, and a damaged pack that was found there again is noticed', async () => {
+  const { indexer, blobs, repository, commit, header, right, replica } = await open(openMemory)
+  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.3))
+  await blobs.remove(headerKey(repository, commit))
+  const service = await replica()
+  expect(JSON.parse((await service.get(URLS[0] ?? '')).body).index.status).toBe('indexing')
+  expect(await indexer.index()).toBe(1)
+  expect((await service.askAll()).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+})
+
+test('a process that remembers a header of before reads the one that stands now, and nobody notices', async () => {
+  const { indexer, blobs, repository, commit, replica } = await open(openMemory)
+  const second = await indexer.repository('acme/handbook').commit({ 'docs/page-3.md': '# Page 3\n\nOther words.\n' })
+  await indexer.open(`${ADDRESS}@${second}`)
+  const urls = urlsAt(`${ADDRESS}@${second}`)
+  const right = await (await replica()).askAll(urls)
+  const header = await storedHeader(blobs, repository, second)
+  expect(header.packs.length).toBe(2)
+
+  const [remembers, finds] = [await replica(), await replica()]
+  await remembers.get(urls[0] ?? '')
+  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), cutTo(0.3))
+  expect((await finds.askAll(urls)).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  expect((await storedHeader(blobs, repository, second)).packs).not.toEqual(header.packs)
+  expect(await remembers.askAll(urls)).toEqual(right)
+  expect(remembers.damages()).toEqual([])
+
+  // The commit before lay in the same pack.
+  const other = await replica()
+  const earlier = urlsAt(`${ADDRESS}@${commit}`)
+  expect((await other.askAll(earlier)).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  expect((await other.askAll(earlier)).map(({ status }) => status)).not.toContain(503)
+  expect((await storedHeader(blobs, repository, commit)).packs.length).toBe(1)
+})
+
+test('a crowd that comes upon damage leaves one job and one line in the log; without an indexer it stays unavailable', async () => {
+  const { indexer, blobs, repository, header, replica } = await open(openMemory)
+  const service = await replica()
+  await service.get(URLS[0] ?? '')
+  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), null)
+  for (let turn = 0; turn < 3; turn++) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.get(URLS[2] ?? '')))
+    for (const { status, json } of answers) expect([status, json.error.code]).toEqual([503, 'skill.unavailable'])
+  }
+  expect(service.damages()).toHaveLength(1)
+  expect(await indexer.index()).toBe(1)
+})
+
+test('damage that comes back is repaired again, later and later', async () => {
+  const { indexer, blobs, repository, commit, replica } = await open(openMemory)
+  const service = await replica()
+  const damage = async () => {
+    const { packs } = await storedHeader(blobs, repository, commit)
+    await change(blobs, packKey(repository, packs[0]?.name ?? ''), cutTo(0.3))
+    const cold = await replica()
+    cold.advanceClock(elapsed)
+    expect((await cold.askAll()).map(({ status }) => status)).toContain(503)
+  }
+  let elapsed = 0
+  await damage()
+  expect(await indexer.index()).toBe(1)
+  for (const backoffSeconds of [30, 60]) {
+    await damage()
+    expect(await indexer.index()).toBe(0)
+    elapsed += backoffSeconds + 1
+    await damage()
+    expect(await indexer.index()).toBe(1)
+  }
+  expect((await service.askAll()).map(({ status }) => status)).not.toContain(503)
+})
+
+test('a header that tells of wrong places in packs that are whole is written anew when it is found a second time', async () => {
+  const { indexer, blobs, repository, commit, right, replica } = await open(openMemory)
+  const whole = (await blobs.read(headerKey(repository, commit)))?.bytes ?? new Uint8Array()
+  const lying = gunzipSync(whole)
+    .toString()
+    .replace(/\[0,(\d+),/g, (_, offset) => `[0,${Number(offset) + 1},`)
+  await change(blobs, headerKey(repository, commit), () => gzipSync(lying))
+  const service = await replica()
+  expect((await service.askAll()).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  service.advanceClock(31)
+  expect((await service.askAll()).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+})
+
+test('a store that does not answer has damaged nothing: nothing is built, and the log says what failed', async () => {
+  const scene = await open(openMemory)
+  const log: string[] = []
+  let isDown = false
+  const failing: BlobStore = {
+    ...scene.blobs,
+    readRange: (...range) => (isDown ? Promise.reject(new Error('EIO')) : scene.blobs.readRange(...range)),
+    read: key => (isDown ? Promise.reject(new Error('EIO')) : scene.blobs.read(key)),
+  }
+  const app = await testApp(
+    {},
+    {
+      blobs: failing,
+      docs: scene.docs,
+      logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
+      deps: deps => ({ ...deps, hosts: scene.indexer.deps.hosts }),
+    },
+  )
+  onTestFinished(() => app.close())
+  await app.get(URLS[0] ?? '')
+  isDown = true
+  for (const url of URLS.slice(1)) expect((await app.get(url)).status).toBe(503)
+  isDown = false
+  for (const [at, url] of URLS.entries())
+    expect((await app.get(url)).body.replace(/"indexedAt":"[^"]+"/, '')).toBe(scene.right[at])
+  expect(await scene.indexer.index()).toBe(0)
+  expect(log.map(line => JSON.parse(line).msg)).toEqual(URLS.slice(1).map(() => 'unavailable'))
+})
+
+test('a repair that breaks off between the packs and the header is gone on with', async () => {
+  const { indexer, blobs, docs, repository, commit, header, right, replica } = await open(openMemory)
+  const service = await replica()
+  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.3))
+  await service.askAll()
+  const breaking: BlobStore = {
+    ...blobs,
+    remove: key => (key === headerKey(repository, commit) ? Promise.reject(new Error('killed')) : blobs.remove(key)),
+  }
+  await expect(removeDamaged(breaking, repository, commit, { repairs: 0 })).rejects.toThrow('killed')
+  expect(await docs.list('ctl/kept/')).not.toEqual([])
+  expect((await service.askAll()).map(({ status }) => status)).toContain(503)
+  expect(await indexer.index()).toBe(1)
+  expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+})

@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createCache } from '#api/reading/cache.ts'
+
+const MOST = 10_000
+/** What an entry takes beside its value, at most. */
+const ENTRY_BYTES = 300
+
+test('whatever is asked for, in whatever order: it holds no more than it may, and what it says is what was read', async () => {
+  const asked = fc.array(fc.record({ key: fc.nat(20), size: fc.nat(4_000), isThere: fc.boolean() }), { maxLength: 200 })
+  await fc.assert(
+    fc.asyncProperty(asked, async lookups => {
+      const cache = createCache(MOST)
+      for (const { key, size, isThere } of lookups) {
+        const found = await cache.get(`${key}`, async () => (isThere ? { value: `value of ${key}`, size } : null))
+        expect([null, `value of ${key}`]).toContain(found)
+        expect(cache.size).toBeLessThanOrEqual(MOST)
+      }
+    }),
+  )
+})
+
+test('what was used last stays; what is larger than all of it goes through', async () => {
+  const cache = createCache(3 * (1_000 + ENTRY_BYTES))
+  let reads = 0
+  const ask = (key: string, size = 1_000) =>
+    cache.get(key, async () => {
+      reads++
+      return { value: key, size }
+    })
+  for (const key of ['a', 'b', 'c', 'a', 'd', 'a']) expect(await ask(key)).toBe(key)
+  expect(reads).toBe(4)
+  expect(await ask('huge', 1_000_000)).toBe('huge')
+  expect(await ask('huge', 1_000_000)).toBe('huge')
+  expect(reads).toBe(6)
+  expect(cache.size).toBeLessThanOrEqual(3 * (1_000 + ENTRY_BYTES))
+})
+
+test('of many who ask at once one reads; what fails, or is not there, is read again', async () => {
+  const cache = createCache(MOST)
+  let reads = 0
+  const outcomes = ['failed', 'missing', 'there']
+  const read = async () => {
+    const outcome = outcomes[reads++]
+    await new Promise(resolve => setImmediate(resolve))
+    if (outcome === 'failed') throw new Error('EIO')
+    return outcome === 'missing' ? null : { value: 'value', size: 1 }
+  }
+  const askAll = () => Promise.allSettled(Array.from({ length: 30 }, () => cache.get('key', read)))
+  expect(new Set((await askAll()).map(({ status }) => status))).toEqual(new Set(['rejected']))
+  expect(await askAll()).toEqual(Array.from({ length: 30 }, () => ({ status: 'fulfilled', value: null })))
+  expect(await askAll()).toEqual(Array.from({ length: 30 }, () => ({ status: 'fulfilled', value: 'value' })))
+  expect(await cache.get('key', read)).toBe('value')
+  expect(reads).toBe(3)
+})
+
+test('lets go of a value, and of no other that came since', async () => {
+  const cache = createCache(MOST)
+  const [one, other] = [{ name: 'one' }, { name: 'other' }]
+  await cache.get('key', async () => ({ value: one, size: 1 }))
+  cache.forget('key', other)
+  expect(await cache.get('key', async () => ({ value: other, size: 1 }))).toBe(one)
+  cache.forget('key', one)
+  expect(await cache.get('key', async () => ({ value: other, size: 1 }))).toBe(other)
+  cache.forget('nothing', other)
+})

@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { visibleLine, visibleText } from '#core/hidden-text.ts'
+
+test.each([
+  ['  a title\n', 'a title'],
+  ['two  spaces', 'two spaces'],
+  ['two\n\tlines', 'two lines'],
+  ['zero\u200bwidth', 'zerowidth'],
+  ['turned \u202eround', 'turned round'],
+  ['bell\u0007rung', 'bell rung'],
+  ['parted\u2028lines', 'parted lines'],
+  ['half \ud83d a pair', 'half \ufffd a pair'],
+  ['👩‍👧 family', '👩‍👧 family'],
+])('of %j the line %j is seen', (text, line) => {
+  expect(visibleLine(text)).toBe(line)
+})
+
+test('a line is the text with its spaces joined', () => {
+  const piece = fc.constantFrom('a', ' ', '\n', 'é', '\u200b', '\u00a0', '\u2028', '\0', '\ud83d', '漢', '👩‍👧')
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 20 }).map(pieces => pieces.join('')),
+      text => {
+        expect(visibleLine(text)).toBe(visibleText(text).replace(/\s+/gu, ' '))
+      },
+    ),
+  )
+})

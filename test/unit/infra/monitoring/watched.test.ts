@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { countBlobStore, countDocStore } from '#infra/monitoring/counted-stores.ts'
+import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createReadiness } from '#infra/monitoring/readiness.ts'
+import { watchHosts, watchQueue } from '#infra/monitoring/watched.ts'
+import { systemClock } from '#infra/system/clock.ts'
+
+async function linesOf(metrics: ReturnType<typeof createPrometheusMetrics>): Promise<string[]> {
+  return (await metrics.read()).text.split('\n')
+}
+
+test('requests to the stores are counted by operation, with their bytes and their failures', async () => {
+  const metrics = createPrometheusMetrics()
+  const blobs = countBlobStore(createMemoryBlobStore(systemClock), metrics)
+  const docs = countDocStore(createMemoryDocStore(), metrics)
+  await blobs.create('a', Buffer.alloc(10))
+  await blobs.create('b', Buffer.alloc(5))
+  await blobs.read('a')
+  await blobs.read('none')
+  await blobs.readRange('a', 8, 100)
+  await expect(blobs.read('NO KEY')).rejects.toThrow()
+  await docs.create('a', 1)
+  const lines = await linesOf(metrics)
+  const of = (store: string, operation: string) => `store="${store}",operation="${operation}"`
+  for (const line of [
+    `mountglass_store_requests_total{${of('blobs', 'create')},outcome="answered"} 2`,
+    `mountglass_store_bytes_total{${of('blobs', 'create')}} 15`,
+    `mountglass_store_requests_total{${of('blobs', 'read')},outcome="answered"} 2`,
+    `mountglass_store_requests_total{${of('blobs', 'read')},outcome="failed"} 1`,
+    `mountglass_store_bytes_total{${of('blobs', 'read')}} 10`,
+    `mountglass_store_bytes_total{${of('blobs', 'readRange')}} 2`,
+    `mountglass_store_requests_total{${of('documents', 'create')},outcome="answered"} 1`,
+  ])
+    expect(lines).toContain(line)
+  await blobs.read('a')
+  expect(await linesOf(metrics)).toContain(`mountglass_store_bytes_total{${of('blobs', 'read')}} 20`)
+})
+
+test('the quota of a host is told where the host knows it', async () => {
+  const metrics = createPrometheusMetrics()
+  const quota = () => ({ limit: 5_000, remaining: 4_321, resetsAt: new Date(1_700_000_000_000) })
+  watchHosts([{ segment: 'gh', quota }, { segment: 'local' }, { segment: 'new', quota: () => null }], metrics)
+  const lines = (await linesOf(metrics)).filter(line => line.startsWith('mountglass_host_quota'))
+  expect(lines).toEqual([
+    'mountglass_host_quota_remaining{host="gh"} 4321',
+    'mountglass_host_quota_limit{host="gh"} 5000',
+    'mountglass_host_quota_reset_timestamp_seconds{host="gh"} 1700000000',
+  ])
+})
+
+test('however often metrics are read, the queue is asked once in a while', async () => {
+  const metrics = createPrometheusMetrics()
+  let asked = 0
+  watchQueue({ depth: async () => ++asked }, metrics)
+  await Promise.all([metrics.read(), metrics.read()])
+  expect(await linesOf(metrics)).toContain('mountglass_queue_jobs 1')
+  expect(asked).toBe(1)
+})
+
+test('a queue that fails is asked again later, and its last depth stays', async () => {
+  vi.useFakeTimers()
+  try {
+    const metrics = createPrometheusMetrics()
+    const answers = [
+      () => 3,
+      () => {
+        throw new Error('away')
+      },
+      () => 5,
+    ]
+    watchQueue({ depth: async () => answers.shift()?.() ?? 0 }, metrics)
+    const depths: unknown[] = []
+    for (let turn = 0; turn < 3; turn++) {
+      depths.push((await linesOf(metrics)).find(line => /^mountglass_queue_jobs /.test(line)))
+      await vi.advanceTimersByTimeAsync(5_000)
+    }
+    expect(depths).toEqual(['mountglass_queue_jobs 3', 'mountglass_queue_jobs 3', 'mountglass_queue_jobs 5'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+/** Stores of which one can be told how to answer. */
+function openStores() {
+  const docs = createMemoryDocStore()
+  const memory = createMemoryBlobStore(systemClock)
+  const stores = { requests: 0, answer: async () => {} }
+  const blobs: BlobStore = {
+    ...memory,
+    async list(prefix, options) {
+      stores.requests++
+      await stores.answer()
+      return memory.list(prefix, options)
+    },
+  }
+  return { stores, readiness: createReadiness({ blobs, docs }) }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const outcome = (check: Promise<void>) =>
+  check.then(
+    () => 'ready',
+    (error: Error) => error.message,
+  )
+
+test('ready is who can read its stores, and nobody asks them more than once a second', async () => {
+  const { stores, readiness } = openStores()
+  expect(await Promise.all([outcome(readiness.check()), outcome(readiness.check())])).toEqual(['ready', 'ready'])
+  await readiness.check()
+  expect(stores.requests).toBe(1)
+  stores.answer = () => Promise.reject(new Error('disk is gone'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await outcome(readiness.check())).toBe('disk is gone')
+  stores.answer = async () => {}
+  expect(await outcome(readiness.check()), 'that it failed is not kept').toBe('ready')
+})
+
+test('a store that hangs makes it unready within two seconds, and is asked anew then', async () => {
+  const { stores, readiness } = openStores()
+  stores.answer = () => new Promise(() => {})
+  const checks = Promise.all([outcome(readiness.check()), outcome(readiness.check())])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await checks).toEqual(['the store does not answer in time', 'the store does not answer in time'])
+  expect(stores.requests).toBe(1)
+  stores.answer = async () => {}
+  expect([await outcome(readiness.check()), stores.requests]).toEqual(['ready', 2])
+})
+
+test('a process that stops is not ready from that moment on, whoever asked before', async () => {
+  const { stores, readiness } = openStores()
+  let goOn = () => {}
+  stores.answer = () => new Promise(resolve => (goOn = resolve))
+  const asked = outcome(readiness.check())
+  readiness.end()
+  goOn()
+  expect(await asked).toBe('this process stops')
+  expect(await outcome(readiness.check())).toBe('this process stops')
+})

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { METRICS } from '#core/ports/metrics.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const namesIn = (texts: readonly string[], name: RegExp) => [...new Set(texts.flatMap(text => text.match(name) ?? []))].sort()
+
+const GUIDE = await read('docs/operating.md')
+
+test('every setting is told to operators, and none that nothing reads', async () => {
+  const sources = await Promise.all(['core/settings.ts', 'infra/config.ts', 'api/config.ts', 'indexer/config.ts'].map(read))
+  const name = /\bMOUNTGLASS_[A-Z_]+/g
+  expect(namesIn([await read('README.md'), GUIDE], name)).toEqual(namesIn(sources, name))
+})
+
+test('every metric that operators are told to watch is one', () => {
+  const [, watching = ''] = GUIDE.split('## Watching')
+  const told = namesIn([watching], /\bmountglass_[a-z_]+/g)
+  expect(told.length).toBeGreaterThan(0)
+  for (const name of told) expect(Object.keys(METRICS)).toContain(name)
+})
