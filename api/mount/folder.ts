@@ -45,13 +45,11 @@ export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promi
   if (folder === '') return bounded(snapshot.header.root.diagnostics, folder)
   if (snapshot.header.tables.diagnostics.rows === 0) return []
   const limit = DIAGNOSTICS_PER_ANSWER + 1
-  const above = await Promise.all(
-    ancestorsOf(folder).map(ancestor => {
-      return snapshot.range('diagnostics', { prefix: `${ancestor === '' ? '' : `${ancestor}/`}${MANIFEST_NAME}\0`, limit })
-    }),
+  const above = ancestorsOf(folder).map(ancestor => `${ancestor === '' ? '' : `${ancestor}/`}${MANIFEST_NAME}\0`)
+  const found = await Promise.all(
+    [...above, `${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })),
   )
-  const below = await Promise.all([`${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })))
-  const all = [...above, ...below].flat().sort(([left], [right]) => compareBytes(left, right))
+  const all = found.flat().sort(([left], [right]) => compareBytes(left, right))
   return bounded(
     all.map(([, row]) => row),
     folder,

@@ -19,10 +19,14 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
   const path = folderOf(address.path, query.path)
   const binding = { route: 'browse', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
   const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, Position)
-  const folder = await requireFolder(mount, path)
 
+  // Asked for side by side, since what lies close is read at once.
   const prefix = entryKey(path, '')
-  const rows = await snapshot.range('entries', { prefix, from: prefix + start, limit: query.limit + 1 })
+  const [folder, rows, diagnostics] = await Promise.all([
+    requireFolder(mount, path),
+    snapshot.range('entries', { prefix, from: prefix + start, limit: query.limit + 1 }),
+    diagnosticsOf(snapshot, path),
+  ])
   const next = rows[query.limit]
   return {
     status: 'ready',
@@ -30,7 +34,7 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
     path,
     entries: rows.slice(0, query.limit).map(([, entry]) => entry),
     ...(folder.overview && { overview: folder.overview }),
-    diagnostics: await diagnosticsOf(snapshot, path),
+    diagnostics,
     nextCursor: next ? sealCursor(deps.cursorKeys, binding, next[0].slice(prefix.length)) : null,
   }
 }

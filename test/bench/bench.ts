@@ -14,6 +14,7 @@ import { median, printTable, spreadOf } from './measure.ts'
 import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
+import { measureStore } from './store.ts'
 
 /**
  * Prints what indexing, searching and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than
@@ -47,6 +48,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   search: () => measureSearch(join(root, 'search')),
   service: async () => measureService(await madeRepositories()),
   database: measureDatabase,
+  store: async () => measureStore(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
 }
 

@@ -1,10 +1,11 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
-import type { HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
 import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { holdRepository } from './held-reader.ts'
 
 /**
  * One measured run in a process of its own: `index-once.ts read|index|build <root> <owner> <name> <store>` prints figures as JSON.
@@ -49,23 +50,7 @@ process.stdout.write(JSON.stringify(figures))
 
 /** Seconds of each stage of the indexer. */
 async function measureStages(): Promise<Record<string, number>> {
-  const reader = await host.open(repository, commit, { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 600 })
-  const entries: TreeEntry[] = []
-  for await (const entry of reader.entries()) entries.push(entry)
-  const blobs = new Map<string, Uint8Array | null>()
-  const oids = entries.flatMap(entry => (entry.sizeBytes === null ? [] : [entry.oid]))
-  for await (const { oid, bytes } of reader.read(oids, READABLE_FILE_BYTES)) blobs.set(oid, bytes)
-  await reader.close()
-  const inMemory: RepositoryReader = {
-    cut: false,
-    async *entries() {
-      yield* entries
-    },
-    async *read(oids) {
-      for (const oid of oids) yield { oid, bytes: blobs.get(oid) ?? null }
-    },
-    close: async () => {},
-  }
+  const held = await holdRepository({ host, repository, commit })
   const seconds: Record<string, number> = {}
   let stage = 'tree'
   let since = performance.now()
@@ -75,7 +60,7 @@ async function measureStages(): Promise<Record<string, number>> {
     stage = next
   }
   await writeSnapshot(
-    { blobs: createMemoryBlobStore(systemClock), hosts: [{ ...host, open: async () => inMemory }] },
+    { blobs: createMemoryBlobStore(systemClock), hosts: [{ ...host, open: async () => held }] },
     { repository, commit },
     new AbortController().signal,
     progress => enter(progress.stage),

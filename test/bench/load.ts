@@ -32,11 +32,14 @@ export async function measureLoad(root: string, repositories: readonly BenchRepo
     const reads = (await Promise.all(addresses.map(address => callPaths(service, address)))).flat()
     const mounts = addresses.map(address => `/api/v1/mounts${address}`)
     // Caches fill and the heap takes its size: what is measured is bearing it, not coming to it.
-    await Promise.all([run(service, mounts, MOUNTS_A_SECOND, WARM_SECONDS), run(service, reads, READS_A_SECOND, WARM_SECONDS)])
+    await Promise.all([
+      runLoad(service, mounts, MOUNTS_A_SECOND, WARM_SECONDS),
+      runLoad(service, reads, READS_A_SECOND, WARM_SECONDS),
+    ])
     const memory = watchMemory(service.process.pid ?? 0)
     const [ofMounts, ofReads] = await Promise.all([
-      run(service, mounts, MOUNTS_A_SECOND, SECONDS),
-      run(service, reads, READS_A_SECOND, SECONDS),
+      runLoad(service, mounts, MOUNTS_A_SECOND, SECONDS),
+      runLoad(service, reads, READS_A_SECOND, SECONDS),
     ])
     const { early, late, cpuSeconds } = await memory.stop()
     printTable(`Load on one process: ${SECONDS} s, ${addresses.length} repositories, from two other processes on this machine`, [
@@ -73,9 +76,10 @@ function ofLoad({ errors, p50, p99, max }: Loaded): Record<string, string | numb
   }
 }
 
-async function run(service: Service, paths: readonly string[], rate: number, seconds: number): Promise<Loaded> {
+/** @param rate requests a second; `null`: as many as there can be */
+export async function runLoad(service: Service, paths: readonly string[], rate: number | null, seconds: number): Promise<Loaded> {
   const script = join(import.meta.dirname, 'load-once.ts')
-  const child = spawn(process.execPath, [script, service.baseUrl, String(rate), String(seconds)], {
+  const child = spawn(process.execPath, [script, service.baseUrl, String(rate ?? ''), String(seconds)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(paths))
@@ -86,11 +90,11 @@ async function run(service: Service, paths: readonly string[], rate: number, sec
 
 /** Resident memory and processor time of a process, from now on. */
 function watchMemory(pid: number): { stop(): Promise<{ early: number; late: number; cpuSeconds: number }> } {
-  const startedCpu = cpuOf(pid)
+  const startedCpu = cpuSecondsOf(pid)
   const early = residentOf(pid)
   return {
     async stop() {
-      return { early: await early, late: await residentOf(pid), cpuSeconds: (await cpuOf(pid)) - (await startedCpu) }
+      return { early: await early, late: await residentOf(pid), cpuSeconds: (await cpuSecondsOf(pid)) - (await startedCpu) }
     },
   }
 }
@@ -103,7 +107,8 @@ async function residentOf(pid: number): Promise<number> {
 
 const TICKS_A_SECOND = 100
 
-async function cpuOf(pid: number): Promise<number> {
+/** Seconds of processor time that a process has taken. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
 }

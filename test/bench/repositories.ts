@@ -118,6 +118,12 @@ export function commitFiles(gitDir: string, paths: readonly string[], change: (t
 
 const CHANGED = 'refs/heads/changed'
 
+/** The text without a twentieth of it, and with a sentence of its own. */
+export function otherWords(text: string): string {
+  const middle = text.length >> 1
+  return `${text.slice(0, middle)} changed ${text.slice(middle + Math.floor(text.length / 20))}\n\nThis sentence is new.\n`
+}
+
 /** The share of the words of a text that were there before, which makes two fifths of them different ones, as in real text. */
 const REPEATED = 0.4
 

@@ -23,7 +23,7 @@ import { collectItems, openSource } from '#test/eval/items.ts'
 import { openLocalFind, type Source } from '#test/support/local-find.ts'
 import { createSlowReads, slowed } from '#test/support/slow-store.ts'
 import { median, type Spread, spread } from './measure.ts'
-import { commitFiles, gitFolderOf } from './repositories.ts'
+import { commitFiles, gitFolderOf, otherWords } from './repositories.ts'
 import { createRoundStore, type ReadRequest } from './round-store.ts'
 import { type BenchQueries, queriesOf } from './search-queries.ts'
 
@@ -184,12 +184,6 @@ function isChosen(index: number): boolean {
 function withOtherWords({ fields, text, ...item }: SearchInput): SearchInput {
   const body = otherWords(fields.body ?? '')
   return { ...item, text: text && [1, 0, text[2]], fields: { ...fields, body, blob: `${fields.blob ?? ''} changed` } }
-}
-
-/** The text without a twentieth of it, and with a sentence of its own. */
-function otherWords(text: string): string {
-  const middle = text.length >> 1
-  return `${text.slice(0, middle)} changed ${text.slice(middle + Math.floor(text.length / 20))}\n\nThis sentence is new.\n`
 }
 
 export interface Jobs {

@@ -412,7 +412,7 @@ describe('odd repositories', () => {
   })
 })
 
-test('indexing twice gives the same bytes, whatever the repository', async () => {
+test('indexing twice gives the same bytes, whatever the repository', { timeout: 180_000 }, async () => {
   const name = fc.constantFrom(
     'SKILL.md',
     'SKILLSET.md',
