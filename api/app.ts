@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastifyCors from '@fastify/cors'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyServerOptions, LogController } from 'fastify'
-import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi'
+import { validatorCompiler } from 'fastify-zod-openapi'
 import { parseAddress, parseOwner } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -13,6 +13,7 @@ import { refuseUnknownRoute } from './http/not-found.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
 import { countRequests } from './http/request-metrics.ts'
+import { serializerCompiler } from './http/serializer.ts'
 import { featuredReader } from './operator/featured.ts'
 import { contentHandlers } from './routes/content.ts'
 import { registerHealth } from './routes/health.ts'
@@ -68,7 +69,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     },
   })
   app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(createSerializerCompiler({ stringify: JSON.stringify }))
+  app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   app.decorateRequest('rawAddress', {
     getter() {

@@ -8,10 +8,13 @@ import { diagnosticsOf } from './folder.ts'
 import { imageOf } from './image.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
 
-/** The answer of `GET /api/v1/mounts/<address>`. */
+/**
+ * The answer of `GET /api/v1/mounts/<address>`. Mounts are asked for most of all, so that of a snapshot is kept and answered again, frozen,
+ * as long as everything else that it says stays as it is.
+ */
 export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMount): Promise<Mount> {
   const { address, repository, commit, pinned } = mount
-  return {
+  const facts = {
     address: formatAddress(address),
     repository: describeRepository(repository),
     ref: address.ref,
@@ -20,18 +23,16 @@ export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMou
     path: address.path,
     verified: isVerified(deps.operator, address),
     image: imageOf(deps.operator, mount),
-    index: await describeIndex(mount),
   }
-}
-
-async function describeIndex(mount: OpenMount): Promise<Mount['index']> {
   switch (mount.status) {
     case 'indexing':
-      return { status: 'indexing' }
+      return { ...facts, index: { status: 'indexing' } }
     case 'failed':
-      return { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt }
+      return { ...facts, index: { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt } }
     case 'ready':
-      return await describeFolder(mount)
+      return await mount.snapshot.answer(`mount ${JSON.stringify(facts)}`, async () => {
+        return Object.freeze({ ...facts, index: await describeFolder(mount) })
+      })
   }
 }
 

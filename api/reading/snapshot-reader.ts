@@ -57,6 +57,9 @@ export interface Snapshot {
   /** What is made of the bytes of a record, which belong to no one. Kept by its kind, as a record is. */
   made<Value>(kind: string, location: Location, make: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value>
 
+  /** An answer that follows from the snapshot and from what its key says, and from nothing else. Kept as what it was made from. */
+  answer<Answer extends object>(key: string, make: () => Promise<Answer>): Promise<Answer>
+
   /** The search section, with its head read; `null` when nothing can be searched. */
   search(): Promise<SearchReader | null>
 }
@@ -128,6 +131,8 @@ export function createSnapshotReader(
     const stored = await headers.open(repository, commit)
     if (stored === null) return null
     const { header, createdAt, digest } = stored
+    // One that is written anew may have other bytes, since they say where texts lie.
+    const name = `${headerKey(repository, commit)} of ${createdAt.getTime()} as of ${digest}`
     const member = (location: Location) => readMember(repository, header, location)
     const cacheKey = (kind: string, location: Location) =>
       `${kind} ${packKey(repository, header.packs[location[0]]?.name ?? '')} ${location[1]}`
@@ -183,12 +188,18 @@ export function createSnapshotReader(
 
       made,
 
+      answer(key, make) {
+        return cache.get(`${name} ${key}`, async () => {
+          const value = await make()
+          return { value, size: JSON.stringify(value).length * PARSED_FACTOR }
+        })
+      },
+
       async search() {
         const { search } = header
         const read = (location: Location) => readStored(repository, header, location)
-        // A section that is written anew may have other bytes, since it says where texts lie.
-        const name = `the search section of ${headerKey(repository, commit)} as of ${digest}`
-        const section = search && (await openSection(searchCache, { key: name, section: search, read }))
+        const section =
+          search && (await openSection(searchCache, { key: `the search section of ${name}`, section: search, read }))
         return (
           section && {
             head: section.head,
@@ -206,6 +217,7 @@ export function createSnapshotReader(
       get: (table, key) => watched(() => snapshot.get(table, key)),
       range: (table, options) => watched(() => snapshot.range(table, options)),
       record: location => watched(() => snapshot.record(location)),
+      answer: (key, make) => watched(() => snapshot.answer(key, make)),
       made: (kind, location, make) => watched(() => snapshot.made(kind, location, make)),
       search: () => watched(() => snapshot.search()),
     }

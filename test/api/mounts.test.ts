@@ -92,6 +92,22 @@ test('a ready overview has the manifest, the license, counts, lists in path orde
   })
 })
 
+test('what a mount says of a snapshot stays, and what it says of the repository is what the host says now', async () => {
+  await app.open('/local/acme/handbook')
+  const before = await app.ask('mounts', '/local/acme/handbook')
+  await writeFile(join(app.repository('acme/handbook').gitDir, 'description'), 'All that we know.')
+  const after = await app.ask('mounts', '/local/acme/handbook')
+  expect(after.repository.description).toBe('All that we know.')
+  expect(after).toEqual({ ...before, repository: { ...before.repository, description: 'All that we know.' } })
+  expect(await app.ask('mounts', '/local/acme/handbook@main')).toEqual({
+    ...after,
+    address: '/local/acme/handbook@main',
+    ref: 'main',
+  })
+  const texts = await Promise.all([1, 2].map(() => app.get('/api/v1/mounts/local/acme/handbook')))
+  expect(texts[0]?.body).toBe(texts[1]?.body)
+})
+
 test('a mounted folder has its own counts and lists, real paths, and the manifest above it', async () => {
   const mount = await app.ask('mounts', '/local/acme/handbook/skills/')
   expect(mount).toMatchObject({ address: '/local/acme/handbook/skills', path: 'skills' })
