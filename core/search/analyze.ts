@@ -18,7 +18,7 @@
  * 4: the same terms, packed in less time.
  * 5: stop words stand in front of the other terms, and blocks begin where they did in the commit before.
  */
-export const SEARCH_VERSION = 5
+export const SEARCH_VERSION = 6
 
 /** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
 export const TERM_UNITS = 64

@@ -97,7 +97,7 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
   // In bodies, triples would be most of all terms.
   analyze(text, visit, { triples: place !== PLACE.body })
 
-  const norm = 1 - lengthShare + (lengthShare * length) / usualLength
+  const norm = 1 - lengthShare + (lengthShare * roundLength(length)) / usualLength
   for (let index = 0; index < different; index++) {
     const slot = touched[index] ?? 0
     frequencies[slot] = (frequencies[slot] ?? 0) + (weight * (occurrences[slot] ?? 0)) / norm
@@ -105,6 +105,15 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
     occurrences[slot] = 0
   }
   return differentPlain
+}
+
+/**
+ * To three binary digits. What a term tells does not depend on the length that exactly, and so a text that is edited a little keeps most of
+ * its postings as they are.
+ */
+function roundLength(length: number): number {
+  const step = 2 ** Math.max(0, 29 - Math.clz32(length))
+  return Math.round(length / step) * step
 }
 
 function impactOfFrequency(frequency: number): number {

@@ -52,6 +52,14 @@ describe('the terms of an item', () => {
     )
   })
 
+  test('stay as they are while a text is edited a little', () => {
+    const body = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ')
+    const { terms } = termsOf({ fields: { body: body(650) } })
+    const edited = termsOf({ fields: { body: body(620) } }).terms
+    expect([...edited].filter(([term, posting]) => terms.get(term) === posting)).toHaveLength(edited.size)
+    expect([...termsOf({ fields: { body: body(300) } }).terms]).not.toEqual([...edited].slice(0, 301))
+  })
+
   test('do not depend on the items before it', () => {
     const before = termsOf({ title: 'one two', fields: { body: 'three three' } }).terms
     termsOf({ title: 'three', fields: { body: 'one' } })
