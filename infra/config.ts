@@ -12,7 +12,14 @@ export interface S3Setting extends BucketName {
   /** `null`: as the SDK finds it. */
   region: string | null
   /** `null`: as the SDK finds them. */
-  credentials: { accessKeyId: string; secretAccessKey: string } | null
+  credentials: S3Credentials | null
+}
+
+export interface S3Credentials {
+  accessKeyId: string
+  secretAccessKey: string
+  /** Of credentials that hold for a while. */
+  sessionToken?: string
 }
 
 interface BucketName {

@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import * as core from '@actions/core'
 import { formatAddress } from '#core/address.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { parseInfraSettings } from '#infra/config.ts'
+import { type InfraSettings, parseInfraSettings } from '#infra/config.ts'
 import { openStores } from '#infra/stores.ts'
 import { build } from './build.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
 import { prewarm } from './prewarm.ts'
+import { asRole, takeRole } from './role.ts'
 import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
 
 /** The Action, as `action.yml` describes it. What goes wrong is said in one line, and the step fails. */
@@ -44,39 +43,26 @@ async function buildHere(inputs: Inputs, { repository, commit, isDefault, isProp
   if (isProposed)
     throw new WorkflowError('a pull request is not built: its commit may be anybody’s. Use prewarm, or build on push')
   if (!repository) throw new WorkflowError('this event does not describe the repository: build on push or workflow_dispatch')
-  return withIdentity(inputs, env, async identified => {
-    const stores = await openStores(parseInfraSettings({ ...identified, MOUNTGLASS_STORE: inputs.store }))
-    try {
-      const built = await build(stores, {
-        repository,
-        commit,
-        isDefault,
-        folder: resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout),
-      })
-      core.info(built.objects === 0 ? 'already indexed' : `${built.objects} objects, ${built.bytes} bytes written`)
-      return built
-    } finally {
-      await stores.close()
-    }
-  })
+  const stores = await openStores(await storesOf(inputs, env))
+  try {
+    const built = await build(stores, {
+      repository,
+      commit,
+      isDefault,
+      folder: resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout),
+    })
+    core.info(built.objects === 0 ? 'already indexed' : `${built.objects} objects, ${built.bytes} bytes written`)
+    return built
+  } finally {
+    await stores.close()
+  }
 }
 
-/** The environment in which the role of the inputs is taken on, with a token that is gone afterwards. */
-async function withIdentity<Value>(
-  { role, audience }: Inputs,
-  env: NodeJS.ProcessEnv,
-  use: (env: NodeJS.ProcessEnv) => Promise<Value>,
-): Promise<Value> {
-  if (role === '') return use(env)
-  const file = join(env.RUNNER_TEMP ?? tmpdir(), `mountglass-${randomUUID()}`)
-  await writeFile(file, await identityToken(audience), { mode: 0o600 })
-  try {
-    // The SDK looks for these itself, and takes the role on anew when a long build outlives it.
-    Object.assign(env, { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: role, AWS_ROLE_SESSION_NAME: 'mountglass' })
-    return await use(env)
-  } finally {
-    await rm(file, { force: true })
-  }
+/** Where to write, and as whom: a role of the inputs goes before every credential that lies in the environment. */
+async function storesOf({ store, role, audience }: Inputs, env: NodeJS.ProcessEnv): Promise<InfraSettings> {
+  const settings = parseInfraSettings({ ...env, MOUNTGLASS_STORE: store })
+  if (role === '') return settings
+  return asRole(settings, await takeRole(role, await identityToken(audience)))
 }
 
 async function identityToken(audience: string): Promise<string> {

@@ -21,7 +21,7 @@ export interface S3Settings {
   /** `null`: the service of AWS. */
   endpoint: string | null
   region: string | null
-  credentials: { accessKeyId: string; secretAccessKey: string } | null
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | null
 }
 
 /** What a server asks of the etag in a condition: as HTTP writes it, or without its quotes. */

@@ -184,6 +184,32 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(again).toMatchObject({ code: 0, outputs: ran.outputs })
   })
 
+  test('a role goes before credentials that lie in the environment, and one that is not lent is said', async () => {
+    const { store, env, credentials } = await bucket()
+    const identity = await startIdentity(credentials)
+    const { STRANGER_AWS_ACCESS_KEY_ID = '', STRANGER_AWS_SECRET_ACCESS_KEY = '' } = env
+    const run = async (role: string) =>
+      action.run({
+        inputs: { mode: 'build', store, role },
+        env: {
+          ...variables(commit),
+          ...env,
+          ...identity.env,
+          AWS_ACCESS_KEY_ID: STRANGER_AWS_ACCESS_KEY_ID,
+          AWS_SECRET_ACCESS_KEY: STRANGER_AWS_SECRET_ACCESS_KEY,
+        },
+        event: await push(commit),
+        workspace: await clone('--depth=1'),
+      })
+    const lent = await run('arn:aws:iam::1:role/build')
+    expect(lent.log).toMatch(/^\d+ objects, \d+ bytes written$/m)
+    expect(lent.code).toBe(0)
+    const refused = await run('arn:aws:iam::1:role/of-others')
+    expect(refused.log).toMatch(/^::error::the role arn:aws:iam::1:role\/of-others cannot be taken on: .*AccessDenied/m)
+    expect(refused.log.replace(`::add-mask::${IDENTITY_TOKEN}\n`, '')).not.toContain(IDENTITY_TOKEN)
+    expect(refused).toMatchObject({ code: 1, outputs: {} })
+  })
+
   test('a clone that lacks files builds nothing', async () => {
     const { store, env, credentials } = await bucket()
     await promisify(execFile)('git', ['--git-dir', tools.gitDir, 'config', 'uploadpack.allowFilter', 'true'])
@@ -266,6 +292,14 @@ async function startIdentity(credentials: Record<string, string>) {
     for await (const chunk of request) body += chunk
     const form = new URLSearchParams(body)
     asked.push({ action: form.get('Action'), role: form.get('RoleArn'), token: form.get('WebIdentityToken') })
+    if (form.get('RoleArn') !== 'arn:aws:iam::1:role/build') {
+      response
+        .writeHead(403, { 'content-type': 'text/xml' })
+        .end(`<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+        <Error><Type>Sender</Type><Code>AccessDenied</Code><Message>Not authorized to perform sts:AssumeRoleWithWebIdentity</Message></Error>
+        <RequestId>1</RequestId></ErrorResponse>`)
+      return
+    }
     response
       .setHeader('content-type', 'text/xml')
       .end(`<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
