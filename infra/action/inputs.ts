@@ -18,6 +18,7 @@ const Inputs = z
     store: z.string().regex(/^(s3:.+)?$/, 'must be s3:<bucket> or s3:<bucket>/<prefix>'),
     role: z.string(),
     audience: z.string().min(1, 'must not be empty'),
+    token: z.string(),
     checkout: z.string().min(1, 'must be a folder'),
     timeout: z
       .string()

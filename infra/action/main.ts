@@ -9,6 +9,7 @@ import { build } from './build.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
 import { prewarm } from './prewarm.ts'
+import { describeRun } from './repository.ts'
 import { asRole, takeRole } from './role.ts'
 import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
 
@@ -39,18 +40,14 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
   return { address, commit, page, ...counts, isPartial: truncated, diagnostics }
 }
 
-async function buildHere(inputs: Inputs, { repository, commit, isDefault, isProposed }: WorkflowRun, env: NodeJS.ProcessEnv) {
-  if (isProposed)
+async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {
+  if (repositoryId === null)
     throw new WorkflowError('a pull request is not built: its commit may be anybody’s. Use prewarm, or build on push')
-  if (!repository) throw new WorkflowError('this event does not describe the repository: build on push or workflow_dispatch')
+  const described = await describeRun({ repositoryId, commit }, { apiUrl, token: inputs.token })
   const stores = await openStores(await storesOf(inputs, env))
   try {
-    const built = await build(stores, {
-      repository,
-      commit,
-      isDefault,
-      folder: resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout),
-    })
+    const folder = resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout)
+    const built = await build(stores, { ...described, commit, folder })
     core.info(built.objects === 0 ? 'already indexed' : `${built.objects} objects, ${built.bytes} bytes written`)
     return built
   } finally {

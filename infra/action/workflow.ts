@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 
 /** What a run of a workflow is about: a repository of GitHub at a commit. */
@@ -7,12 +6,10 @@ export interface WorkflowRun {
   owner: string
   name: string
   commit: CommitSha
-  /** What only the repository's own runs know of it; `null`: the commit is another one's, or the event says too little. */
-  repository: HostRepository | null
-  /** The commit is that of the default branch. */
-  isDefault: boolean
-  /** The commit is one that only a pull request has, made to test it. */
-  isProposed: boolean
+  /** Digits; `null`: the commit is one that only a pull request has, made to test it. */
+  repositoryId: string | null
+  /** Base of the API of the host on which it runs. */
+  apiUrl: string
 }
 
 /** What GitHub says is wrong, or missing: the message is for the author of the workflow. */
@@ -25,20 +22,15 @@ const FullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/)
 const Variables = z.object({
   GITHUB_REPOSITORY: FullName,
   GITHUB_REPOSITORY_ID: z.string().regex(/^\d+$/),
-  GITHUB_REPOSITORY_OWNER_ID: z.string().regex(/^\d+$/),
   GITHUB_SHA: Sha,
   GITHUB_REF: z.string(),
   GITHUB_EVENT_NAME: z.string(),
+  GITHUB_API_URL: z.string().default('https://api.github.com'),
 })
 
-const RepositoryPayload = z.object({
-  default_branch: z.string().min(1),
-  description: z.string().nullable().default(null),
-  visibility: z.enum(['public', 'private', 'internal']),
-  owner: z.object({ avatar_url: z.string().default('') }),
+const PullRequestPayload = z.object({
+  pull_request: z.object({ head: z.object({ sha: Sha, repo: z.object({ full_name: FullName }) }) }),
 })
-
-const PullRequestPayload = z.object({ head: z.object({ sha: Sha, repo: z.object({ full_name: FullName }) }) })
 
 /**
  * Reads what GitHub tells a workflow.
@@ -52,37 +44,18 @@ export function readWorkflow(env: NodeJS.ProcessEnv, payload: unknown): Workflow
   const parsed = Variables.safeParse(env)
   if (!parsed.success)
     throw new WorkflowError(`this is no run of a workflow: ${String(parsed.error.issues[0]?.path[0])} is missing`)
-  const variables = parsed.data
-  const event = z.looseObject({}).safeParse(payload).data ?? {}
-  if (variables.GITHUB_EVENT_NAME === 'pull_request') return proposed(event.pull_request)
-
-  const [owner, name] = splitName(variables.GITHUB_REPOSITORY)
-  const described = RepositoryPayload.safeParse(event.repository).data
-  const repository: HostRepository | null = described
-    ? {
-        id: `gh-${variables.GITHUB_REPOSITORY_ID}`,
-        ownerId: `gh-${variables.GITHUB_REPOSITORY_OWNER_ID}`,
-        host: 'gh',
-        owner,
-        name,
-        defaultBranch: described.default_branch,
-        description: described.description,
-        avatar: described.owner.avatar_url || null,
-        visibility: described.visibility === 'public' ? 'public' : 'private',
-      }
-    : null
-  const isDefault = described !== undefined && variables.GITHUB_REF === `refs/heads/${described.default_branch}`
-  return { owner, name, commit: variables.GITHUB_SHA, repository, isDefault, isProposed: false }
-}
-
-function proposed(payload: unknown): WorkflowRun {
-  const { head } = PullRequestPayload.safeParse(payload).data ?? {}
-  if (!head) throw new WorkflowError('the repository of this pull request is gone')
-  const [owner, name] = splitName(head.repo.full_name)
-  return { owner, name, commit: head.sha, repository: null, isDefault: false, isProposed: true }
-}
-
-function splitName(fullName: string): [owner: string, name: string] {
+  const { GITHUB_API_URL: apiUrl, ...variables } = parsed.data
+  // Reviews of a pull request run on its merge, too.
+  const isProposed = variables.GITHUB_EVENT_NAME === 'pull_request' || variables.GITHUB_REF.startsWith('refs/pull/')
+  const { fullName, commit } = isProposed
+    ? proposed(payload)
+    : { fullName: variables.GITHUB_REPOSITORY, commit: variables.GITHUB_SHA }
   const [owner = '', name = ''] = fullName.split('/')
-  return [owner, name]
+  return { owner, name, commit, repositoryId: isProposed ? null : variables.GITHUB_REPOSITORY_ID, apiUrl }
+}
+
+function proposed(payload: unknown): { fullName: string; commit: CommitSha } {
+  const { head } = PullRequestPayload.safeParse(payload).data?.pull_request ?? {}
+  if (!head) throw new WorkflowError('the repository of this pull request is gone')
+  return { fullName: head.repo.full_name, commit: head.sha }
 }

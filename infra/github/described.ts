@@ -21,10 +21,15 @@ const RepositoryBody = z.object({
 
 /** A repository as the API describes it: `hidden` unless the host shows it to everyone; `null`: this is no description of one. */
 export function readRepository(body: unknown): HostRepository | 'hidden' | null {
+  const repository = describeRepository(body)
+  return repository?.visibility === 'private' ? 'hidden' : repository
+}
+
+/** The same for those who may see what not everyone sees. */
+export function describeRepository(body: unknown): HostRepository | null {
   const parsed = RepositoryBody.safeParse(body)
   if (!parsed.success) return null
   const { id, name, owner, default_branch, description } = parsed.data
-  if (!isShown(parsed.data)) return 'hidden'
   return {
     id: `gh-${id}`,
     ownerId: `gh-${owner.id}`,
@@ -34,7 +39,7 @@ export function readRepository(body: unknown): HostRepository | 'hidden' | null 
     defaultBranch: default_branch,
     description: textOf(description),
     avatar: webAddressOf(owner.avatar_url),
-    visibility: 'public',
+    visibility: isShown(parsed.data) ? 'public' : 'private',
   }
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openS3Stores } from '#infra/s3/open.ts'
 import { ACTION_FOLDER, makeAction, type TestAction } from '#test/support/action.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { pushPayload } from '#test/support/fake-github/webhooks.ts'
@@ -54,10 +55,10 @@ function variables(sha: string, more: Record<string, string> = {}): Record<strin
   return {
     GITHUB_REPOSITORY: 'acme/tools',
     GITHUB_REPOSITORY_ID: String(repository.id),
-    GITHUB_REPOSITORY_OWNER_ID: String(repository.owner.id),
     GITHUB_SHA: sha,
     GITHUB_REF: 'refs/heads/main',
     GITHUB_EVENT_NAME: 'push',
+    GITHUB_API_URL: github.origins.api,
     ...more,
   }
 }
@@ -208,6 +209,85 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(refused.log).toMatch(/^::error::the role arn:aws:iam::1:role\/of-others cannot be taken on: .*AccessDenied/m)
     expect(refused.log.replace(`::add-mask::${IDENTITY_TOKEN}\n`, '')).not.toContain(IDENTITY_TOKEN)
     expect(refused).toMatchObject({ code: 1, outputs: {} })
+  })
+
+  /** Every key of a store of `bucket()`. */
+  async function keysOf(store: string, env: Record<string, string>, credentials: Record<string, string>): Promise<string[]> {
+    const [, name = '', prefix = ''] = /^s3:([^/]+)\/(.+)$/.exec(store) ?? []
+    const stores = await openS3Stores({
+      bucket: name,
+      prefix,
+      endpoint: env.AWS_ENDPOINT_URL_S3 ?? null,
+      region: env.AWS_REGION ?? null,
+      credentials: { accessKeyId: credentials.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: credentials.AWS_SECRET_ACCESS_KEY ?? '' },
+    })
+    try {
+      return await stores.blobs.list('')
+    } finally {
+      await stores.close()
+    }
+  }
+
+  test('a run that is repeated after the repository became private builds it as a private one', async () => {
+    const { store, env, credentials } = await bucket()
+    const event = await push(commit)
+    expect(event).toMatchObject({ repository: { visibility: 'public' } })
+    repository.visibility = 'private'
+    onTestFinished(() => {
+      repository.visibility = 'public'
+    })
+    const token = github.installationToken(github.install(github.app('actions'), repository.owner))
+    const ran = await action.run({
+      inputs: { mode: 'build', store, token },
+      env: { ...variables(commit), ...env, ...credentials },
+      event,
+      workspace: await clone(),
+    })
+    expect(ran.log).toMatch(/^\d+ objects, \d+ bytes written$/m)
+    const keys = await keysOf(store, env, credentials)
+    expect(keys.filter(key => key.startsWith('prv/'))).not.toEqual([])
+    expect(keys.filter(key => !/^(prv|ctl\/\w+\/prv)\//.test(key))).toEqual([])
+    expect(github.mistakes).toEqual([])
+  })
+
+  test('while GitHub does not say whether the repository is public, nothing is written', async () => {
+    const { store, env, credentials } = await bucket()
+    const workspace = await clone()
+    const run = async () =>
+      action.run({
+        inputs: { mode: 'build', store },
+        env: { ...variables(commit), ...env, ...credentials },
+        event: await push(commit),
+        workspace,
+      })
+    github.faults.add({ match: { host: 'api', path: `/repositories/${repository.id}` }, status: 500, times: 2 })
+    const down = await run()
+    expect(down.log).toMatch(/^::error::GitHub does not say now whether the repository is public \(unavailable\)/m)
+    repository.visibility = 'private'
+    onTestFinished(() => {
+      repository.visibility = 'public'
+    })
+    const hidden = await run()
+    expect(hidden.log).toMatch(/^::error::GitHub shows no repository \d+ to this workflow: the input token has to see it/m)
+    for (const { code, outputs } of [down, hidden]) expect({ code, outputs }).toEqual({ code: 1, outputs: {} })
+    expect(await keysOf(store, env, credentials)).toEqual([])
+  })
+
+  test('a commit is listed for its owner while it is that of the default branch, whatever the event says', async () => {
+    const { store, env, credentials } = await bucket()
+    const built = async (sha: string) => {
+      const ran = await action.run({
+        inputs: { mode: 'build', store },
+        env: { ...variables(sha, { GITHUB_EVENT_NAME: 'schedule' }), ...env, ...credentials },
+        event: { schedule: '0 0 * * *' },
+        workspace: await clone(),
+      })
+      expect(ran.code).toBe(0)
+      return (await keysOf(store, env, credentials)).filter(key => key.startsWith('ctl/owner/'))
+    }
+    const next = await tools.commit({ 'docs/more.md': '# More\n' })
+    expect(await built(commit)).toEqual([])
+    expect(await built(next)).toHaveLength(1)
   })
 
   test('a clone that lacks files builds nothing', async () => {

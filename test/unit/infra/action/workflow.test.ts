@@ -8,72 +8,38 @@ const OTHER = 'b'.repeat(40)
 const PUSH = {
   GITHUB_REPOSITORY: 'acme/tools',
   GITHUB_REPOSITORY_ID: '42',
-  GITHUB_REPOSITORY_OWNER_ID: '7',
   GITHUB_SHA: SHA,
   GITHUB_REF: 'refs/heads/main',
   GITHUB_EVENT_NAME: 'push',
 }
-const REPOSITORY = {
-  default_branch: 'main',
-  description: 'Tools',
-  visibility: 'public',
-  owner: { avatar_url: 'https://avatars.test/7' },
-  more: 'than we read',
-}
+const RUN = { owner: 'acme', name: 'tools', commit: SHA, repositoryId: '42', apiUrl: 'https://api.github.com' }
 
-test('a push is about its commit, in the repository as the host knows it', () => {
-  expect(readWorkflow(PUSH, { repository: REPOSITORY })).toEqual({
-    owner: 'acme',
-    name: 'tools',
-    commit: SHA,
-    repository: {
-      id: 'gh-42',
-      ownerId: 'gh-7',
-      host: 'gh',
-      owner: 'acme',
-      name: 'tools',
-      defaultBranch: 'main',
-      description: 'Tools',
-      avatar: 'https://avatars.test/7',
-      visibility: 'public',
-    },
-    isDefault: true,
-    isProposed: false,
-  })
+test('a push is about its commit, in the repository on which the workflow runs', () => {
+  expect(readWorkflow(PUSH, { repository: { visibility: 'public' } })).toEqual(RUN)
 })
 
-test.each(['private', 'internal'])('%s is private', visibility => {
-  expect(readWorkflow(PUSH, { repository: { ...REPOSITORY, visibility } }).repository?.visibility).toBe('private')
+test('on an Enterprise Server its own API is asked', () => {
+  const apiUrl = 'https://github.example.org/api/v3'
+  expect(readWorkflow({ ...PUSH, GITHUB_API_URL: apiUrl }, {})).toEqual({ ...RUN, apiUrl })
 })
 
-test('a tag or another branch is not the default branch, whatever it is called', () => {
-  for (const ref of ['refs/tags/main', 'refs/heads/other', 'refs/heads/refs/heads/main'])
-    expect(readWorkflow({ ...PUSH, GITHUB_REF: ref }, { repository: REPOSITORY }).isDefault).toBe(false)
-})
-
-test('a pull request is about its own last commit, where that lies, and never about the merge it runs on', () => {
-  const payload = { repository: REPOSITORY, pull_request: { head: { sha: OTHER, repo: { full_name: 'fork/tools' } } } }
-  expect(readWorkflow({ ...PUSH, GITHUB_EVENT_NAME: 'pull_request' }, payload)).toEqual({
-    owner: 'fork',
-    name: 'tools',
-    commit: OTHER,
-    repository: null,
-    isDefault: false,
-    isProposed: true,
-  })
-})
+test.each([{ GITHUB_EVENT_NAME: 'pull_request' }, { GITHUB_EVENT_NAME: 'pull_request_review', GITHUB_REF: 'refs/pull/1/merge' }])(
+  'a pull request is about its own last commit, where that lies, and never about the merge it runs on: %j',
+  variables => {
+    const payload = { pull_request: { head: { sha: OTHER, repo: { full_name: 'fork/tools' } } } }
+    const run = readWorkflow({ ...PUSH, ...variables }, payload)
+    expect(run).toEqual({ ...RUN, owner: 'fork', commit: OTHER, repositoryId: null })
+  },
+)
 
 test('a pull request whose repository was deleted says so', () => {
   const payload = { pull_request: { head: { sha: OTHER, repo: null } } }
   expect(() => readWorkflow({ ...PUSH, GITHUB_EVENT_NAME: 'pull_request' }, payload)).toThrow(WorkflowError)
 })
 
-test.each([undefined, null, 'text', {}, { repository: null }, { repository: { default_branch: 'main' } }])(
-  'an event that does not describe the repository names the commit all the same: %j',
-  payload => {
-    expect(readWorkflow(PUSH, payload)).toMatchObject({ commit: SHA, repository: null, isDefault: false })
-  },
-)
+test.each([undefined, null, 'text', {}])('nothing else of an event is looked at: %j', payload => {
+  expect(readWorkflow(PUSH, payload)).toEqual(RUN)
+})
 
 test('outside a workflow the missing variable is named', () => {
   expect(() => readWorkflow({}, {})).toThrow(/GITHUB_REPOSITORY is missing/)
@@ -86,6 +52,7 @@ const DEFAULTS = {
   store: '',
   role: '',
   audience: 'sts.amazonaws.com',
+  token: '',
   checkout: '.',
   timeout: '600',
 }
