@@ -46,8 +46,7 @@ export const NODE_MISSING = `this platform (${process.platform} ${process.arch})
  * Runs a program with this terminal and gives its exit code; signals sent to this process reach it too.
  *
  * A terminal sends Ctrl-C to every process in the foreground by itself, so SIGINT is only passed on where there is none:
- * twice would read as impatience. Told to stop, npm ends its shell, and the shell ends without a word to this process: then the
- * parent is another one, and the program is stopped as well.
+ * twice would read as impatience.
  *
  * @param {string} command
  * @param {string[]} args
@@ -64,19 +63,34 @@ export function runInForeground(command, args, env = process.env) {
     /** @type {NodeJS.Signals[]} */
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     for (const signal of signals) process.on(signal, passOn)
-    const parent = process.ppid
-    const orphaned = setInterval(() => {
-      if (process.env.npm_lifecycle_event === undefined || process.ppid === parent) return
-      clearInterval(orphaned)
-      child.kill('SIGTERM')
-    }, 250)
+    const unwatch = whenLeftByNpm(() => child.kill('SIGTERM'))
     /** @param {() => void} finish */
     const settle = finish => {
-      clearInterval(orphaned)
+      unwatch()
       for (const signal of signals) process.off(signal, passOn)
       finish()
     }
     child.once('error', error => settle(() => reject(error)))
     child.once('exit', (code, signal) => settle(() => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal])))
   })
+}
+
+const LOOK_MS = 250
+
+/**
+ * Told to stop, npm ends its shell, and the shell ends without a word to this process: then its parent is another one.
+ *
+ * @param {() => void} stop called once that has happened; never where npm did not start this process
+ * @returns {() => void} ends the watch
+ */
+export function whenLeftByNpm(stop) {
+  if (process.env.npm_lifecycle_event === undefined) return () => {}
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    stop()
+  }, LOOK_MS)
+  look.unref()
+  return () => clearInterval(look)
 }

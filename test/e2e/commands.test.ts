@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { startService } from '#test/support/service.ts'
 
@@ -105,6 +106,32 @@ describe('mountglass work', () => {
     expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 1, lines: 1 })
     expect(stderr).toContain(beginning)
   })
+})
+
+test('a worker that was started by npm stops in order when npm is told to, though the shell between them says nothing', async () => {
+  const env = {
+    PATH: process.env.PATH,
+    MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+    MOUNTGLASS_STORE: `disk:${store}`,
+    npm_lifecycle_event: 'npx',
+  }
+  // What npm has its shell do; with something behind it, every shell waits for the program.
+  const shell = spawn('sh', ['-c', `'${process.execPath}' '${LAUNCHER}' work; true`], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  })
+  // What is left of its group, should the worker not stop.
+  onTestFailed(() => void process.kill(-(shell.pid ?? 0), 'SIGKILL'))
+  let log = ''
+  shell.stderr.setEncoding('utf8').on('data', text => {
+    log += text
+    if (log.includes('waiting for jobs')) shell.kill('SIGTERM')
+  })
+  // When nobody has its standard error open any more.
+  await once(shell, 'close')
+  expect(shell.signalCode).toBe('SIGTERM')
+  expect(log).toContain('"msg":"stopping"')
 })
 
 test('mountglass --version tells the version, and --help every command', async () => {
