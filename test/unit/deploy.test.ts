@@ -77,7 +77,9 @@ describe('Dockerfile', async () => {
 
   test('leaves out what is secret or not needed', async () => {
     const ignored = (await read(DEPLOY, 'Dockerfile.dockerignore')).split('\n')
-    expect(ignored).toEqual(expect.arrayContaining(['.git', '**/node_modules', '**/.env', '.mountglass', 'test']))
+    expect(ignored).toEqual(expect.arrayContaining(['.git', '**/node_modules', '.mountglass', 'test']))
+    // Where operators put what the files here tell them to fill in.
+    expect(ignored).toEqual(expect.arrayContaining(['infra/deploy', '**/.env', '**/secrets.env']))
   })
 })
 
@@ -159,6 +161,13 @@ interface PodSpec {
   volumes: { name: string }[]
 }
 
+const UNITS = { Mi: 1, Gi: 1024 }
+
+function megabytes(text: string): number {
+  const [, number, unit] = /^(\d+)([MG]i)$/.exec(text) ?? []
+  return Number(number) * UNITS[unit as keyof typeof UNITS]
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: manifests of every kind, looked into freely
 type Manifest = any
 
@@ -218,6 +227,24 @@ describe('Kubernetes', async () => {
     }
   })
 
+  test.each(workloads)('$name: its command is one, and has the options that it is given', async ({ pod }) => {
+    const [command = '', ...args] = pod.containers[0]?.args ?? []
+    const [, described = ''] = (await read(ROOT, 'bin/commands.ts')).split(`.command('${command}')`)
+    for (const option of args.filter(arg => arg.startsWith('--'))) expect(described.split('.command(')[0]).toContain(`'${option}`)
+  })
+
+  test('a worker has the memory that its jobs may take, and its own', () => {
+    const [{ args, env, resources } = {} as Container] = workloads.find(({ name }) => name === 'worker')?.pod.containers ?? []
+    const jobs = Number(args[args.indexOf('--concurrency') + 1])
+    const perJob = Number(env?.find(({ name }) => name === 'MOUNTGLASS_JOB_MEGABYTES')?.value)
+    expect(megabytes(resources.limits.memory)).toBeGreaterThanOrEqual(jobs * perJob + 150)
+  })
+
+  test('what serves from memory is not taken away when a store is: whether it is sent requests depends on itself alone', () => {
+    const service = workloads.find(({ name }) => name === 'service')?.pod.containers[0]
+    expect(service?.readinessProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
+  })
+
   test('service and worker have time to stop', () => {
     const graceOf = (name: string) => workloads.find(workload => workload.name === name)?.pod.terminationGracePeriodSeconds ?? 0
     const drain = Number(
@@ -240,10 +267,24 @@ describe('Kubernetes', async () => {
     }
     for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
       const deployment = ofKind('Deployment').find(({ metadata: { name } }) => name === metadata.name)
-      expect(deployment.spec.replicas).toBeGreaterThan(spec.minAvailable)
+      const scaler = ofKind('HorizontalPodAutoscaler').find(
+        ({ spec: { scaleTargetRef } }) => scaleTargetRef.name === metadata.name,
+      )
+      // One of them says how many there are: two would undo each other's work.
+      expect([deployment.spec.replicas, scaler?.spec.minReplicas].filter(least => least !== undefined)).toHaveLength(1)
+      expect(deployment.spec.replicas ?? scaler.spec.minReplicas).toBeGreaterThan(spec.minAvailable)
+      expect(spec.unhealthyPodEvictionPolicy).toBe('AlwaysAllow')
     }
     for (const { spec } of ofKind('HorizontalPodAutoscaler'))
       expect(ofKind('Deployment').map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name)
+  })
+
+  test('what goes out: names from wherever this cluster answers them, TLS and PostgreSQL, and no credentials of the machine', () => {
+    const [names, rest] = ofKind('NetworkPolicy').find(({ metadata }) => metadata.name === 'out').spec.egress
+    expect(names.ports).toEqual(['UDP', 'TCP'].map(protocol => ({ port: 53, protocol })))
+    expect(names.to).toContainEqual({ ipBlock: { cidr: '169.254.20.10/32' } })
+    expect(rest.ports.map(({ port }: { port: number }) => port)).toEqual([443, 5432])
+    for (const { ipBlock } of rest.to) expect(ipBlock.except.length).toBeGreaterThan(0)
   })
 
   test('nothing is open but what a policy names', () => {
