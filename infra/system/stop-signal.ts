@@ -1,6 +1,9 @@
+/** systemd tells every process of a service, the launcher among them, which passes it on: that is no asking again. */
+const SAME_MILLISECONDS = 1_000
+
 /**
  * Runs `stop` at the first SIGTERM or SIGINT, and then ends the process: with 0 when it stopped in order, with 1 when it did not, or not in
- * time. Whoever asks twice does not want to wait.
+ * time. Whoever asks again does not want to wait.
  *
  * @param milliseconds that stopping may take
  * @param onError told why it did not stop in order
@@ -10,10 +13,13 @@ export function stopOnSignal(
   milliseconds: number,
   onError: (error: unknown) => void,
 ): void {
-  let isStopping = false
+  let askedAt: number | null = null
   const onSignal = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1)
-    isStopping = true
+    if (askedAt !== null) {
+      if (performance.now() - askedAt > SAME_MILLISECONDS) process.exit(1)
+      return
+    }
+    askedAt = performance.now()
     const tooLate = () => {
       onError(new Error(`not stopped after ${milliseconds} ms`))
       process.exit(1)

@@ -277,13 +277,14 @@ describe('told to stop', () => {
     expect(family.filter(isAlive)).toEqual([])
   })
 
-  test('twice, a worker ends at once', async () => {
+  test('and again after a second, a worker ends at once', async () => {
     const worker = start({ isSlow: true })
     await offer('one')
     await untilReading(worker, 'one')
     const family = descendantsOf(worker.child.pid as number)
     worker.child.kill('SIGTERM')
     await worker.said('stopping')
+    await sleep(1_100)
     worker.child.kill('SIGTERM')
     expect(await worker.ended).toEqual({ code: 1, signal: null })
     await until(() => !family.some(isAlive))

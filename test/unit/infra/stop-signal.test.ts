@@ -1,0 +1,40 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+
+const MODULE = join(import.meta.dirname, '..', '..', '..', 'infra', 'system', 'stop-signal.ts')
+
+/** A program that is stopping: it ends as soon as its standard input does. */
+async function startStopping(): Promise<ChildProcessByStdio<Writable, Readable, null>> {
+  const program = `
+    import { once } from 'node:events'
+    import { stopOnSignal } from ${JSON.stringify(MODULE)}
+    const input = once(process.stdin.resume(), 'end')
+    process.on('SIGTERM', () => process.stdout.write('told'))
+    stopOnSignal(async () => void (await input), 60_000, () => {})
+    process.stdout.write('started')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  await once(child.stdout, 'data')
+  return child
+}
+
+test('a supervisor that tells every process of a group is one, though a launcher passes on what it was told', async () => {
+  const child = await startStopping()
+  child.kill('SIGTERM')
+  await once(child.stdout, 'data')
+  child.stdin.end()
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
+test('whoever asks again later does not want to wait', async () => {
+  const child = await startStopping()
+  await sleep(1_100)
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([1, null])
+})
