@@ -72,13 +72,17 @@ const Origin = z.string().transform((text, context): string => {
 })
 
 /** `http` or `https`, with a path or without. */
-const BaseUrl = z.string().transform((text, context): string => {
-  const url = URL.parse(text)
-  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
-  context.addIssue('must be an address like https://github.example.org/api/v3')
-  return z.NEVER
-})
+function baseUrl(example: string) {
+  return z.string().transform((text, context): string => {
+    const url = URL.parse(text)
+    const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+    if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
+    context.addIssue(`must be an address like ${example}`)
+    return z.NEVER
+  })
+}
+
+const Endpoint = baseUrl('https://s3.example.org')
 
 /** An address of PostgreSQL, which may hold a password: nothing of it is ever said. */
 const DatabaseUrl = z.string().transform((text, context): string => {
@@ -109,7 +113,7 @@ const Variables = z.object({
   MOUNTGLASS_LEASE_SECONDS: numberVariable(2, 600).default(LEASE_SECONDS),
   MOUNTGLASS_GITHUB: z.enum(['on', 'off'], 'must be on or off').default('on'),
   MOUNTGLASS_GITHUB_URL: Origin.default(GITHUB),
-  MOUNTGLASS_GITHUB_API_URL: BaseUrl.optional(),
+  MOUNTGLASS_GITHUB_API_URL: baseUrl('https://github.example.org/api/v3').optional(),
   MOUNTGLASS_GITHUB_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
@@ -119,8 +123,8 @@ const Variables = z.object({
 
 /** Read where a store is a bucket: the SDK's own, and credentials of the bucket of private repositories. */
 const S3Variables = z.object({
-  AWS_ENDPOINT_URL_S3: BaseUrl.optional(),
-  AWS_ENDPOINT_URL: BaseUrl.optional(),
+  AWS_ENDPOINT_URL_S3: Endpoint.optional(),
+  AWS_ENDPOINT_URL: Endpoint.optional(),
   AWS_REGION: z.string().optional(),
   MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: z.string().optional(),
   MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY: z.string().optional(),
