@@ -1,4 +1,4 @@
-import { type ByteSource, EndOfBytes } from './byte-source.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /** Stands between the capabilities and the arguments of a command. */
 export const DELIMITER = Symbol('delimiter')
@@ -26,9 +26,9 @@ export async function readLength(source: ByteSource): Promise<number | null> {
 
 const LENGTH_DIGITS = 4
 
-/** The text of the next packet; `null` where a section or the stream ends. @throws Error with what the host says instead */
+/** The text of the next packet; `null` where a section ends. @throws EndOfBytes, Error with what the host says instead */
 export async function readLine(source: ByteSource): Promise<string | null> {
-  const length = await readLength(source).catch(ifEnded)
+  const length = await readLength(source)
   if (length === null) return null
   const line = Buffer.from(await source.bytes(length))
     .toString()
@@ -39,8 +39,3 @@ export async function readLine(source: ByteSource): Promise<string | null> {
 
 /** What a host says may be long. */
 export const MESSAGE_LENGTH = 500
-
-function ifEnded(error: unknown): null {
-  if (error instanceof EndOfBytes) return null
-  throw error
-}

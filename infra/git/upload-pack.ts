@@ -130,8 +130,8 @@ async function ask<Value>(
   const answer = await unlessSilent(silence, () => {
     return post(`${remote.url}/git-upload-pack`, headers, isLarge ? gzipSync(body) : body, either)
   })
-  const chunks = chunksOf(answer, silence)
   try {
+    const chunks = chunksOf(answer, silence)
     const isResult = answer.statusCode === 200 && answer.headers['content-type']?.split(';')[0] === HEADERS.accept
     if (!isResult) throw await refusalOf(answer, chunks)
     const value = await read(new ByteSource(chunks))
@@ -139,7 +139,7 @@ async function ask<Value>(
     await chunks.next()
     return value
   } finally {
-    await chunks.return(undefined)
+    answer.destroy()
   }
 }
 
@@ -158,6 +158,8 @@ function post(url: string, headers: OutgoingHttpHeaders, body: Buffer, signal: A
       if (sent.reusedSocket && !isAnswered && !signal.aborted) resolve(post(url, headers, body, signal))
       else reject(error)
     })
+    // Where the host goes on in another protocol, nothing else is told.
+    sent.once('close', () => reject(new Error('git-upload-pack: the host ends the connection')))
     sent.end(body)
   })
 }
@@ -165,14 +167,10 @@ function post(url: string, headers: OutgoingHttpHeaders, body: Buffer, signal: A
 /** Time counts only while something is awaited of the host, not while what it sent is made use of. */
 async function* chunksOf(answer: IncomingMessage, silence: AbortController): AsyncGenerator<Buffer> {
   const chunks = answer[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  try {
-    for (;;) {
-      const { done, value } = await unlessSilent(silence, () => chunks.next())
-      if (done) return
-      yield value
-    }
-  } finally {
-    answer.destroy()
+  for (;;) {
+    const { done, value } = await unlessSilent(silence, () => chunks.next())
+    if (done) return
+    yield value
   }
 }
 

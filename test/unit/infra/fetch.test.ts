@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
 import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
@@ -103,7 +103,7 @@ describe('of a host that sends otherwise than git', () => {
   }
 
   test.each([
-    ['nothing', '', 'null instead of a pack'],
+    ['nothing', '', 'ended early'],
     ['no packets', '<html>', 'otherwise than by packets'],
     ['a packet without its end', '00ffpackfile', 'ended early'],
     ['an error', packet(`ERR upload-pack: not our ref ${oid}\n`), 'not our ref'],
@@ -155,6 +155,44 @@ describe('of a host that sends otherwise than git', () => {
       { name: 'refs/tags/v1', oid: peeled },
     ])
     await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 100)).rejects.toThrow('too many refs')
+    await host.close()
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['some of them', packet(`${oid} refs/heads/main\n`)],
+    ['a part of a packet', `${packet(`${oid} refs/heads/main\n`)}00`],
+  ])('of refs that end with %s nobody takes it that there are no others', async (_, body) => {
+    const host = await answering(body)
+    await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).rejects.toThrow('ended early')
+    await host.close()
+  })
+
+  /** Answers the first bytes of every connection so, whatever they are, and goes on to hold it. */
+  async function holding(answer: string) {
+    const sockets = new Set<Socket>()
+    const server = createPlainServer(socket => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      socket.on('error', () => {}).once('data', () => socket.write(answer))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/acme/tools.git`
+    const close = async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+    return { remote: { url, authorization: null }, sockets, close }
+  }
+
+  test.each([
+    ['another protocol', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x', 'ends the connection'],
+    ['a page that does not end', '500 Trouble\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked', 'answers 500'],
+    ['a text that does not end', '500 Trouble\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nNo', 'answers 500'],
+  ])('%s ends the request, and the connection', async (_, answer, message) => {
+    const host = await holding(`HTTP/1.1 ${answer}\r\n\r\n`)
+    await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).rejects.toThrow(message)
+    while (host.sockets.size > 0) await new Promise(resolve => setTimeout(resolve, 10))
     await host.close()
   })
 
