@@ -11,6 +11,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'submodule.recurse': 'false',
+  // Every thread that unpacks changes holds two files whole.
+  'pack.threads': '1',
+  // What is larger and no change is never held, so it meets no limit of what may be.
+  'core.bigFileThreshold': '16m',
 }
 
 /**

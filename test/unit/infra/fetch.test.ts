@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
+import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
 import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
@@ -50,6 +52,14 @@ test('what takes longer of a processor than it may is refused as too large', asy
   await expect(fetchBlobs(options, [zeros])).rejects.toThrow(FetchTooLarge)
 })
 
+test('a file that is larger than git may hold is fetched all the same', async () => {
+  const zeros = await repository.writeZeroBlob(300 * 1024 * 1024)
+  const commit = await repository.commit({ 'zeros.md': { blob: zeros } })
+  const options = { gitDir: scratch.gitDir, remote, signal }
+  await fetchTrees(options, commit)
+  await fetchBlobs(options, [zeros])
+})
+
 test('a fetch tells its process no secret and no address, and leaves none behind when it is told to end', async () => {
   const commit = await repository.commit({ a: 'a' })
   const stop = new AbortController()
@@ -81,7 +91,7 @@ describe('of a host that sends otherwise than git', () => {
   const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 
   /** Answers every request so; `closing`: and no second one of a connection. */
-  async function answering(body: string, headers: Record<string, string> = {}, status = 200) {
+  async function answering(body: string | Buffer, headers: Record<string, string> = {}, status = 200) {
     const requests: IncomingMessage[] = []
     const host = { remote: { url: '', authorization: 'Basic c2VjcmV0' }, requests, closing: false, close: async () => {} }
     const used = new Set<object>()
@@ -126,6 +136,61 @@ describe('of a host that sends otherwise than git', () => {
       await host.close()
     }
   })
+
+  test('small changes of large files are unpacked one at a time, however many processors there are', async () => {
+    const size = 64 * 1024 * 1024
+    const pack = packOfChanges(size, 4).toString('latin1')
+    const parts = pack.match(/.{1,60000}/gs) ?? []
+    const body = [packet('packfile\n'), ...parts.map(part => packet(`\x01${part}`)), '0000'].join('')
+    const host = await answering(Buffer.from(body, 'latin1'))
+    let isOver = false
+    const fetching = fetchBlobs({ gitDir: scratch.gitDir, remote: host.remote, signal }, [oid]).finally(() => {
+      isOver = true
+    })
+    let most = 0
+    while (!isOver) {
+      for (const pid of writers()) most = Math.max(most, memoryOf(pid))
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    await fetching
+    await host.close()
+    expect(most).toBeGreaterThan(size)
+    expect(most).toBeLessThan(3 * size)
+  })
+
+  /** A pack of files of nothing but zeros, with a change of each, some kilobytes in all. */
+  function packOfChanges(sizeBytes: number, files: number): Buffer {
+    const varint = (value: number): number[] =>
+      value < 0x80 ? [value] : [(value % 0x80) + 0x80, ...varint(Math.floor(value / 0x80))]
+    const head = (type: number, size: number) => {
+      const [low, rest] = [size % 0x10, Math.floor(size / 0x10)]
+      return Buffer.from(rest === 0 ? [type * 0x10 + low] : [0x80 + type * 0x10 + low, ...varint(rest)])
+    }
+    const parts = [Buffer.from('PACK'), Buffer.from([0, 0, 0, 2]), Buffer.from([0, 0, 0, 2 * files])]
+    for (let file = 0; file < files; file++) {
+      const bytes = Buffer.alloc(sizeBytes)
+      bytes[0] = file
+      const packed = deflateSync(bytes, { level: 1 })
+      const base = Buffer.concat([head(3, sizeBytes), packed])
+      // A byte of its own, and then the first 64 KiB of the file again and again.
+      const copies = sizeBytes / 0x10000
+      const change = Buffer.from([...varint(sizeBytes), ...varint(sizeBytes + 1), 1, file + 1, ...new Array(copies).fill(0x80)])
+      const back = [base.length % 0x80]
+      for (let rest = base.length >> 7; rest > 0; rest = (rest - 1) >> 7) back.unshift(0x80 + ((rest - 1) % 0x80))
+      parts.push(base, head(6, change.length), Buffer.from(back), deflateSync(change))
+    }
+    const body = Buffer.concat(parts)
+    return Buffer.concat([body, createHash('sha1').update(body).digest()])
+  }
+
+  /** The most that a process has held, in bytes; 0 when it is gone. */
+  function memoryOf(pid: string): number {
+    try {
+      return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+    } catch {
+      return 0
+    }
+  }
 
   test.each([
     ['a page', { 'content-type': 'text/html' }, 200, null],
