@@ -9,6 +9,7 @@ import { IndexError } from './index-error.ts'
 import type { IndexOptions, Progress } from './progress.ts'
 import { readContent } from './read-content.ts'
 import { readLicenses, readManifests, readSkills } from './read-policy.ts'
+import { withAskedSizes } from './select-blobs.ts'
 import type { SnapshotWriter } from './snapshot-writer.ts'
 import { inTurns } from './turns.ts'
 
@@ -28,7 +29,7 @@ export async function indexRepository<Written>(
 ): Promise<Written> {
   const { onProgress = () => {}, search = null, signal } = options
 
-  const tree = buildTree(await readEntries(reader, onProgress))
+  const tree = buildTree(withAskedSizes(await readEntries(reader, onProgress)))
   if (isLarge(tree)) keepHeapSmall()
   signal?.throwIfAborted()
 

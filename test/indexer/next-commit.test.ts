@@ -8,6 +8,7 @@ import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { packNameOf } from '#indexer/earlier-snapshot.ts'
 import { createDirectoryWriter, readDirectory } from '#indexer/pack-directory.ts'
 import { writeSnapshot } from '#indexer/write-snapshot.ts'
+import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -108,6 +109,38 @@ test('what was of no use before is brought when it comes to be linked', async ()
   const scratch = newStores()
   await indexAnew(repository, second, scratch)
   expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
+})
+
+test('of pictures and the like the same is said wherever the repository lies, and whatever was indexed before', async () => {
+  const repository = await newRepository()
+  const files = {
+    ...LICENSE,
+    'docs/a.md': '# A\n\nSee ![it](../art/large.png), ![that](../closed/one.png) and [the terms](../LICENSE.pdf).\n',
+    'art/large.png': new Uint8Array(2_000_000),
+    'closed/LICENSE': 'All rights reserved.\n',
+    'closed/one.png': new Uint8Array(90),
+  }
+  const many = Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`docs/page-${at}.md`, `# ${at}\n`]))
+  const listing = await repository.commit({ ...files, 'skills/s/SKILL.md': skill('s') })
+  const commits = [
+    await repository.commit({ 'skills/s/SKILL.md': null }),
+    await repository.commit(many),
+    await repository.commit({ 'LICENSE.pdf': new Uint8Array([1, 2, 0]) }),
+  ]
+  const [stores, local] = [newStores(), await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })]
+  await indexAnew(repository, listing, stores)
+  for (const commit of commits) {
+    const nearby = await local.repository(repository.owner, repository.name)
+    if (nearby.status !== 'ok') throw new Error(nearby.status)
+    const [scratch, near] = [newStores(), newStores()]
+    await writeSnapshot({ ...near, hosts: [local] }, { repository: nearby.value, commit }, new AbortController().signal)
+    const expected = await meaningOf(near.blobs, nearby.value, commit)
+    const described = await indexAnew(repository, commit, scratch)
+    expect(await meaningOf(scratch.blobs, described, commit)).toEqual(expected)
+    await indexAnew(repository, commit, stores)
+    expect(await meaningOf(stores.blobs, described, commit)).toEqual(expected)
+  }
+  await local.close()
 })
 
 test('a commit that is built on another that was built so goes on likewise', async () => {
