@@ -33,6 +33,14 @@ export class RemoteRefusal extends Error {
   }
 }
 
+/** The repository has more refs than the caller takes. */
+export class TooManyRefs extends Error {
+  constructor() {
+    super('git-upload-pack: the host lists too many refs')
+    this.name = 'TooManyRefs'
+  }
+}
+
 /** A branch, tag or the like of another machine. */
 export interface RemoteRef {
   /** `refs/heads/main` */
@@ -45,7 +53,7 @@ export interface RemoteRef {
  * The refs that begin so, in one request: the second version of git's protocol needs no greeting.
  *
  * @param maxBytes of the answer
- * @throws RemoteRefusal, or another Error where the host does not answer, or too much
+ * @throws RemoteRefusal, TooManyRefs, or another Error where the host does not answer
  */
 export async function listRefs(options: RemoteOptions, prefixes: readonly string[], maxBytes: number): Promise<RemoteRef[]> {
   const wanted = prefixes.map(prefix => `ref-prefix ${prefix}`)
@@ -55,7 +63,7 @@ export async function listRefs(options: RemoteOptions, prefixes: readonly string
       const line = await readLine(source)
       if (line === null) return refs
       bytes += line.length
-      if (bytes > maxBytes) throw new Error('git-upload-pack: the host lists too many refs')
+      if (bytes > maxBytes) throw new TooManyRefs()
       const [, oid = '', name = '', peeled] = /^([0-9a-f]{40}) (\S+)(?:.* peeled:([0-9a-f]{40}))?/.exec(line) ?? []
       if (name !== '') refs.push({ name, oid: peeled ?? oid })
     }

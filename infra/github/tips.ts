@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { listRefs, type Remote, type RemoteRef } from '#infra/git/upload-pack.ts'
+import { listRefs, type Remote, type RemoteRef, TooManyRefs } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
 import { type GitFailure, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 
@@ -17,7 +18,7 @@ export type TipList = ReadonlyMap<string, string>
 
 /** What git tells of repositories. It takes nothing of the API's quota, and one request tells all names of a repository. */
 export interface Tips {
-  /** As they were at most so long ago. */
+  /** As they were at most so long ago. Of a repository that has too many nobody is told. */
   list(repository: HostRepository, freshSeconds: number): Promise<Kept<TipList> | Trouble>
   /** Whether nobody in particular sees it. */
   look(repository: RepositoryName): Promise<{ status: 'ok' } | GitFailure>
@@ -32,7 +33,11 @@ export const NOW_SECONDS = 1
 /** Branches and tags of all repositories together: some ten megabytes. */
 const HELD_TIPS = 100_000
 const ANSWER_MS = 5_000
-const ANSWER_BYTES = 16 * 1024 * 1024
+/** Fewer than `HELD_TIPS`: what cannot be kept would be listed again for every name. */
+const ANSWER_BYTES = 5 * 1024 * 1024
+/** A repository with more branches and tags is not asked again for so long: reading them takes seconds. */
+const TOO_MANY_SECONDS = 300
+const HELD_REPOSITORIES = 10_000
 /** More at once are for nobody's good. Whoever comes then is told to come again. */
 const AT_ONCE = 40
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
@@ -41,15 +46,24 @@ export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
   // Whoever asks has a patience of their own.
   const patienceMs = 2 * ANSWER_MS
   const cache = new AnswerCache<TipList>({ capacity: HELD_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
+  /** By id, in milliseconds since 1970. */
+  const foundTooManyAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
+  const now = () => clock.now().getTime()
   let running = 0
 
-  async function ask(remote: Remote, prefixes: readonly string[]): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
+  /** @param onTooMany called where that is the trouble */
+  async function ask(
+    remote: Remote,
+    prefixes: readonly string[],
+    onTooMany = () => {},
+  ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
     if (running >= AT_ONCE) return BUSY
     running++
     const signal = AbortSignal.any([closing, AbortSignal.timeout(ANSWER_MS)])
     try {
       return { status: 'ok', value: await listRefs({ remote, signal }, prefixes, ANSWER_BYTES) }
     } catch (error) {
+      if (error instanceof TooManyRefs) onTooMany()
       return readGitFailure(error, remote.authorization === null)
     } finally {
       running--
@@ -57,7 +71,8 @@ export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
   }
 
   async function askTips(repository: HostRepository): Promise<Kept<TipList> | Trouble> {
-    const answer = await ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'])
+    if (now() - (foundTooManyAt.get(repository.id) ?? Number.NEGATIVE_INFINITY) < TOO_MANY_SECONDS * 1000) return UNAVAILABLE
+    const answer = await ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'], () => foundTooManyAt.set(repository.id, now()))
     if (answer.status === 'moved') return UNAVAILABLE
     return answer.status === 'ok' ? { status: 'ok', value: new Map(answer.value.map(({ name, oid }) => [name, oid])) } : answer
   }
@@ -67,6 +82,9 @@ export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
       return cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
     },
     look: repository => ask(remoteOf(repository, true), ['HEAD']),
-    forget: id => cache.drop(id),
+    forget(id) {
+      foundTooManyAt.delete(id)
+      cache.drop(id)
+    },
   }
 }

@@ -1,0 +1,61 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { createTips } from '#infra/github/tips.ts'
+
+let host: Server
+let refs: number
+let requests: number
+
+beforeEach(async () => {
+  requests = 0
+  host = createServer((request, response) => {
+    requests++
+    request.resume().once('end', () => {
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).end(listing())
+    })
+  })
+  await new Promise<void>(resolve => host.listen(0, '127.0.0.1', resolve))
+})
+
+afterEach(async () => {
+  host.closeAllConnections()
+  await new Promise(resolve => host.close(resolve))
+})
+
+function listing(): string {
+  const lines = Array.from({ length: refs }, (_, index) => `${`${index}`.padStart(40, '0')} refs/heads/branch-${index}\n`)
+  return `${lines.map(line => `${(line.length + 4).toString(16).padStart(4, '0')}${line}`).join('')}0000`
+}
+
+test('more branches and tags than can be kept are listed once in five minutes, whoever asks for how many names', async () => {
+  let milliseconds = 0
+  const tips = createTips({
+    remoteOf: () => ({ url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/acme/tools.git`, authorization: null }),
+    clock: { now: () => new Date(milliseconds) },
+    closing: new AbortController().signal,
+  })
+  const repository = { id: 'gh-1', owner: 'acme', name: 'tools' } as HostRepository
+  const ask = () => tips.list(repository, 30)
+
+  refs = 100_000
+  expect(await ask()).toMatchObject({ status: 'unavailable' })
+  milliseconds = 299_000
+  expect(await ask()).toMatchObject({ status: 'unavailable' })
+  expect(requests).toBe(1)
+
+  refs = 60_000
+  milliseconds = 301_000
+  expect(await ask()).toMatchObject({ status: 'ok' })
+  milliseconds += 29_000
+  expect(await ask()).toMatchObject({ status: 'ok' })
+  expect(requests).toBe(2)
+
+  refs = 100_000
+  milliseconds += 2_000
+  expect(await ask()).toMatchObject({ status: 'unavailable' })
+  tips.forget(repository.id)
+  expect(await ask()).toMatchObject({ status: 'unavailable' })
+  expect(requests).toBe(4)
+})
