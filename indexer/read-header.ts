@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import { type CommitSha, HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 
 /** The header of a snapshot; `null` when the commit is not indexed. @throws Error when its bytes are no header */
@@ -11,5 +11,7 @@ export async function readHeader(
   commit: CommitSha,
 ): Promise<SnapshotHeader | null> {
   const object = await blobs.read(headerKey(repository, commit))
-  return object && SnapshotHeader.parse(JSON.parse(gunzipSync(object.bytes).toString('utf8')))
+  if (object === null) return null
+  const json = gunzipSync(object.bytes, { maxOutputLength: HEADER_BYTES })
+  return SnapshotHeader.parse(JSON.parse(json.toString('utf8')))
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import { type CommitSha, HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import type { Cache, Loaded } from './cache.ts'
 import { askStore, DamagedSnapshot, isDamage, orUnavailable, ReplacedSnapshot } from './unavailable.ts'
@@ -52,8 +52,6 @@ const TOLD = 1_000
 const PARSED_FACTOR = 4
 /** There may be thousands of locations, which take few characters each. */
 const LOCATION_BYTES = 48
-/** What a header may unpack to. */
-const HEADER_BYTES = 32 * 1024 * 1024
 
 const unpack = promisify(gunzip)
 

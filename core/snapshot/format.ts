@@ -237,6 +237,9 @@ export const SnapshotHeader = z.object({
 })
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>
 
+/** What a stored header may unpack to. */
+export const HEADER_BYTES = 32 * 1024 * 1024
+
 /** What `SnapshotHeader` parses: a JSON value. */
 export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHeader> {
   return z.encode(SnapshotHeader, header)

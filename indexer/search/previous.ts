@@ -79,8 +79,17 @@ function createItemsBlocks(body: Uint8Array, { items }: SearchHead): PreviousSec
     const block = blocks.get(firstPath)
     if (block === undefined) return null
     const packed = body.subarray(items.starts[block], items.starts[block + 1])
-    const unpacked = inflateRawSync(packed, { chunkSize: Math.max(64, bytes.length + 1) })
-    return unpacked.equals(bytes) ? packed : null
+    return unpacksTo(bytes, packed) ? packed : null
+  }
+}
+
+/** What is no block, or a longer one, is unpacked no further. */
+function unpacksTo(bytes: Uint8Array, packed: Uint8Array): boolean {
+  try {
+    const limits = { maxOutputLength: Math.max(1, bytes.length), chunkSize: Math.max(64, bytes.length + 1) }
+    return inflateRawSync(packed, limits).equals(bytes)
+  } catch {
+    return false
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import { SnapshotHeader } from '#core/snapshot/format.ts'
+import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { JobRecord } from '#core/snapshot/index-state.ts'
 import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/keys.ts'
 import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
@@ -22,8 +22,6 @@ import {
 import type { StoredRepository, Stores } from './repositories.ts'
 import { readUnusedPacks } from './unused-packs.ts'
 
-/** What one header unpacks to at most, as readers have it. */
-const HEADER_BYTES = 32 * 1024 * 1024
 const DAY_MS = 86_400_000
 
 const unpack = promisify(gunzip)

@@ -1,9 +1,10 @@
-import { inflateRawSync } from 'node:zlib'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { writeItemsBlock } from '#core/search/blocks.ts'
 import { textOf } from '#core/search/bytes.ts'
+import { FINGERPRINT_BYTES } from '#core/search/head.ts'
 import type { CommitSha, Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 import { openEarlierSnapshot } from '#indexer/earlier-snapshot.ts'
@@ -11,6 +12,7 @@ import { createSearchBuilder } from '#indexer/search/builder.ts'
 import { fingerprintOf } from '#indexer/search/fingerprint.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
+import { createSectionWriter } from '#indexer/search/section-writer.ts'
 import { addRenumbered, createTermPostings } from '#indexer/search/term-postings.ts'
 import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
@@ -113,4 +115,24 @@ test('any damaged byte is noticed, and bytes that end too early', async () => {
     { numRuns: 200 },
   )
   expect(await openPreviousSection({ header, section: async () => section.subarray(1) })).toBeNull()
+})
+
+test.each([
+  ['are no block', Buffer.from('no block at all')],
+  ['unpack to more than any block', deflateRawSync(Buffer.alloc(256 * 1024 * 1024))],
+])('items that somebody wrote so that they %s are packed anew', async (_, block) => {
+  const blobs = createMemoryBlobStore(systemClock)
+  const writer = createSnapshotWriter(blobs, SEARCHED_REPOSITORY, COMMIT)
+  const section = createSectionWriter(writer, { itemsBlock: () => block })
+  section.addItem({ path: 'a.md', title: 'A', summary: '', text: null })
+  const search = await section.finish(
+    { kinds: Uint8Array.of(2), owners: Int32Array.of(-1), titleLengths: Uint8Array.of(1) },
+    new Uint8Array(FINGERPRINT_BYTES),
+  )
+  await writer.finish({ truncated: false, search, root: EMPTY_ROOT })
+  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
+  const before = process.resourceUsage().maxRSS
+  expect(previous?.items).toBe(1)
+  expect(previous?.itemsBlock('a.md', new Uint8Array(64))).toBeNull()
+  expect(process.resourceUsage().maxRSS - before).toBeLessThan(64 * 1024)
 })
