@@ -2,7 +2,8 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp 
 import { request as requestHttps } from 'node:https'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { ByteSource } from './byte-source.ts'
 import { DELIMITER, encodePackets, MESSAGE_LENGTH, readLength, readLine, type SentPacket } from './packets.ts'
 
@@ -121,13 +122,16 @@ const COMPRESSED_BYTES = 1024
 /** A host that is silent for longer has been lost on the way. While it looks for objects it says so every few seconds. */
 const SILENCE_MS = 20_000
 
+const compress = promisify(gzip)
+
 async function ask<Value>(
   { remote, signal }: RemoteOptions,
   packets: readonly SentPacket[],
   read: (source: ByteSource) => Promise<Value>,
 ): Promise<Value> {
-  const body = encodePackets(packets)
-  const isLarge = body.length > COMPRESSED_BYTES
+  const packed = encodePackets(packets)
+  const isLarge = packed.length > COMPRESSED_BYTES
+  const body = isLarge ? await compress(packed) : packed
   const silence = new AbortController()
   const headers = {
     ...HEADERS,
@@ -136,7 +140,7 @@ async function ask<Value>(
   }
   const either = AbortSignal.any([signal, silence.signal])
   const answer = await unlessSilent(silence, () => {
-    return post(`${remote.url}/git-upload-pack`, headers, isLarge ? gzipSync(body) : body, either)
+    return post(`${remote.url}/git-upload-pack`, headers, body, either)
   })
   try {
     const chunks = chunksOf(answer, silence)
