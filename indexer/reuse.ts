@@ -58,16 +58,17 @@ export function createReuse(earlier: EarlierSnapshot | null, notesUnread: boolea
   async function* readFrom(reader: RepositoryReader, oids: Iterable<string>, maxBytes: number) {
     const asked = [...oids]
     for (const oid of asked) read.add(oid)
-    const isHeld = (oid: string) => held?.blobs.get(oid)?.record != null
+    // Decided once: another reading may lose hold of it meanwhile.
+    const atHand = new Set(asked.filter(oid => held?.blobs.get(oid)?.record != null))
     const others = reader
       .read(
-        asked.filter(oid => !isHeld(oid)),
+        asked.filter(oid => !atHand.has(oid)),
         maxBytes,
       )
       [Symbol.asyncIterator]()
     try {
       for (const [index, oid] of asked.entries()) {
-        const bytes = isHeld(oid) ? await readHeld(oid) : ((await others.next()).value as Read | undefined)?.bytes
+        const bytes = atHand.has(oid) ? await readHeld(oid) : ((await others.next()).value as Read | undefined)?.bytes
         if (bytes === undefined) {
           // The store has lost a pack, or damaged it: from here on the host is asked.
           held = null
