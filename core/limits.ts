@@ -81,6 +81,8 @@ export const LICENSE_NAME_CHARACTERS = 120
 
 // Jobs
 export const LEASE_SECONDS = 15
+/** Clocks of machines differ: a job is taken from another worker only after its lease and this share of one more. */
+export const LEASE_MARGIN = 1 / 3
 export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 /** A job whose worker died this many times fails instead of being taken again. */
 export const JOB_CRASHES = 3

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Repository } from '../contract/mount.ts'
 import { IndexErrorCode } from '../contract/shared.ts'
-import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '../limits.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '../limits.ts'
 import type { CommitSha } from './format.ts'
 
 /** The marker of a waiting or running job: what a worker needs to know before it reads anything else. */
@@ -66,11 +66,19 @@ export function claim(
     case 'failed':
       return isRetryDue(record, now) ? { ...next, crashes: 0 } : null
     case 'leased': {
-      if (now.getTime() < Date.parse(record.until)) return null
+      if (now < takeableAt(record, leaseSeconds)) return null
       const crashes = record.crashes + 1
       return crashes >= JOB_CRASHES ? failed(record, 'index.internal', now) : { ...next, crashes }
     }
   }
+}
+
+/**
+ * When a job may be taken from its worker, by the clock of whoever asks. A worker renews after a third of its lease: who is ahead of it by
+ * less than a lease does not take what it is doing.
+ */
+export function takeableAt({ until }: LeasedRecord, leaseSeconds: number): Date {
+  return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)
 }
 
 export function renewed(record: LeasedRecord, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedRecord {

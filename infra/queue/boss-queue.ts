@@ -1,5 +1,5 @@
 import { type ConstructorOptions, type Job, PgBoss } from 'pg-boss'
-import { LEASE_SECONDS } from '#core/limits.ts'
+import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -64,7 +64,9 @@ export async function openBossQueue({
 }: BossQueueOptions): Promise<JobQueue> {
   const queue = queueName()
   const records = createJobRecords(docs, clock, leaseSeconds)
-  const jobOptions = { heartbeatSeconds: Math.max(HEARTBEAT_SECONDS.min, leaseSeconds), retryLimit: DELIVERIES }
+  // Delivered sooner, nobody could take it yet.
+  const silentSeconds = Math.ceil(leaseSeconds * (1 + LEASE_MARGIN))
+  const jobOptions = { heartbeatSeconds: Math.max(HEARTBEAT_SECONDS.min, silentSeconds), retryLimit: DELIVERIES }
   const boss = await startBoss(db, options)
   await boss.createQueue(queue, { policy: 'exclusive' })
 

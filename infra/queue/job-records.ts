@@ -11,6 +11,7 @@ import {
   type LeasedRecord,
   released,
   renewed,
+  takeableAt,
 } from '#core/snapshot/index-state.ts'
 import { jobKey } from '#core/snapshot/keys.ts'
 
@@ -76,7 +77,7 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
       const now = clock.now()
       const next = claim(record, worker, now, leaseSeconds)
       if (next === null)
-        return record?.state === 'leased' ? { status: 'held', until: new Date(record.until) } : { status: 'failed' }
+        return record?.state === 'leased' ? { status: 'held', until: takeableAt(record, leaseSeconds) } : { status: 'failed' }
       const written = etag === null ? await docs.create(keyOf(job), next) : await docs.replace(keyOf(job), next, etag)
       // Somebody was faster, whatever it was that they wrote.
       if (written.status === 'conflict') return { status: 'held', until: now }

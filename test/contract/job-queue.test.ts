@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS, OLD_VERSION_DAYS } from '#core/limits.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS, OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { DocStore, WriteOutcome } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
@@ -9,6 +9,8 @@ import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
 const INDEXING = { status: 'indexing' }
+/** After this time without a word the job of a worker is another's. */
+const SILENT_SECONDS = LEASE_SECONDS * (1 + LEASE_MARGIN)
 
 async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> {
   const lease = await queue.take(worker)
@@ -84,7 +86,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     await queue.crash(await taken(queue), 'index.timeout')
     for (let lost = 2; lost <= JOB_CRASHES; lost++) {
       await taken(queue)
-      await clock.advance(LEASE_SECONDS + noticeSeconds)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
     }
     expect(await queue.take('next')).toBeNull()
     expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
@@ -94,7 +96,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
-    await clock.advance(LEASE_SECONDS + noticeSeconds)
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
     const held = await taken(queue, 'second')
     await queue.crash(lost, 'index.internal')
     expect(await queue.take('third')).toBeNull()
@@ -105,7 +107,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
-    await clock.advance(LEASE_SECONDS + noticeSeconds)
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
     const held = await taken(queue, 'second')
     await queue.release(lost)
     expect(await queue.take('third')).toBeNull()
@@ -198,11 +200,11 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     expect(await newcomer.take('newcomer')).toBeNull()
   })
 
-  test('a job is taken again, with a higher fence, once its lease ran out', async () => {
+  test('a job is taken again, with a higher fence, once its lease ran out and clocks may differ no more', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const first = await taken(queue, 'first')
-    await clock.advance(LEASE_SECONDS - 0.001)
+    await clock.advance(SILENT_SECONDS - 0.001)
     expect(await queue.take('second')).toBeNull()
     await clock.advance(0.001 + noticeSeconds)
     const second = await taken(queue, 'second')
@@ -237,7 +239,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
-    await clock.advance(LEASE_SECONDS + noticeSeconds)
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
     const held = await taken(queue, 'second')
     expect(await queue.renew(lost)).toBeNull()
     await queue.fail(lost, 'index.timeout')
@@ -331,7 +333,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     const fences: number[] = []
     for (let death = 0; death < JOB_CRASHES; death++) {
       fences.push((await taken(queue, `worker-${death}`)).fence)
-      await clock.advance(LEASE_SECONDS + noticeSeconds)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
     }
     expect(fences).toEqual([1, 2, 3])
     expect(await queue.take('fourth')).toBeNull()
@@ -346,7 +348,7 @@ describe.each(QUEUE_DRIVERS)('index jobs: $driver', ({ open: openQueue }) => {
     await queue.offer(jobOf(1))
     for (let death = 0; death < JOB_CRASHES; death++) {
       await taken(queue)
-      await clock.advance(LEASE_SECONDS + noticeSeconds)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
     }
     await queue.offer(jobOf(2))
     expect((await taken(queue)).job).toEqual(jobOf(2))
@@ -437,7 +439,7 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
         }
         const doomed = createDocQueue(dying(docs, write, made), clock)
         await live(doomed, lease => doomed.finish(lease)).catch((error: Error) => expect(error.message).toBe('dead'))
-        clock.advance(LEASE_SECONDS)
+        clock.advance(SILENT_SECONDS)
         await live(queue, lease => queue.finish(lease))
         expect(await docs.list('')).toEqual([])
       },
@@ -454,7 +456,7 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
           if (lease !== null) await doomed.fail(lease, 'index.timeout')
         }
         await die().catch((error: Error) => expect(error.message).toBe('dead'))
-        clock.advance(LEASE_SECONDS)
+        clock.advance(SILENT_SECONDS)
         const state = await queue.offer(jobOf(1))
         if (state.status === 'failed') {
           // Nothing that the dead process left starts the job before its time.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
-import { LEASE_SECONDS } from '#core/limits.ts'
+import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { createRunnerHere } from '#indexer/run-index-job.ts'
 import { runLease } from '#indexer/run-lease.ts'
@@ -151,7 +151,7 @@ async function untilReady(app: TestApp, address: string, report: FaultsReport): 
       report.failedJobs++
       app.advanceClock(3_600)
     } else if (answer.status !== 200 || status !== 'indexing') report.problems.push(`${address}: ${answer.status} ${answer.body}`)
-    else if (!(await runJob(app, report))) app.advanceClock(LEASE_SECONDS + 1)
+    else if (!(await runJob(app, report))) app.advanceClock(LEASE_SECONDS * (1 + LEASE_MARGIN) + 1)
   }
   report.problems.push(`${address}: is not ready after ${TRIES} looks`)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '#core/limits.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import {
   claim,
   crashed,
@@ -16,6 +16,8 @@ import {
 const NOW = new Date('2026-03-01T12:00:00.000Z')
 const seconds = (offset: number) => new Date(NOW.getTime() + offset * 1000)
 const at = (offset: number) => seconds(offset).toISOString()
+
+const MARGIN_SECONDS = LEASE_SECONDS * LEASE_MARGIN
 
 const lease = (changes: Partial<LeasedRecord> = {}): LeasedRecord => ({
   state: 'leased',
@@ -35,10 +37,15 @@ describe('claiming a job', () => {
   test.each<{ name: string; record: JobRecord | null; expected: object | null }>([
     { name: 'waits: the first lease', record: null, expected: { ...mine, fence: 1, failures: 0, crashes: 0 } },
     { name: 'is held: nothing', record: lease(), expected: null },
-    { name: 'is held for another millisecond: nothing', record: lease({ until: at(0.001) }), expected: null },
+    { name: 'was held until now: nothing, for clocks differ', record: lease({ until: at(0) }), expected: null },
     {
-      name: 'was held until now: the next fence',
-      record: lease({ until: at(0) }),
+      name: 'may be held for another millisecond: nothing',
+      record: lease({ until: at(-MARGIN_SECONDS + 0.001) }),
+      expected: null,
+    },
+    {
+      name: 'was held, whatever the clock of its worker says: the next fence',
+      record: lease({ until: at(-MARGIN_SECONDS) }),
       expected: { ...mine, fence: 5, failures: 0, crashes: 1 },
     },
     {
@@ -48,7 +55,7 @@ describe('claiming a job', () => {
     },
     {
       name: 'killed its third worker: a failure inside the service',
-      record: lease({ until: at(-1), crashes: JOB_CRASHES - 1 }),
+      record: lease({ until: at(-9_999), crashes: JOB_CRASHES - 1 }),
       expected: {
         state: 'failed',
         errorCode: 'index.internal',
@@ -73,8 +80,20 @@ describe('claiming a job', () => {
   })
 })
 
+test('a worker whose clock is ahead by less than a lease takes no job from one that renews in time', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 600 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (leaseSeconds, ahead) => {
+      const held = renewed(lease(), NOW, leaseSeconds)
+      const beforeNextRenewal = leaseSeconds / 3
+      expect(claim(held, 'second', seconds(beforeNextRenewal + ahead * leaseSeconds), leaseSeconds)).toBeNull()
+    }),
+  )
+})
+
 test('a lease lasts as long as the queue says', () => {
   expect(claim(null, 'first', NOW, 2)).toMatchObject({ until: at(2) })
+  expect(claim(lease({ until: at(-2 * LEASE_MARGIN) }), 'second', NOW, 2)).toMatchObject({ fence: 5 })
+  expect(claim(lease({ until: at(-2 * LEASE_MARGIN) }), 'second', NOW, 3)).toBeNull()
   expect(renewed(lease(), NOW, 2)).toEqual(lease({ until: at(2) }))
 })
 

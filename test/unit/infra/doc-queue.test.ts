@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LEASE_SECONDS } from '#core/limits.ts'
+import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
@@ -99,7 +99,7 @@ test('what another process left, handed back or died over is taken after that ti
   clock.advance(LOOK_SECONDS)
   expect((await taken(other)).fence).toBe(2)
   expect(await queue.take('worker')).toBeNull()
-  clock.advance(LEASE_SECONDS)
+  clock.advance(LEASE_SECONDS * (1 + LEASE_MARGIN))
   expect((await taken(queue)).fence).toBe(3)
 })
 
