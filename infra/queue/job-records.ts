@@ -5,10 +5,12 @@ import type { Clock } from '#core/ports/system.ts'
 import {
   claim,
   crashed,
+  type FailedRecord,
   failed,
   isRetryDue,
   JobRecord,
   type LeasedRecord,
+  type ReleasedRecord,
   released,
   renewed,
   takeableAt,
@@ -25,6 +27,8 @@ export interface JobRecords {
   /** `null` when the lease is lost. */
   renew(lease: Lease): Promise<Lease | null>
 
+  // An end is recorded once, and answered alike when it is told again: what follows it may have failed the first time.
+
   /** `false` when the lease was lost before. */
   release(lease: Lease): Promise<boolean>
   fail(lease: Lease, errorCode: IndexErrorCode): Promise<boolean>
@@ -33,6 +37,8 @@ export interface JobRecords {
 
   remove(job: IndexJob): Promise<void>
 }
+
+type EndedRecord = FailedRecord | ReleasedRecord
 
 export type Claim =
   | { status: 'leased'; lease: Lease }
@@ -49,7 +55,7 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
     return isOwn && etag !== null ? { record, etag } : null
   }
 
-  /** Renewing, failing and finishing all begin here: writes over the record of the lease. `null`: it is lost. */
+  /** Writes over the record of the lease. `null`: it is lost, or over. */
   async function write<Next extends JobRecord>(
     lease: Lease,
     next: (record: LeasedRecord, now: Date) => Next,
@@ -61,6 +67,14 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
       if ((await docs.replace(keyOf(lease.job), written, own.etag)).status === 'written') return written
       // Somebody took the job meanwhile, or an earlier write of this lease, which seemed to fail, has come through after all.
     }
+  }
+
+  /** What the lease ended as. */
+  async function end(lease: Lease, next: (record: LeasedRecord, now: Date) => EndedRecord): Promise<EndedRecord['state'] | null> {
+    const written = await write(lease, next)
+    if (written !== null) return written.state
+    const { record } = await readRecord(docs, lease.job)
+    return record !== null && record.state !== 'leased' && record.fence === lease.fence ? record.state : null
   }
 
   return {
@@ -90,13 +104,9 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
       return written && { ...lease, until: written.until }
     },
 
-    release: async lease => (await write(lease, released)) !== null,
-    async fail(lease, errorCode) {
-      return (await write(lease, (record, now) => failed(record, errorCode, now))) !== null
-    },
-    async crash(lease, errorCode) {
-      return (await write(lease, (record, now) => crashed(record, errorCode, now)))?.state ?? null
-    },
+    release: async lease => (await end(lease, released)) === 'released',
+    fail: async (lease, errorCode) => (await end(lease, (record, now) => failed(record, errorCode, now))) === 'failed',
+    crash: (lease, errorCode) => end(lease, (record, now) => crashed(record, errorCode, now)),
 
     remove: job => docs.remove(keyOf(job)),
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { FAILURE_BACKOFF_SECONDS, LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { jobKey } from '#core/snapshot/keys.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
@@ -139,6 +139,64 @@ describe.runIf(hasServer('postgres'))('a process that dies', () => {
       expect([await jobs(url), await docs.list('')]).toEqual([[], []])
     },
   )
+})
+
+describe.runIf(hasServer('postgres'))('a worker that tells the end of a job again, since the database failed', () => {
+  /** A queue whose database fails once at each step of an end, when told to. */
+  async function openStumbling() {
+    const opened = await openBossDatabase()
+    let left = Number.POSITIVE_INFINITY
+    let isRun = false
+    const queue = await opened.open(run => async (statement, values) => {
+      if (--left !== 0) return run(statement, values)
+      if (isRun) await run(statement, values)
+      throw new Error('away')
+    })
+    return {
+      ...opened,
+      queue,
+      async tellTwice(tell: () => Promise<void>, at: number, isLastRun: boolean) {
+        // What the queue does in the background at its start is over then.
+        await opened.clock.advance(0)
+        left = at
+        isRun = isLastRun
+        await expect(tell()).rejects.toThrow('away')
+        await tell()
+      },
+    }
+  }
+
+  // The record is read and written, then the job of pg-boss changes.
+  const failures = [1, 2, 3].flatMap(at => [true, false].map(isRun => ({ at, isRun })))
+
+  test.each(failures)("a job that is handed back is another's at once (at statement $at, run: $isRun)", async ({ at, isRun }) => {
+    const { queue, tellTwice } = await openStumbling()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await tellTwice(() => queue.release(lease), at, isRun)
+    expect(await taken(queue, 'other')).toMatchObject({ fence: 2 })
+  })
+
+  test.each(failures)('a death counts once, and the job waits at once (at statement $at, run: $isRun)', async ({ at, isRun }) => {
+    const { queue, tellTwice, url } = await openStumbling()
+    await queue.offer(jobOf(1))
+    for (let death = 1; death <= JOB_CRASHES; death++) {
+      const lease = await taken(queue)
+      expect(lease.fence).toBe(death)
+      await tellTwice(() => queue.crash(lease, 'index.timeout'), at, isRun)
+    }
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+    expect(await jobs(url)).toEqual([])
+  })
+
+  test.each(failures)('a job that failed is gone (at statement $at, run: $isRun)', async ({ at, isRun }) => {
+    const { queue, tellTwice, url } = await openStumbling()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await tellTwice(() => queue.fail(lease, 'index.timeout'), at, isRun)
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+    expect(await jobs(url)).toEqual([])
+  })
 })
 
 describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {

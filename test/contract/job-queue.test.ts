@@ -507,6 +507,28 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
       await twice(() => queue.finish(lease))
       expect(await docs.list('')).toEqual([])
     })
+
+    test.each(stumbles.filter(({ at }) => at <= 2))(
+      'at write $at (made: $isMade), a death that is told again counts once, and a failure that is leaves no job',
+      async stumble => {
+        const { queue: first, docs, clock } = await openQueue()
+        const twice = (tell: () => Promise<void>) => tell().catch(tell)
+        const stumblingOnce = () => createDocQueue(stumbling(docs, stumble.at, stumble.isMade), clock)
+        await first.offer(jobOf(1))
+        for (let death = 1; death <= JOB_CRASHES; death++) {
+          expect(await first.offer(jobOf(1))).toEqual(INDEXING)
+          const [lease, queue] = [await taken(first), stumblingOnce()]
+          await twice(() => queue.crash(lease, 'index.timeout'))
+        }
+        expect(await first.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+        expect(await docs.list(QUEUE_PREFIX)).toEqual([])
+
+        await first.offer(jobOf(2))
+        const [lease, queue] = [await taken(first), stumblingOnce()]
+        await twice(() => queue.fail(lease, 'index.too_large'))
+        expect(await docs.list(QUEUE_PREFIX)).toEqual([])
+      },
+    )
   })
 
   test('a job that was finished while a slow worker looked at the queue is not started over', async () => {
