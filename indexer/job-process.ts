@@ -8,13 +8,13 @@ import type { Metrics } from '#core/ports/metrics.ts'
 import { heapArguments } from './heap.ts'
 import { type FromJobProcess, type ToJobProcess, unpackEnd } from './job-messages.ts'
 import type { JobEnd, RunOptions } from './job-runner.ts'
-import { killTree, readResidentBytes } from './processes.ts'
+import { killTree, readHeldBytes } from './processes.ts'
 
 /** A process that runs jobs, one after another, so that a job can take neither the time nor the memory of anyone else. */
 export interface JobProcess {
   readonly pid: number
   readonly isAlive: boolean
-  /** As seen last. */
+  /** Without what it has started; as seen last. */
   readonly residentBytes: number
   run(job: IndexJob, options: RunOptions): Promise<JobEnd>
   /** Lets go of it, and kills it when it has not ended soon. */
@@ -37,7 +37,7 @@ type LetGoReason = 'idle' | 'large' | 'stopped'
 
 export interface JobProcessSettings {
   env: NodeJS.ProcessEnv
-  /** What one process may hold; the heap of its interpreter gets the greater part. */
+  /** What one process may hold, with all that it has started; the heap of its interpreter gets the greater part. */
   memoryMegabytes: number
   /** After so long a job is ended from outside. Default: its own limit, and some time to obey it. */
   wallSeconds?: number
@@ -166,8 +166,10 @@ class RunningProcess implements JobProcess {
 
   async #watchMemory(isOver: AbortSignal): Promise<void> {
     while (this.isAlive && !isOver.aborted) {
-      this.residentBytes = (await readResidentBytes(this.pid)) ?? this.residentBytes
-      if (this.residentBytes > this.#settings.memoryMegabytes * MEGABYTE && !isOver.aborted) this.#kill('memory')
+      const held = await readHeldBytes(this.pid)
+      this.residentBytes = held?.own ?? this.residentBytes
+      const heldBytes = this.residentBytes + (held?.below ?? 0)
+      if (heldBytes > this.#settings.memoryMegabytes * MEGABYTE && !isOver.aborted) this.#kill('memory')
       await passed(MEMORY_LOOK_MILLISECONDS, isOver)
     }
   }

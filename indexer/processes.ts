@@ -3,11 +3,47 @@ import { readFile } from 'node:fs/promises'
 
 /** Looks at processes of the machine, and ends them with what they have started. What only Linux tells is unknown elsewhere. */
 
-/** Memory that a process holds, in bytes; `null` when nobody tells. */
-export async function readResidentBytes(pid: number): Promise<number | null> {
+/** Memory in bytes. */
+export interface HeldMemory {
+  /** Resident memory of the process. */
+  own: number
+  /** What those hold that came from it. Files that they only look into do not count: git maps packs of any size, and the system takes those back. */
+  below: number
+}
+
+/** Memory that a process and all that came from it hold; `null` when nobody tells. */
+export async function readHeldBytes(pid: number): Promise<HeldMemory | null> {
+  const own = (await readStatus(pid)).VmRSS
+  if (own === undefined) return null
+  const below = await Promise.all((await readChildren(pid)).map(readUnsharedBytes))
+  return { own, below: sum(below) }
+}
+
+async function readUnsharedBytes(pid: number): Promise<number> {
+  const [{ RssAnon, RssShmem = 0, VmRSS = 0 }, children] = await Promise.all([readStatus(pid), readChildren(pid)])
+  // Not every system that has the one tells the other two.
+  const own = RssAnon === undefined ? VmRSS : RssAnon + RssShmem
+  return own + sum(await Promise.all(children.map(readUnsharedBytes)))
+}
+
+/** Sizes in bytes, by their names. Empty for a process that is gone. */
+async function readStatus(pid: number): Promise<Partial<Record<string, number>>> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-  return kibibytes === undefined ? null : Number(kibibytes) * 1024
+  const sizes = [...status.matchAll(/^(\w+):\s+(\d+) kB$/gm)]
+  return Object.fromEntries(sizes.map(([, name, kibibytes]) => [name, Number(kibibytes) * 1024]))
+}
+
+/**
+ * What the process itself started, but for what a thread of it did: neither we nor git start anything there. One that begins or ends just now may be
+ * missing. A look at all processes of the machine, as `descendantsOf` takes it, would cost too much several times a second.
+ */
+async function readChildren(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return (children.match(/\d+/g) ?? []).map(Number)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** Ends a process of ours and all that came from it at once: a git that it started may wait for the network, and would outlive it. */

@@ -24,7 +24,7 @@ let host: GitHost
 
 beforeAll(async () => {
   repositories = await createRepositories()
-  for (const name of ['one', 'two', 'three', 'hangs']) {
+  for (const name of ['one', 'two', 'three', 'hangs', 'eats-elsewhere']) {
     await (await repositories.create('acme', name)).commit({ 'a.md': `# ${name}\n` })
   }
   host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
@@ -119,6 +119,16 @@ test('a job that hangs without a turn for anything is ended from outside; the th
   const lines = (await metrics()).split('\n')
   expect(lines).toContain('mountglass_jobs_total{outcome="crashed",code="index.timeout"} 3')
   expect(lines).toContain('mountglass_job_process_ends_total{reason="time"} 3')
+})
+
+test('what the processes that a job started hold counts as its memory', async () => {
+  const { queue, log } = await openWorker({ settings: { memoryMegabytes: 384 } })
+  const job = await jobOf('eats-elsewhere')
+  await queue.offer(job)
+  await until(async () => (await queue.depth()) === 0)
+  expect(await queue.offer(job)).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
+  const died = log.filter(({ message }) => message === 'the process of the job died')
+  expect(died.map(({ reason }) => reason)).toEqual(['memory', 'memory', 'memory'])
 })
 
 test('why a job fails is told with the code and the stack of where it happened', async () => {

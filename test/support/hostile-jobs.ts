@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+
 /**
  * What a job can do to its process, for repositories with such a name. Loaded by `NODE_OPTIONS=--import`, so that nothing of it lies in
  * the program itself.
@@ -16,6 +18,11 @@ const TRICKS: Record<string, () => void> = {
     // Not all in one turn, as the heap would not notice either.
     setInterval(() => eaten.push(Buffer.alloc(16 * 1024 * 1024, 1)), 5)
     hold()
+  },
+  'eats-elsewhere'() {
+    const eat = 'const eaten = Buffer.alloc(512 * 1024 * 1024, 1); setTimeout(() => eaten[0], 60_000)'
+    spawn(process.execPath, ['-e', eat], { stdio: 'ignore' })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
   aborts() {
     process.abort()

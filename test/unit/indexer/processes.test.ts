@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { descendantsOf, killTree, readResidentBytes } from '#indexer/processes.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { descendantsOf, killTree, readHeldBytes } from '#indexer/processes.ts'
 import { restAfter } from '#indexer/worker.ts'
 
 test('a process is killed together with all that came from it, also what left its group', async () => {
@@ -19,8 +19,25 @@ test('a process is killed together with all that came from it, also what left it
 })
 
 test('the memory of a process is told; that of none is not', async () => {
-  expect(await readResidentBytes(process.pid)).toBeGreaterThan(1024 * 1024)
-  expect(await readResidentBytes(2 ** 30)).toBeNull()
+  const held = await readHeldBytes(process.pid)
+  expect(held?.own).toBeGreaterThan(1024 * 1024)
+  expect(await readHeldBytes(2 ** 30)).toBeNull()
+})
+
+const HOLD = `
+  const held = Buffer.alloc(200 * 1024 * 1024, 1)
+  process.stdout.write('holds')
+  setInterval(() => held[0], 1000)`
+
+test('what came from a process counts, also what came from that', async () => {
+  const child = spawn('sh', ['-c', 'sh -c \'"$0" -e "$1"; true\' "$0" "$1"; true', process.execPath, HOLD], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => killTree(child.pid as number))
+  await once(child.stdout, 'data')
+  const held = await readHeldBytes(child.pid as number)
+  expect(held?.own).toBeLessThan(50 * 1024 * 1024)
+  expect(held?.below).toBeGreaterThan(200 * 1024 * 1024)
 })
 
 function isAlive(pid: number): boolean {
