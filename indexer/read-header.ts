@@ -11,7 +11,11 @@ export async function readHeader(
   commit: CommitSha,
 ): Promise<SnapshotHeader | null> {
   const object = await blobs.read(headerKey(repository, commit))
-  if (object === null) return null
-  const json = gunzipSync(object.bytes, { maxOutputLength: HEADER_BYTES })
+  return object && parseHeader(object.bytes)
+}
+
+/** @throws Error when the bytes are no header */
+export function parseHeader(bytes: Uint8Array): SnapshotHeader {
+  const json = gunzipSync(bytes, { maxOutputLength: HEADER_BYTES })
   return SnapshotHeader.parse(JSON.parse(json.toString('utf8')))
 }

@@ -85,7 +85,7 @@ const SHARD_BYTES = 256 * 1024
 
 /** @param reused of the commit before; `null`: everything is stored */
 export function createSnapshotWriter(
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, 'create'>,
   repository: HostRepository,
   commit: CommitSha,
   reused: ReusedParts | null = null,

@@ -11,7 +11,7 @@ import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from './last-indexed.ts'
 import type { Progress } from './progress.ts'
-import { removeDamaged } from './repair.ts'
+import { isDamaged, writingOver } from './repair.ts'
 import { createReuse } from './reuse.ts'
 import { createSearchBuilder } from './search/builder.ts'
 import { openPreviousSection } from './search/previous.ts'
@@ -52,7 +52,8 @@ export async function writeSnapshot(
   const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(() => {}))
   if ((await blobs.read(headerKey(repository, commit))) !== null) {
     if (damage === null) return null
-    if (!(await removeDamaged(blobs, repository, commit, damage))) {
+    // Packs that are whole, and a reader who says again that they are not: it is the header that is wrong about them.
+    if (damage.repairs === 0 && !(await isDamaged(blobs, repository, commit))) {
       await settle()
       return null
     }
@@ -66,7 +67,7 @@ export async function writeSnapshot(
   try {
     const options = { signal: AbortSignal.any([signal, outOfTime.signal]), ...(onProgress ? { onProgress } : {}) }
     const last = docs && damage === null ? await readLastIndexed(docs, repository) : null
-    const written = await buildSnapshot({ blobs, docs, host, seconds }, job, last, options)
+    const written = await buildSnapshot({ blobs, docs, host, seconds, isRepair: damage !== null }, job, last, options)
     if (docs) await writeLastIndexed(docs, repository, commit)
     await settle()
     return written
@@ -81,6 +82,8 @@ export interface BuildDeps {
   host: ReadableHost
   /** Wall time of all reading. */
   seconds: number
+  /** What stands there already may be damaged. */
+  isRepair: boolean
 }
 
 /**
@@ -116,7 +119,7 @@ async function areThere(blobs: BlobStore, repository: HostRepository, { header }
 
 /** @param last the commit to go on from; `null`: from scratch */
 async function build(
-  { blobs, docs, host, seconds }: BuildDeps,
+  { blobs, docs, host, seconds, isRepair }: BuildDeps,
   { repository, commit }: IndexJob,
   last: CommitSha | null,
   options: BuildOptions,
@@ -125,7 +128,7 @@ async function build(
   const { select, read, parts } = createReuse(earlier, host.isRemote)
   const reader = await host.open(repository, commit, { ...TREE_LIMITS, seconds }, select(INDEXED_BLOBS))
   try {
-    const writer = createSnapshotWriter(blobs, repository, commit, parts)
+    const writer = createSnapshotWriter(isRepair ? writingOver(blobs) : blobs, repository, commit, parts)
     const previous = await openPreviousSection(earlier, options.signal)
     const search = createSearchBuilder(writer, { previous, signal: options.signal })
     try {

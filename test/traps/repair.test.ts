@@ -2,14 +2,16 @@
  * Bytes of a store that are changed, cut short or gone while the service runs: it says that it cannot read them, and once an indexer has been
  * there it answers as before.
  */
+import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDamageReports } from '#core/damage-reports.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
+import { type HostRepository, ReadError } from '#core/ports/git-host.ts'
 import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
-import { removeDamaged } from '#indexer/repair.ts'
+import { type SnapshotDeps, writeSnapshot } from '#indexer/write-snapshot.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
@@ -285,18 +287,96 @@ test('a store that does not answer has damaged nothing: nothing is built, and th
   expect(log.map(line => JSON.parse(line).msg)).toEqual(URLS.slice(1).map(() => 'unavailable'))
 })
 
-test('a repair that breaks off between the packs and the header is gone on with', async () => {
-  const { indexer, blobs, docs, repository, commit, header, right, replica } = await open(openMemory)
+/** A scene in which a pack is damaged and a reader has said so, with one that repairs by hand. */
+async function openDamaged() {
+  const scene = await open(openMemory)
+  const { indexer, blobs, docs, repository, commit, header, replica } = scene
+  const pack = packKey(repository, header.packs[0]?.name ?? '')
   const service = await replica()
-  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.3))
+  await change(blobs, pack, flipped(0.3))
   await service.askAll()
-  const breaking: BlobStore = {
-    ...blobs,
-    remove: key => (key === headerKey(repository, commit) ? Promise.reject(new Error('killed')) : blobs.remove(key)),
+  const repair = (changes: Partial<BlobStore>, hosts: SnapshotDeps['hosts'] = indexer.deps.hosts) =>
+    writeSnapshot({ blobs: { ...blobs, ...changes }, docs, hosts }, { repository, commit }, new AbortController().signal)
+  const contents = async () => {
+    const keys = await blobs.list('')
+    return Promise.all(
+      keys.map(async key => [
+        key,
+        createHash('sha256')
+          .update((await blobs.read(key))?.bytes ?? '')
+          .digest('hex'),
+      ]),
+    )
   }
-  await expect(removeDamaged(breaking, repository, commit, { repairs: 0 })).rejects.toThrow('killed')
+  return { ...scene, service, pack, repair, contents }
+}
+
+test('a repair that breaks off between taking away and writing is gone on with', async () => {
+  const { indexer, blobs, docs, pack, right, service, repair } = await openDamaged()
+  let isGone = false
+  const breaking: Partial<BlobStore> = {
+    async remove(key) {
+      isGone ||= key === pack
+      await blobs.remove(key)
+    },
+    create: (key, bytes) => (isGone ? Promise.reject(new Error('killed')) : blobs.create(key, bytes)),
+  }
+  await expect(repair(breaking)).rejects.toThrow('killed')
+  expect(await blobs.read(pack)).toBeNull()
   expect(await docs.list('ctl/kept/')).not.toEqual([])
   expect((await service.askAll()).map(({ status }) => status)).toContain(503)
   expect(await indexer.index()).toBe(1)
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+})
+
+test('while the host does not answer nothing is taken away: what is whole of a damaged snapshot is served on', async () => {
+  const { indexer, right, service, repair, contents } = await openDamaged()
+  const before = await contents()
+  const away = indexer.deps.hosts.map(({ segment, isRemote }) => ({
+    segment,
+    isRemote,
+    open: () => Promise.reject(new ReadError('index.fetch_failed', 'the host is away')),
+  }))
+  await expect(repair({}, away)).rejects.toThrow('the host is away')
+  expect(await contents()).toEqual(before)
+  expect((await service.askAll()).map(({ status }) => status)).toContain(200)
+  expect(await indexer.index()).toBe(1)
+  expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
+})
+
+test('a store that fails while damage is looked for has damaged nothing more', async () => {
+  const { blobs, repository, commit, header, repair, contents } = await openDamaged()
+  const before = await contents()
+  for (const key of [headerKey(repository, commit), packKey(repository, header.packs[0]?.name ?? '')]) {
+    let reads = 0
+    // The first look at the header only tells that it is there.
+    const isAway = (read: string) => read === key && (key.includes('/p/') || reads++ > 0)
+    const failing = { read: (read: string) => (isAway(read) ? Promise.reject(new Error('EIO')) : blobs.read(read)) }
+    await expect(repair(failing)).rejects.toThrow('EIO')
+    expect(await contents()).toEqual(before)
+  }
+})
+
+test.each(['/c/', '/p/'])('what comes damaged once and lies whole is left as it is: %s', async part => {
+  const scene = await openDamaged()
+  const { blobs, pack, repository, header, repair, contents, docs } = scene
+  const whole = await open(openMemory)
+  await blobs.remove(pack)
+  await blobs.create(pack, (await whole.blobs.read(packKey(repository, header.packs[0]?.name ?? '')))?.bytes ?? new Uint8Array())
+  const before = await contents()
+  const seen = new Set<string>()
+  let looks = 0
+  const flipping = {
+    async read(key: string) {
+      const stored = await blobs.read(key)
+      // The first look at the header only tells that it is there.
+      if (!key.includes(part) || seen.has(key) || (part === '/c/' && looks++ === 0)) return stored
+      seen.add(key)
+      return stored && { ...stored, bytes: flipped(0.5)(stored.bytes) }
+    },
+  }
+  expect(await repair(flipping)).toBeNull()
+  expect(seen.size).toBe(1)
+  expect(await contents()).toEqual(before)
+  expect(await createDamageReports(docs).find(repository, scene.commit)).toBeNull()
 })
