@@ -104,7 +104,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     const isShared = infraSettings.store.kind !== 'memory'
     const log = app.log
     const runner = isShared
-      ? createJobProcesses({ env, memoryMegabytes: workerSettings.jobMegabytes, metrics }, log)
+      ? createJobProcesses({ env, handover: infra.handover, memoryMegabytes: workerSettings.jobMegabytes, metrics }, log)
       : await createRunnerHere(infra)
     indexer = startIndexer({ queue: infra.queue, runner, metrics, log })
   }

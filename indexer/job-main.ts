@@ -23,7 +23,7 @@ const CLOSE_MILLISECONDS = 1_500
 const TOUCH_MILLISECONDS = 10 * 60 * 1000
 
 try {
-  await runJobs(process.env)
+  await runJobs(process.env, process.argv[2] ?? '')
 } catch (error) {
   // The worker says that this process did not start; the reason is said here.
   if (!(error instanceof SettingsError)) throw error
@@ -31,7 +31,8 @@ try {
   process.exit(1)
 }
 
-async function runJobs(env: NodeJS.ProcessEnv): Promise<void> {
+/** @param handover of the worker */
+async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> {
   // The worker decides when this process ends; a terminal or a supervisor tells all of them at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
   const letGo = new AbortController()
@@ -45,7 +46,7 @@ async function runJobs(env: NodeJS.ProcessEnv): Promise<void> {
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
   const sender = createMetricsSender(records => say({ type: 'recorded', records }))
-  const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics)
+  const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   let stop = new AbortController()
 
   async function run(job: IndexJob): Promise<void> {

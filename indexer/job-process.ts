@@ -37,6 +37,8 @@ type LetGoReason = 'idle' | 'large' | 'stopped'
 
 export interface JobProcessSettings {
   env: NodeJS.ProcessEnv
+  /** What the worker tells it of what the settings name, as an argument. */
+  handover: string
   /** What one process may hold, with all that it has started; the heap of its interpreter gets the greater part. */
   memoryMegabytes: number
   /** After so long a job is ended from outside. Default: its own limit, and some time to obey it. */
@@ -97,7 +99,7 @@ class RunningProcess implements JobProcess {
 
   constructor(settings: JobProcessSettings) {
     this.#settings = settings
-    this.#child = fork(PROGRAM, [], {
+    this.#child = fork(PROGRAM, [settings.handover], {
       env: { ...settings.env, ...WITHHELD },
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // What it has to say goes where our log goes; standard output may be somebody's.

@@ -56,7 +56,10 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
 
   // Standard error, as of the service and of the processes for jobs.
   const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
-  const runner = createJobProcesses({ env, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS }, log)
+  const runner = createJobProcesses(
+    { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS },
+    log,
+  )
   const stopping = new AbortController()
   const worker = startWorker(
     { queue: infra.queue, runner, metrics: metrics ?? NO_METRICS, log },

@@ -14,7 +14,7 @@ import { type LocalHost, openLocalHost } from './local/host.ts'
 import { countBlobStore, countDocStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createDocQueue } from './queue/doc-queue.ts'
-import { openStores, type Stores } from './stores.ts'
+import { type OpenOptions, openStores, type Stores, type TriedBuckets } from './stores.ts'
 import { systemClock } from './system/clock.ts'
 import { systemRandom } from './system/random.ts'
 
@@ -23,6 +23,8 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'docs' | 'database' | '
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` where there is no git program. */
   local: LocalHost | null
+  /** What a process for jobs is told of what was found out here. It holds no secret. */
+  handover: string
   close(): Promise<void>
 }
 
@@ -42,7 +44,7 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
  * @throws SettingsError when a folder or a store of the settings cannot be used
  */
 export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<Infra> {
-  const opened = await openJobInfra(settings, metrics)
+  const opened = await openWithoutQueue(settings, metrics, {})
   try {
     const queue = await openQueue(opened, settings)
     if (metrics) watchQueue(queue, metrics)
@@ -72,9 +74,23 @@ async function openQueue({ docs, database }: JobInfra, { store, leaseSeconds }: 
   }
 }
 
-/** The same without the queue: for a process that is given its jobs. */
-export async function openJobInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<JobInfra> {
-  const store = await openStores(settings)
+/** A job asks for one document after another. */
+const JOB_CONNECTIONS = 2
+
+/**
+ * The same without the queue: for a process that is given its jobs.
+ *
+ * @param handover of the process that gives them, which has opened what the same settings name
+ */
+export async function openJobInfra(settings: InfraSettings, metrics: Metrics, handover: string): Promise<JobInfra> {
+  return await openWithoutQueue(settings, metrics, {
+    connections: JOB_CONNECTIONS,
+    buckets: JSON.parse(handover) as TriedBuckets,
+  })
+}
+
+async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null, options: OpenOptions): Promise<JobInfra> {
+  const store = await openStores(settings, options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()
@@ -91,9 +107,10 @@ export async function openJobInfra(settings: InfraSettings, metrics: Metrics | n
       hosts.push(github)
     }
     const { blobs, docs, database, secret } = store
-    if (!metrics) return { blobs, docs, database, hosts, local, secret, close }
+    const opened = { blobs, docs, database, hosts, local, secret, handover: JSON.stringify(store.buckets), close }
+    if (!metrics) return opened
     watchHosts(hosts, metrics)
-    return { blobs: countBlobStore(blobs, metrics), docs: countDocStore(docs, metrics), database, hosts, local, secret, close }
+    return { ...opened, blobs: countBlobStore(blobs, metrics), docs: countDocStore(docs, metrics) }
   } catch (error) {
     await close()
     throw error

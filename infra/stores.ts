@@ -12,6 +12,8 @@ import { readOrCreateSecret } from './disk/secret-file.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
 import { createMemoryDocStore } from './memory/doc-store.ts'
 import type { Database } from './postgres/database.ts'
+import type { S3Stores } from './s3/open.ts'
+import type { Conditions } from './s3/probe.ts'
 import { systemClock } from './system/clock.ts'
 
 /** Where everything that lasts lies. */
@@ -20,6 +22,8 @@ export interface Stores {
   docs: DocStore
   /** That of the documents, where they lie in one. */
   database: Database | null
+  /** Another process of the same settings may open the same with it. */
+  buckets: TriedBuckets
   /** A secret of the deployment: made once and kept with the store, for as long as the process lives with `memory:`. */
   secret(name: string, make: () => string): Promise<string>
   /** What else belongs to the deployment lies here. Made when it is asked for, where it is not a part of the store. */
@@ -27,15 +31,33 @@ export interface Stores {
   close(): Promise<void>
 }
 
+/** What the servers of buckets do with conditions; `null`: nobody has tried. */
+export interface TriedBuckets {
+  store: Conditions | null
+  privateStore: Conditions | null
+}
+
+export interface OpenOptions {
+  /** To the database, at most. */
+  connections?: number
+  /** As a process of the same settings found them, which lives: they are not tried again. */
+  buckets?: TriedBuckets
+}
+
+const NOT_TRIED: TriedBuckets = { store: null, privateStore: null }
+
 /**
  * Opens what the settings name. Drivers that take long to load are loaded only then.
  *
  * @throws SettingsError when a store cannot be used
  */
-export async function openStores(settings: Pick<InfraSettings, 'store' | 'privateStore' | 'database'>): Promise<Stores> {
-  if (settings.database === null) return { ...(await openStore(settings, null)), database: null }
-  const { database, docs } = await openDatabaseDocs(settings.database)
-  const store = await openStore(settings, docs).catch(closing(database))
+export async function openStores(
+  settings: Pick<InfraSettings, 'store' | 'privateStore' | 'database'>,
+  { connections, buckets = NOT_TRIED }: OpenOptions = {},
+): Promise<Stores> {
+  if (settings.database === null) return { ...(await openStore(settings, null, buckets)), database: null }
+  const { database, docs } = await openDatabaseDocs(settings.database, connections)
+  const store = await openStore(settings, docs, buckets).catch(closing(database))
   return {
     ...store,
     database,
@@ -46,12 +68,12 @@ export async function openStores(settings: Pick<InfraSettings, 'store' | 'privat
   }
 }
 
-async function openDatabaseDocs(url: string): Promise<{ database: Database; docs: DocStore }> {
+async function openDatabaseDocs(url: string, connections: number | undefined): Promise<{ database: Database; docs: DocStore }> {
   const [{ openDatabase, problemOf }, { openPostgresDocStore }] = await Promise.all([
     import('./postgres/database.ts'),
     import('./postgres/doc-store.ts'),
   ])
-  const database = openDatabase(url)
+  const database = openDatabase(url, connections)
   try {
     return { database, docs: await openPostgresDocStore(database) }
   } catch (cause) {
@@ -66,6 +88,7 @@ type Store = Omit<Stores, 'database'>
 async function openStore(
   { store, privateStore }: Pick<InfraSettings, 'store' | 'privateStore'>,
   docs: DocStore | null,
+  buckets: TriedBuckets,
 ): Promise<Store> {
   switch (store.kind) {
     case 'memory':
@@ -73,17 +96,24 @@ async function openStore(
     case 'disk':
       return await openDiskStore(resolve(store.folder), docs)
     case 's3':
-      return await openS3Store(store, privateStore, docs)
+      return await openS3Store(store, privateStore, docs, buckets)
   }
 }
 
-async function openS3Store(setting: S3Setting, privateSetting: S3Setting | null, docs: DocStore | null): Promise<Store> {
-  const stores = await openBucketFor('MOUNTGLASS_STORE', setting, docs)
+async function openS3Store(
+  setting: S3Setting,
+  privateSetting: S3Setting | null,
+  docs: DocStore | null,
+  known: TriedBuckets,
+): Promise<Store> {
+  const stores = await openBucketFor('MOUNTGLASS_STORE', setting, docs, known.store)
   const ofPrivate =
-    privateSetting && (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, docs).catch(closing(stores)))
+    privateSetting &&
+    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, docs, known.privateStore).catch(closing(stores)))
   const folder = temporaryFolder()
   return {
     folder: folder.open,
+    buckets: { store: stores.conditions, privateStore: ofPrivate?.conditions ?? null },
     blobs: ofPrivate ? splitBlobs(stores.blobs, ofPrivate.blobs) : stores.blobs,
     docs: docs ?? (ofPrivate ? splitDocs(stores.docs, ofPrivate.docs) : stores.docs),
     async secret() {
@@ -102,12 +132,11 @@ async function openBucketFor(
   variable: string,
   setting: S3Setting,
   docs: DocStore | null,
-): Promise<Pick<Store, 'blobs' | 'docs' | 'close'>> {
+  known: Conditions | null,
+): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
   try {
-    if (docs === null) return await openS3Stores(setting)
-    const blobs = await openS3Blobs(setting)
-    return { blobs, docs, close: () => blobs.close() }
+    return docs === null ? await openS3Stores(setting, known) : { ...(await openS3Blobs(setting, known)), docs }
   } catch (cause) {
     throw new SettingsError(variable, (cause as Error).message, { cause })
   }
@@ -126,6 +155,7 @@ async function openMemoryStore(): Promise<Store> {
   const secrets = new Map<string, string>()
   return {
     folder: folder.open,
+    buckets: NOT_TRIED,
     blobs: createMemoryBlobStore(systemClock),
     docs: createMemoryDocStore(),
     async secret(name, make) {
@@ -143,6 +173,7 @@ async function openDiskStore(folder: string, others: DocStore | null): Promise<S
     const docs = others ?? (await openDiskDocStore(join(folder, 'documents.sqlite')))
     return {
       folder: async () => folder,
+      buckets: NOT_TRIED,
       blobs,
       docs,
       secret: (name, make) => readOrCreateSecret(join(folder, 'secrets', name), make),

@@ -53,12 +53,13 @@ const PATIENCE_MS = 2_000
  * Opens a database; the first statement connects to it. No error of it tells the password.
  *
  * @param url `postgres://…`, as the settings accept it
+ * @param connections at most
  */
-export function openDatabase(url: string): Database {
+export function openDatabase(url: string, connections: number = CONNECTIONS): Database {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'mountglass',
-    max: CONNECTIONS,
+    max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: 30_000,
     statement_timeout: STATEMENT_MS,

@@ -3,38 +3,43 @@ import type { DocStore } from '#core/ports/doc-store.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { openBucket, type S3Settings } from './bucket.ts'
 import { createS3DocStore } from './doc-store.ts'
-import { probeConditions } from './probe.ts'
+import { type Conditions, probeConditions } from './probe.ts'
 import { StoreError } from './store-error.ts'
 
 /** Both stores of one bucket. Their keys do not meet: documents begin with `ctl/`. */
 export interface S3Stores {
   blobs: BlobStore
   docs: DocStore
+  /** What the server does with conditions: another process need not try it again. */
+  conditions: Conditions
   close(): Promise<void>
 }
 
 /**
  * Finds out what the server of the bucket does with conditions, and opens the stores.
  *
+ * @param known what was found out by another process just now
  * @throws Error whose message tells the operator what to do, without credentials: the bucket cannot be reached or used, or loses documents
  */
-export async function openS3Stores(settings: S3Settings): Promise<S3Stores> {
+export async function openS3Stores(settings: S3Settings, known: Conditions | null = null): Promise<S3Stores> {
   return await openIn(settings, async bucket => {
-    const { createsOnly, replaces } = await probeConditions(bucket)
+    const conditions = known ?? (await probeConditions(bucket))
+    const { createsOnly, replaces } = conditions
     if (!createsOnly || replaces === null) throw new Error(`${name(settings)} ${LOSES_DOCUMENTS}`)
     return {
       blobs: createS3BlobStore(bucket, { createsOnly }),
       docs: createS3DocStore(bucket, replaces),
+      conditions,
       close: async () => bucket.close(),
     }
   })
 }
 
 /** The same for blobs alone: whoever writes to one key says the same, so a server that knows no conditions will do. */
-export async function openS3Blobs(settings: S3Settings): Promise<BlobStore> {
+export async function openS3Blobs(settings: S3Settings, known: Conditions | null = null): Promise<Omit<S3Stores, 'docs'>> {
   return await openIn(settings, async bucket => {
-    const { createsOnly } = await probeConditions(bucket)
-    return createS3BlobStore(bucket, { createsOnly })
+    const conditions = known ?? (await probeConditions(bucket))
+    return { blobs: createS3BlobStore(bucket, conditions), conditions, close: async () => bucket.close() }
   })
 }
 

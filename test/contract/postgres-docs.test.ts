@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DocStore, WriteOutcome } from '#core/ports/doc-store.ts'
-import { LostAnswerError, openDatabase, problemOf } from '#infra/postgres/database.ts'
+import { type Database, LostAnswerError, openDatabase, problemOf } from '#infra/postgres/database.ts'
 import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
 import { createDatabase, query, startOwnPostgres, type TestDatabase } from '#test/support/servers/postgres.ts'
 import { startProxy } from '#test/support/servers/proxy.ts'
@@ -198,6 +198,19 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
     expect(counted).toBeGreaterThanOrEqual(made)
     expect(counted).toBeLessThanOrEqual(made + unknown)
     expect(unknown).toBeLessThan(20)
+  })
+
+  test('no more connections are opened than a process may have', async () => {
+    const { url } = await database()
+    const name = new URL(url).pathname.slice(1)
+    const counted = async (limited: Database) => {
+      onTestFinished(() => limited.close())
+      const all = Array.from({ length: 12 }, () =>
+        limited.run('SELECT count(*)::int FROM pg_stat_activity WHERE datname = $1', [name]),
+      )
+      return Math.max(...(await Promise.all(all)).map(({ rows }) => rows[0].count))
+    }
+    expect(await counted(openDatabase(url, 2))).toBeLessThanOrEqual(2)
   })
 
   test('no server, a wrong password and a missing database are told in one line without the password', async () => {

@@ -47,11 +47,24 @@ test.for(LOSING)('a server like %o would lose documents: it is refused, with wha
 
 test.for(LOSING)('a server like %o holds objects, whose bytes follow from their keys', async habits => {
   const { server, settings } = await serverWith(habits)
-  const blobs = await openS3Blobs(settings)
+  const { blobs } = await openS3Blobs(settings)
   onTestFinished(() => blobs.close())
   expect(await blobs.create('pub/a', Buffer.from('first'))).toBe('created')
   expect(await blobs.create('pub/a', Buffer.from('second'))).toBe('exists')
   expect([...server.objects]).toEqual([['/data/fleet/pub/a', Buffer.from('first')]])
+})
+
+test('what was found out of a server is not tried again, and kept to', async () => {
+  const { server, settings } = await serverWith({ ifNoneMatch: 'kept', ifMatch: 'bare' })
+  const first = await openS3Stores(settings)
+  onTestFinished(() => first.close())
+  const before = server.requests.length
+  const second = await openS3Stores(settings, first.conditions)
+  onTestFinished(() => second.close())
+  expect(server.requests).toHaveLength(before)
+  const created = await second.docs.create('ctl/key', 1)
+  if (created.status !== 'written') throw new Error(created.status)
+  expect(await second.docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
 })
 
 test.runIf(hasServer('s3'))('the gateway is found out by five writes and a removal', async () => {

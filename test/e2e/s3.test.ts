@@ -8,6 +8,7 @@ import { formatNewKeys } from '#api/keys.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { startWorkerProcess } from '#test/support/worker-process.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
@@ -91,6 +92,21 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     firstTimesFail(proxy)
     expect(withoutCursors(await visit(service), service)).toEqual(expected)
   })
+})
+
+test.runIf(hasServer('s3'))('a worker tries the buckets once, and its processes for jobs believe it', async () => {
+  const env = await deployment()
+  const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
+  onTestFinished(() => proxy.close())
+  const PRIVATE = { MOUNTGLASS_PRIVATE_STORE: `${env.MOUNTGLASS_STORE}-private` }
+  const worker = startWorkerProcess({ ...env, ...PRIVATE, AWS_ENDPOINT_URL_S3: proxy.url, MOUNTGLASS_LOG: 'info' })
+  for (const _ of [1, 2]) {
+    const { process: pid } = await worker.said('a process for jobs is ready')
+    process.kill(pid, 'SIGKILL')
+  }
+  await worker.said('a process for jobs is ready')
+  const tried = proxy.requests.filter(({ target }) => target.includes('/probe/')).map(({ method }) => method)
+  expect(tried.sort()).toEqual([...Array(2).fill('DELETE'), ...Array(10).fill('PUT')])
 })
 
 describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops the start with one line', () => {

@@ -59,6 +59,7 @@ async function openWorker({ settings = {}, env = {}, docs: wrap = docs => docs }
         NODE_OPTIONS: `--import ${HOSTILE}`,
         ...env,
       },
+      handover: JSON.stringify({ store: null, privateStore: null }),
       memoryMegabytes: 1_024,
       metrics,
       ...settings,

@@ -53,7 +53,7 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   async fleet() {
     const { url, remove } = await createDatabase()
     const docs = await openPostgresDocStore(openDatabase(url))
-    const blobs = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
+    const { blobs } = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
     return {
       blobs,
       docs,
