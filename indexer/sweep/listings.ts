@@ -20,12 +20,16 @@ export async function sweepListings(
 ): Promise<void> {
   await forEachOf(keysOf(docs, OWNERS_PREFIX), AT_ONCE, async key => {
     signal.throwIfAborted()
-    const listed = Listed.safeParse((await docs.read(key))?.value).data
+    const stored = await docs.read(key)
+    if (stored === null) return
+    const listed = Listed.safeParse(stored.value).data
     const header = listed && listedHeaderKey(key, listed.commit)
     // What this build cannot make out belongs to a later one.
     if (header === null || (listed === undefined && isLaterVersion(versionsOf(key)))) return
     const isHidden = listed?.hiddenSince !== undefined && Date.parse(listed.hiddenSince) < now.getTime() - HIDDEN_HOURS * HOUR_MS
     if (header !== undefined && !isHidden && (await isObject(blobs, header))) return
+    // Documents are removed without a condition, since buckets know none: what is written behind this look is written again at the next visit.
+    if ((await docs.read(key))?.etag !== stored.etag) return
     if (remove) await docs.remove(key)
     tally.documents++
   })

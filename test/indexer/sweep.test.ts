@@ -72,6 +72,13 @@ async function written({ stores }: Place, number: number, texts = [`text ${numbe
   return snapshot
 }
 
+/** Lists a repository under its owner, at the commit of the snapshot. */
+async function list({ stores }: Place, { repository, commit, header: { root } }: SmallSnapshot): Promise<void> {
+  const folder = { ...root.folder, counts: { skills: 1, documents: 0 } }
+  const owned = { ...repository, ownerId: 'test-owner' }
+  await createOwnerListings(stores.docs).keep({ repository: owned, commit, header: { root: { ...root, folder } } })
+}
+
 const textsOf = ({ stores }: Place, snapshot: SmallSnapshot) => readTexts(stores.blobs, snapshot.repository, snapshot.commit)
 const totalOf = (snapshots: object) => Object.values(snapshots).reduce((sum: number, number: number) => sum + number, 0)
 
@@ -271,13 +278,7 @@ describe('a repository that its host hides', () => {
   test('loses everything in the end, unless it is shown again', async () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
-    await createOwnerListings(all.stores.docs).keep({
-      repository: { ...repository, ownerId: 'test-owner' },
-      commit: snapshot.commit,
-      header: {
-        root: { ...snapshot.header.root, folder: { ...snapshot.header.root.folder, counts: { skills: 1, documents: 0 } } },
-      },
-    })
+    await list(all, snapshot)
     const uses = createUses(all.stores.docs, all.clock, 0)
     uses.hidden(repository.id)
     await uses.written()
@@ -535,6 +536,29 @@ describe('a store that fails', () => {
     await expect(all.sweep({ signal: stop.signal })).rejects.toThrow('interrupted')
     expect(totalOf((await all.sweep()).snapshots)).toBeGreaterThan(0)
   })
+})
+
+test('a listing that is written anew while the sweep looks at it stays', async () => {
+  const all = inMemory()
+  const [gone, fresh] = [await written(all, 1), await written(all, 2)]
+  await list(all, gone)
+  await all.stores.blobs.remove(headerKey(repository, gone.commit))
+  const { blobs } = all.stores
+  const whileLooking = placeOver(
+    {
+      ...all.stores,
+      blobs: {
+        ...blobs,
+        async readRange(key, ...range) {
+          if (key === headerKey(repository, gone.commit)) await list(all, fresh)
+          return blobs.readRange(key, ...range)
+        },
+      },
+    },
+    all.clock,
+  )
+  expect(await whileLooking.sweep()).toMatchObject({ documents: 0 })
+  expect(await createOwnerListings(all.stores.docs).of('test-owner')).toMatchObject([{ commit: fresh.commit }])
 })
 
 test('what a listing of a later version says is left to that version', async () => {
