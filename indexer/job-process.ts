@@ -16,11 +16,17 @@ export interface JobProcess {
   readonly isAlive: boolean
   /** Without what it has started; as seen last. */
   readonly residentBytes: number
-  run(job: IndexJob, options: RunOptions): Promise<JobEnd>
+  run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
   /** Lets go of it, and kills it when it has not ended soon. */
   end(reason: LetGoReason): Promise<void>
   /** How it ended. Resolves when it has, and nothing is left of it. */
   readonly ended: Promise<ProcessEnd>
+}
+
+export interface ProcessedJob {
+  end: JobEnd
+  /** The process died by itself, and nothing was heard of the job: it may have been dead before. */
+  isUnheard: boolean
 }
 
 export interface ProcessEnd {
@@ -121,9 +127,11 @@ class RunningProcess implements JobProcess {
     return this.#child.pid ?? 0
   }
 
-  async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<JobEnd> {
+  async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
+    let isHeard = false
     const saidEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
+        isHeard = true
         if (message.type === 'stage') onStage(message.stage)
         else if (message.type === 'ended') resolve(unpackEnd(message.end))
       }
@@ -136,7 +144,7 @@ class RunningProcess implements JobProcess {
     const end = await Promise.race([saidEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}
-    return end
+    return { end, isUnheard: end.status === 'crashed' && this.#reason === 'died' && !isHeard }
   }
 
   async end(reason: LetGoReason): Promise<void> {

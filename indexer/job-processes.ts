@@ -1,5 +1,6 @@
-import { type JobProcess, type JobProcessSettings, type ProcessEnd, startJobProcess } from './job-process.ts'
-import type { JobRunner } from './job-runner.ts'
+import type { IndexJob } from '#core/ports/job-queue.ts'
+import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
+import type { JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
@@ -51,6 +52,12 @@ export function createJobProcesses(settings: JobProcessesSettings, log: IndexerL
     else idle.push({ process, since: performance.now() })
   }
 
+  async function runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
+    const processed = await process.run(job, options)
+    keep(process)
+    return processed
+  }
+
   function endIdle(): void {
     while (idle.length > 1 && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds) void idle.shift()?.process.end('idle')
   }
@@ -62,10 +69,12 @@ export function createJobProcesses(settings: JobProcessesSettings, log: IndexerL
     },
 
     async run(job, options) {
-      const taken = idle.pop()?.process ?? (await start(options.signal))
-      const end = await taken.run(job, options)
-      keep(taken)
-      return end
+      const kept = idle.pop()?.process
+      if (kept) {
+        const { end, isUnheard } = await runIn(kept, job, options)
+        if (!isUnheard) return end
+      }
+      return (await runIn(await start(options.signal), job, options)).end
     },
 
     async close() {

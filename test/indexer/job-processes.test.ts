@@ -41,8 +41,8 @@ interface Options {
   docs?: (docs: DocStore) => DocStore
 }
 
-/** A worker in this process, with real processes for its jobs, until the test ends. */
-async function openWorker({ settings = {}, env = {}, docs: wrap = docs => docs }: Options = {}) {
+/** Real processes for jobs over a folder, and what they log. */
+async function openProcesses({ settings = {}, env = {} }: Options) {
   const folder = await temporaryFolder()
   const blobs = await openDiskBlobStore(folder)
   const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
@@ -66,6 +66,12 @@ async function openWorker({ settings = {}, env = {}, docs: wrap = docs => docs }
     },
     { info: note, warn: note, error: note },
   )
+  return { blobs, docs, metrics, log, note, processes }
+}
+
+/** A worker in this process, with real processes for its jobs, until the test ends. */
+async function openWorker({ docs: wrap = docs => docs, ...options }: Options = {}) {
+  const { blobs, docs, metrics, log, note, processes } = await openProcesses(options)
   const queue = createDocQueue(docs, systemClock)
   const stopping = new AbortController()
   const deps = {
@@ -130,6 +136,20 @@ test('what the processes that a job started hold counts as its memory', async ()
   expect(await queue.offer(job)).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
   const died = log.filter(({ message }) => message === 'the process of the job died')
   expect(died.map(({ reason }) => reason)).toEqual(['memory', 'memory', 'memory'])
+})
+
+test('a kept process that died before it began a job is not held against the job: another one does it', async () => {
+  const { processes, blobs, docs, log } = await openProcesses({})
+  onTestFinished(async () => {
+    await processes.close()
+    await docs.close()
+    await blobs.close()
+  })
+  const [job, { signal }] = [await jobOf('one'), new AbortController()]
+  await processes.ready(signal)
+  // In one turn: that it is gone is not known here yet.
+  process.kill(Number(log.find(({ message }) => message === 'a process for jobs is ready')?.process), 'SIGKILL')
+  expect(await processes.run(job, { signal, onStage() {} })).toMatchObject({ status: 'indexed' })
 })
 
 test('why a job fails is told with the code and the stack of where it happened', async () => {
