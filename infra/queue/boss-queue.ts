@@ -97,12 +97,21 @@ export async function openBossQueue({
       await boss.update(queue, undefined, { id: delivered.id, startAfter: HELD_SECONDS })
       return null
     }
-    // Whoever held it may have finished, record and all, before it was claimed.
-    if ((await affected(boss.touch(queue, delivered))) === 0) {
-      await records.remove(job)
-      return null
+    const lease = { ...claimed.lease, delivery: delivered.id }
+    try {
+      // Whoever held it may have finished, record and all, before it was claimed.
+      if ((await affected(boss.touch(queue, delivered))) > 0) return lease
+    } catch (error) {
+      // A lease that nobody knows of would run out, and count as a death.
+      await release(lease).catch(() => {})
+      throw error
     }
-    return { ...claimed.lease, delivery: delivered.id }
+    await records.remove(job)
+    return null
+  }
+
+  async function release(lease: Lease): Promise<void> {
+    if (await records.release(lease)) await putBack(deliveryOf(lease))
   }
 
   return {
@@ -139,9 +148,7 @@ export async function openBossQueue({
       await records.remove(lease.job)
     },
 
-    async release(lease) {
-      if (await records.release(lease)) await putBack(deliveryOf(lease))
-    },
+    release,
 
     async fail(lease, errorCode) {
       if (await records.fail(lease, errorCode)) await removeDelivered(deliveryOf(lease))

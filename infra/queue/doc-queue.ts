@@ -56,13 +56,21 @@ export function createDocQueue(
     if (claim.status !== 'leased') return null
     known.heldUntil = soon()
     // The job may have been finished, record and all, since its marker was seen. It may also have been left anew, otherwise.
-    const present = await readMarker(docs, key)
+    const present = await readMarker(docs, key).catch(async error => {
+      // A lease that nobody knows of would run out, and count as a death.
+      await release(claim.lease).catch(() => {})
+      throw error
+    })
     if (present === null) {
       await records.remove(marker)
       return null
     }
     const { offeredAt: _, ...job } = present
     return { ...claim.lease, job }
+  }
+
+  async function release(lease: Lease): Promise<void> {
+    if (await records.release(lease)) announce(lease.job)
   }
 
   return {
@@ -105,9 +113,7 @@ export function createDocQueue(
       await records.remove(lease.job)
     },
 
-    async release(lease) {
-      if (await records.release(lease)) announce(lease.job)
-    },
+    release,
 
     async fail(lease, errorCode) {
       if (await records.fail(lease, errorCode)) await removeMarker(lease.job)

@@ -141,7 +141,7 @@ describe.runIf(hasServer('postgres'))('a process that dies', () => {
   )
 })
 
-describe.runIf(hasServer('postgres'))('a worker that tells the end of a job again, since the database failed', () => {
+describe.runIf(hasServer('postgres'))('a worker whose database fails once', () => {
   /** A queue whose database fails once at each step of an end, when told to. */
   async function openStumbling() {
     const opened = await openBossDatabase()
@@ -152,44 +152,63 @@ describe.runIf(hasServer('postgres'))('a worker that tells the end of a job agai
       if (isRun) await run(statement, values)
       throw new Error('away')
     })
+    const failOnce = async (work: () => Promise<unknown>, at: number, isLastRun: boolean) => {
+      // What the queue does in the background at its start is over then.
+      await opened.clock.advance(0)
+      left = at
+      isRun = isLastRun
+      await expect(work()).rejects.toThrow('away')
+    }
     return {
       ...opened,
       queue,
+      failOnce,
       async tellTwice(tell: () => Promise<void>, at: number, isLastRun: boolean) {
-        // What the queue does in the background at its start is over then.
-        await opened.clock.advance(0)
-        left = at
-        isRun = isLastRun
-        await expect(tell()).rejects.toThrow('away')
+        await failOnce(tell, at, isLastRun)
         await tell()
       },
     }
   }
 
+  test.each([true, false])("a job that was taken just before is another's at once (run: %s)", async isRun => {
+    const { queue, failOnce, docs } = await openStumbling()
+    await queue.offer(jobOf(1))
+    // It is fetched, its record read and written, and then marked as begun.
+    await failOnce(() => queue.take('unlucky'), 4, isRun)
+    expect(await taken(queue)).toMatchObject({ fence: 2 })
+    expect((await docs.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
+  })
+
   // The record is read and written, then the job of pg-boss changes.
   const failures = [1, 2, 3].flatMap(at => [true, false].map(isRun => ({ at, isRun })))
 
-  test.each(failures)("a job that is handed back is another's at once (at statement $at, run: $isRun)", async ({ at, isRun }) => {
-    const { queue, tellTwice } = await openStumbling()
-    await queue.offer(jobOf(1))
-    const lease = await taken(queue)
-    await tellTwice(() => queue.release(lease), at, isRun)
-    expect(await taken(queue, 'other')).toMatchObject({ fence: 2 })
-  })
-
-  test.each(failures)('a death counts once, and the job waits at once (at statement $at, run: $isRun)', async ({ at, isRun }) => {
-    const { queue, tellTwice, url } = await openStumbling()
-    await queue.offer(jobOf(1))
-    for (let death = 1; death <= JOB_CRASHES; death++) {
+  test.each(failures)(
+    "a job that is handed back again is another's at once (at statement $at, run: $isRun)",
+    async ({ at, isRun }) => {
+      const { queue, tellTwice } = await openStumbling()
+      await queue.offer(jobOf(1))
       const lease = await taken(queue)
-      expect(lease.fence).toBe(death)
-      await tellTwice(() => queue.crash(lease, 'index.timeout'), at, isRun)
-    }
-    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
-    expect(await jobs(url)).toEqual([])
-  })
+      await tellTwice(() => queue.release(lease), at, isRun)
+      expect(await taken(queue, 'other')).toMatchObject({ fence: 2 })
+    },
+  )
 
-  test.each(failures)('a job that failed is gone (at statement $at, run: $isRun)', async ({ at, isRun }) => {
+  test.each(failures)(
+    'a death that is told again counts once, and the job waits at once (at statement $at, run: $isRun)',
+    async ({ at, isRun }) => {
+      const { queue, tellTwice, url } = await openStumbling()
+      await queue.offer(jobOf(1))
+      for (let death = 1; death <= JOB_CRASHES; death++) {
+        const lease = await taken(queue)
+        expect(lease.fence).toBe(death)
+        await tellTwice(() => queue.crash(lease, 'index.timeout'), at, isRun)
+      }
+      expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+      expect(await jobs(url)).toEqual([])
+    },
+  )
+
+  test.each(failures)('a job whose failure is told again is gone (at statement $at, run: $isRun)', async ({ at, isRun }) => {
     const { queue, tellTwice, url } = await openStumbling()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)

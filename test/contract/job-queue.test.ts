@@ -531,6 +531,21 @@ describe.each(DOC_STORE_DRIVERS)('index jobs over documents: $driver', ({ open }
     )
   })
 
+  test("a job that was taken by a worker which cannot read on is another's at once, and nobody died over it", async () => {
+    const { queue, docs, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    let reads = 0
+    const marker = queueKey(jobOf(1).repository, jobOf(1).commit)
+    // The first look at the marker is that of the queue, the second that of who has the job by then.
+    const failing = {
+      ...docs,
+      read: (key: string) => (key === marker && ++reads === 2 ? Promise.reject(new Error('away')) : docs.read(key)),
+    }
+    await expect(createDocQueue(failing, clock).take('unlucky')).rejects.toThrow('away')
+    expect((await taken(queue)).fence).toBe(2)
+    expect((await docs.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
+  })
+
   test('a job that was finished while a slow worker looked at the queue is not started over', async () => {
     const { queue, docs, clock } = await openQueue()
     await queue.offer(jobOf(1))
