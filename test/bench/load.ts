@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { callPaths } from './calls.ts'
+import type { Loaded } from './load-once.ts'
 import { printTable } from './measure.ts'
 import type { BenchRepository } from './repositories.ts'
 
@@ -10,25 +12,18 @@ import type { BenchRepository } from './repositories.ts'
 const MOUNTS_A_SECOND = 3_000
 const READS_A_SECOND = 300
 const SECONDS = 30
-const WARM_SECONDS = 20
-
-interface Loaded {
-  requests: number
-  errors: number
-  p50: number
-  p99: number
-  max: number
-}
+const WARM_SECONDS = 40
 
 export async function measureLoad(root: string, repositories: readonly BenchRepository[]): Promise<void> {
-  const env = {
-    MOUNTGLASS_LOCAL_REPOSITORIES: root,
+  const github = await startFakeGitHub({ root })
+  const service = await startService({
+    MOUNTGLASS_GITHUB_URL: github.origins.web,
+    MOUNTGLASS_GITHUB_API_URL: github.origins.api,
     MOUNTGLASS_STORE: `disk:${join(root, 'load-store')}`,
     MOUNTGLASS_LOG: 'warn',
-  }
-  const service = await startService(env)
+  })
   try {
-    const addresses = repositories.map(({ owner, name }) => `/local/${owner}/${name}`)
+    const addresses = repositories.map(({ owner, name }) => `/gh/${owner}/${name}`)
     const reads = (await Promise.all(addresses.map(address => callPaths(service, address)))).flat()
     const mounts = addresses.map(address => `/api/v1/mounts${address}`)
     // Caches fill and the heap takes its size: what is measured is bearing it, not coming to it.
@@ -63,6 +58,7 @@ export async function measureLoad(root: string, repositories: readonly BenchRepo
     ])
   } finally {
     await service.stop()
+    await github.close()
   }
 }
 
