@@ -125,7 +125,7 @@ async function measurePacking(env: Env, root: string, repositories: readonly Ben
       target: isLarge ? '<= 6' : '<= .3',
     })
   }
-  printTable('Publishing what is in memory, without a search section (median of 3)', rows)
+  printTable('Publishing what is known, without a search section (median of 3)', rows)
 }
 
 /** Reads that a first call takes at most. Those of find are mostly the search section's, which may take 16 in its five rounds. */
