@@ -30,10 +30,15 @@ export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMou
     case 'failed':
       return { ...facts, index: { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt } }
     case 'ready':
-      return await mount.snapshot.answer(`mount ${JSON.stringify(facts)}`, async () => {
+      return await mount.snapshot.answer(`mount ${keyOf(facts)}`, async () => {
         return Object.freeze({ ...facts, index: await describeFolder(mount) })
       })
   }
+}
+
+/** Everything that is said beside what the snapshot says. */
+function keyOf({ repository, ...facts }: Omit<Mount, 'index'>): string {
+  return JSON.stringify([...Object.values(repository), ...Object.values(facts)])
 }
 
 /** A mount of the root is answered from the header alone, one of a folder from the tables. */

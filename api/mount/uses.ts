@@ -49,6 +49,7 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
   const hiddenIds = new LRUCache<string, true>({ max: REMEMBERED_NAMES })
   const waiting = new Map<string, () => Promise<void>>()
   const closing = new AbortController()
+  const days = createDays()
   let working: Promise<void> | null = null
 
   /** @param what anything that is the same while there is nothing new to write under the name */
@@ -91,8 +92,8 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
 
   return {
     opened({ name, repository, commit, ref }) {
-      const seenAt = clock.now().toISOString()
-      const day = seenAt.slice(0, DAY_CHARACTERS)
+      const now = clock.now()
+      const day = days.of(now)
       const { id, host, owner, name: spelled } = repository
       ids.set(nameOf(name), id)
       ids.set(nameOf({ host, owner, repository: spelled }), id)
@@ -100,7 +101,7 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
       note(`read ${id} ${commit}`, day, () => writeLater(docs, readMarkKey(repository, commit), { day }, isReadLater))
       if (ref === null) return
       note(`ref ${id} ${ref}`, `${commit} ${day}`, () => {
-        return writeLater(docs, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt }, isSeenLater)
+        return writeLater(docs, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt: now.toISOString() }, isSeenLater)
       })
     },
 
@@ -124,6 +125,23 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
 }
 
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
+
+/** Spells days as `YYYY-MM-DD`: every request asks for the same one. */
+function createDays(): { of(instant: Date): string } {
+  let number = Number.NaN
+  let spelled = ''
+  return {
+    of(instant) {
+      const day = Math.floor(instant.getTime() / DAY_MILLISECONDS)
+      if (day !== number) {
+        number = day
+        spelled = instant.toISOString().slice(0, DAY_CHARACTERS)
+      }
+      return spelled
+    },
+  }
+}
 
 function nameOf({ host, owner, repository }: RepositoryName): string {
   return `${host}/${owner}/${repository}`
