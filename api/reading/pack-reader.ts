@@ -20,6 +20,9 @@ interface Part {
 
 /** A gap below this costs less to read than another request. */
 const GAP_BYTES = 16 * 1024
+/** With more requests to one pack at once than these, wider gaps are read as well: each waits for the slowest of them. */
+const REQUESTS = 5
+const WIDE_GAP_BYTES = 48 * 1024
 
 export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReader {
   let waiting = new Map<string, Part[]>()
@@ -27,7 +30,7 @@ export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReade
   function readWaiting(): void {
     const packs = waiting
     waiting = new Map()
-    for (const [key, parts] of packs) for (const group of groupParts(parts)) void readGroup(key, group)
+    for (const [key, parts] of packs) for (const group of joinNearest(groupParts(parts))) void readGroup(key, group)
   }
 
   async function readGroup(key: string, { start, end, parts }: Group): Promise<void> {
@@ -72,6 +75,19 @@ function groupParts(parts: readonly Part[]): Group[] {
       group.end = Math.max(group.end, part.end)
       group.parts.push(part)
     }
+  }
+  return groups
+}
+
+/** Joins the nearest neighbours until there are no more than `REQUESTS`, or none is near. */
+function joinNearest(groups: Group[]): Group[] {
+  const gapBefore = (index: number) => (groups[index]?.start ?? 0) - (groups[index - 1]?.end ?? 0)
+  while (groups.length > REQUESTS) {
+    let nearest = 1
+    for (let index = 2; index < groups.length; index++) if (gapBefore(index) < gapBefore(nearest)) nearest = index
+    const [left, right] = [groups[nearest - 1], groups[nearest]]
+    if (!left || !right || gapBefore(nearest) >= WIDE_GAP_BYTES) break
+    groups.splice(nearest - 1, 2, { start: left.start, end: right.end, parts: [...left.parts, ...right.parts] })
   }
   return groups
 }
