@@ -1,6 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { GitError, type GitResources, runGit, startGit } from './process.ts'
+import { GitError, type GitResources, startGit } from './process.ts'
 import { type RemoteOptions, receivePack, type WantedPack } from './upload-pack.ts'
 
 export interface FetchOptions extends RemoteOptions {
@@ -48,37 +46,19 @@ export async function fetchSmallBlobs(options: FetchOptions, commit: string, max
   await fetchPack(options, { wants: [commit], depth: 1, filter: `blob:limit=${maxBytes + 1}` })
 }
 
-/** Whether the host gives out a commit under this id. @throws as `fetchTrees` */
-export async function isCommit(options: FetchOptions, oid: string): Promise<boolean> {
-  await fetchPack(options, { wants: [oid], filter: 'tree:0', depth: 1 })
-  return (await commitsAmong([oid], options)).length > 0
+/** Fetches a commit alone, without its tree. @throws as `fetchTrees` */
+export async function fetchCommit(options: FetchOptions, commit: string): Promise<void> {
+  await fetchPack(options, { wants: [commit], filter: 'tree:0', depth: 1 })
 }
 
-/** Fetches the commits behind the tips, without trees, and tells whether one leads to this one. @throws as `fetchTrees` */
-export async function isInHistory(options: FetchOptions, commit: string, tips: Iterable<string>): Promise<boolean> {
-  const { gitDir, signal } = options
-  const oids = [...new Set(tips)]
-  if (oids.length === 0) return false
-  await fetchPack(options, { wants: oids, filter: 'tree:0' })
-  const commits = await commitsAmong([commit, ...oids], options)
-  if (commits[0] !== commit) return false
-  // Under names of our own: those of the host decide nothing here. In one file, since there may be a hundred thousand.
-  const refs = commits.slice(1).map((oid, index) => `${oid} refs/heads/${`${index}`.padStart(7, '0')}\n`)
-  await writeFile(join(gitDir, 'packed-refs'), refs.join(''))
-  const args = ['for-each-ref', '--count=1', '--format=%(refname)', `--contains=${commit}`, 'refs/heads']
-  return (await runGit(args, { gitDir, signal })).length > 0
-}
-
-const LISTED_BYTES = 64 * 1024 * 1024
-
-/** Those of the objects that are commits and at hand. */
-async function commitsAmong(oids: readonly string[], { gitDir, signal }: FetchOptions): Promise<string[]> {
-  const input = oids.map(oid => `${oid}\n`).join('')
-  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input, maxOutputBytes: LISTED_BYTES })
-  return output
-    .toString()
-    .split('\n')
-    .flatMap(line => /^([0-9a-f]{40}) commit /.exec(line)?.[1] ?? [])
+/**
+ * Fetches the commits behind the tips, without trees.
+ *
+ * @param haves commits behind which everything is at hand. The host leaves it out as far as it knows them
+ * @throws as `fetchTrees`
+ */
+export async function fetchCommits(options: FetchOptions, tips: readonly string[], haves: readonly string[]): Promise<void> {
+  await fetchPack(options, { wants: tips, haves, filter: 'tree:0' })
 }
 
 /** The pack goes from the host through our hands into a git that knows no network, no address and no token. */

@@ -74,6 +74,8 @@ export async function listRefs(options: RemoteOptions, prefixes: readonly string
 export interface WantedPack {
   /** Ids of objects. */
   wants: readonly string[]
+  /** Ids of commits. What lies behind them is not sent. */
+  haves?: readonly string[]
   /** What of the objects behind them is left out: `blob:none`, `tree:0`. */
   filter?: string
   /** Commits of a history. Default: all. */
@@ -81,11 +83,15 @@ export interface WantedPack {
 }
 
 /** Has the host pack objects, in one request, and writes the pack. @throws RemoteRefusal, or another Error with what the host says */
-export async function receivePack(options: RemoteOptions, { wants, filter, depth }: WantedPack, into: Writable): Promise<void> {
+export async function receivePack(
+  options: RemoteOptions,
+  { wants, haves = [], filter, depth }: WantedPack,
+  into: Writable,
+): Promise<void> {
   const lines: SentPacket[] = ['command=fetch', DELIMITER, 'ofs-delta', 'no-progress']
   if (depth !== undefined) lines.push(`deepen ${depth}`)
   if (filter !== undefined) lines.push(`filter ${filter}`)
-  lines.push(...wants.map(oid => `want ${oid}`), 'done')
+  lines.push(...wants.map(oid => `want ${oid}`), ...haves.map(oid => `have ${oid}`), 'done')
   await ask(options, lines, async source => {
     for (let section = await readLine(source); section !== 'packfile'; section = await readLine(source)) {
       // Where the history is cut off is of no use to anyone who asks for no parents.

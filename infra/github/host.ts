@@ -148,7 +148,7 @@ class GitHubHost implements GitHost {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#reading.close()
+    await Promise.all([this.#reading.close(), this.#pins.close()])
   }
 }
 

@@ -1,10 +1,10 @@
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { isCommit, isInHistory } from '#infra/git/fetch.ts'
-import { createGate } from '#infra/git/gate.ts'
+import { GateFull } from '#infra/git/gate.ts'
+import { createHistories } from '#infra/git/histories.ts'
+import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
-import { openScratch } from '#infra/git/view.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
 import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
@@ -27,29 +27,27 @@ export interface PinsOptions {
 export interface Pins {
   /** The commit where a branch or tag of the repository leads to it. It does so for ever. */
   resolve(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble>
+  /** After `closing`. */
+  close(): Promise<void>
 }
 
 const FOR_EVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
 const HELD_PINS = 20_000
-/** However many hashes are tried of which the host knows nothing, branches and tags are listed once in so long. */
+/** However many hashes are tried that lead nowhere, branches and tags are listed once in so long. */
 const UNKNOWN_SECONDS = 30
-const PROOF_SECONDS = 60
-/** Histories fetched at once; each may take hundreds of megabytes on disk. */
-const HISTORIES = 2
-/** Proofs that may wait for their turn; whoever comes then is told to come again. */
-const WAITING = 16
+/** As many wait for proofs as may. */
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 10 }
 
 /**
  * The host gives out, under the name of a repository, the commits of all its forks as well. So a commit given by its hash is
  * shown to belong: by a comparison with the default branch, which most do; else since a branch or tag points at it; else by the
- * history of all of them. The host's quota pays for the first only, and where it cannot be asked, git can.
+ * history of all of them, which is kept for a while. The host's quota pays for the first only, and where it cannot be asked, git can.
  */
 export function createPins({ api, tips, remoteOf, hasGit, patienceMs, clock, closing }: PinsOptions): Pins {
   /** By id and hash. */
   const cache = new AnswerCache<CommitSha>({ capacity: HELD_PINS, patienceMs, clock })
-  const throughGate = createGate(HISTORIES)
-  let pending = 0
+  const histories = createHistories({ clock, closing })
+  const tipSets = new WeakMap<TipList, TipSet>()
 
   async function prove(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
     const { owner, name, defaultBranch } = repository
@@ -71,33 +69,33 @@ export function createPins({ api, tips, remoteOf, hasGit, patienceMs, clock, clo
     if (refs.some(ref => ref.startsWith('refs/heads/')) || (refs.length > 0 && existence === 'commit')) return belonging
     if (existence === 'nothing' && refs.length === 0) return { status: 'missing' }
     if (!hasGit) return UNAVAILABLE
-    if (pending >= HISTORIES + WAITING) return BUSY
-    pending++
+    const source = { id: repository.id, remote: remoteOf(repository) }
+    const tipSet = tipSetOfList(listed.value)
     try {
-      const isProven = await throughGate(() => askGit(repository, commit, refs.length > 0, listed.value))
+      // Of what a tag points at, only what it is remains to be seen.
+      const isProven = await (refs.length > 0 ? histories.isCommit(source, commit) : histories.leadTo(source, tipSet, commit))
       return isProven ? belonging : { status: 'missing' }
-    } catch {
-      return UNAVAILABLE
-    } finally {
-      pending--
+    } catch (error) {
+      return error instanceof GateFull ? BUSY : UNAVAILABLE
     }
   }
 
-  /** @param isTagged only what it is remains to be seen */
-  async function askGit(repository: HostRepository, commit: CommitSha, isTagged: boolean, tips: TipList): Promise<boolean> {
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(PROOF_SECONDS * 1000)])
-    const { gitDir, remove } = await openScratch()
-    try {
-      const options = { gitDir, remote: remoteOf(repository), signal }
-      return isTagged ? await isCommit(options, commit) : await isInHistory(options, commit, tips.values())
-    } finally {
-      await remove()
-    }
+  function tipSetOfList(list: TipList): TipSet {
+    const known = tipSets.get(list) ?? tipSetOf(list.values())
+    tipSets.set(list, known)
+    return known
   }
 
   return {
-    resolve: (repository, commit) => cache.get(`${repository.id} ${commit}`, FOR_EVER, () => prove(repository, commit)),
+    resolve: (repository, commit) => {
+      return cache.get(keyOf(repository, commit), FOR_EVER, () => prove(repository, commit))
+    },
+    close: () => histories.close(),
   }
+}
+
+function keyOf(repository: HostRepository, commit: CommitSha): string {
+  return `${repository.id} ${commit}`
 }
 
 /** What a comparison tells of its commit. Of unrelated histories it says that there is nothing in common, by the status of a missing one. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { BlobSelection, GitHost, TreeEntry } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
+import { HISTORY_BOUNDS } from '#infra/git/histories.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
@@ -338,6 +339,81 @@ describe('a pinned commit', () => {
     expect(await look(original, root)).toEqual(ok(root))
     // It would be read, so the check is all that stands before it.
     expect(await listAt(host, original, impostor)).toMatchObject({ entries: [{ path: 'SKILL.md' }] })
+  })
+
+  describe('of a fork', () => {
+    let original: TestRepository
+    let fork: TestRepository
+    let root: CommitSha
+
+    beforeEach(async () => {
+      github.limits.set('anonymous', 1_000_000)
+      ;({ original, fork, root } = await createForked())
+    })
+
+    /** A repository with two branches, and a fork of it that has one more commit of its own for every call of `evil`. */
+    async function createForked() {
+      const [original, fork] = [await create(), await create()]
+      const root = await original.commit({ 'SKILL.md': 'trusted' })
+      await fork.commit({ 'SKILL.md': 'trusted' })
+      await original.commit({ 'SKILL.md': 'side' }, { branch: 'side' })
+      await shownAs(fork, { forkOf: await shownAs(original) })
+      return { original, fork, root }
+    }
+
+    const evil = (name: string | number, of = fork) =>
+      of.commit({ 'SKILL.md': `evil ${name}` }, { branch: `evil-${name}`, parent: root })
+    const fetches = () => github.log.git.filter(({ git }) => git?.command === 'fetch').map(({ git }) => git)
+
+    test('costs one history, however many are asked for', async () => {
+      const impostors: CommitSha[] = []
+      for (let name = 0; name < 20; name++) impostors.push(await evil(name))
+      const answers = await Promise.all(impostors.slice(0, 10).map(commit => look(original, commit)))
+      expect(answers).toEqual(answers.map(() => MISSING))
+      for (const commit of impostors.slice(10)) expect(await look(original, commit)).toEqual(MISSING)
+      expect(fetches()).toHaveLength(1)
+    })
+
+    test('is found within a minute of being pushed, and brings only what is new', async () => {
+      const change = { 'SKILL.md': 'a gift' }
+      const given = await fork.commit(change, { branch: 'gift', parent: root, date: 1_800_000_000 })
+      expect(await look(original, given)).toEqual(MISSING)
+      expect(await original.commit(change, { branch: 'gift', parent: root, date: 1_800_000_000 })).toBe(given)
+      const next = await original.commit({ 'SKILL.md': 'more' }, { branch: 'gift' })
+      github.clock.advance(60)
+      github.log.clear()
+      expect(await look(original, given)).toEqual(ok(given))
+      expect(fetches()).toMatchObject([{ wants: 1, haves: 2, filter: 'tree:0' }])
+      expect(await look(original, next)).toEqual(ok(next))
+    })
+
+    test('is missing as well when it was in a branch that is gone, though its history is kept', async () => {
+      const withdrawn = await original.commit({ 'SKILL.md': 'oops' }, { branch: 'side' })
+      await original.commit({ 'SKILL.md': 'more' }, { branch: 'side' })
+      expect(await look(original, await evil('one'))).toEqual(MISSING)
+      await original.git('update-ref', '-d', 'refs/heads/side')
+      github.clock.advance(60)
+      github.log.clear()
+      expect(await look(original, withdrawn)).toEqual(MISSING)
+      expect(await look(original, root)).toEqual(ok(root))
+      expect(fetches()).toEqual([])
+    })
+
+    test('leaves the histories of a few repositories on the disk, and none when the host is closed', async () => {
+      const several = [{ original, fork }]
+      while (several.length <= HISTORY_BOUNDS.repositories) several.push(await createForked())
+      for (const one of several) expect(await look(one.original, await evil('one', one.fork))).toEqual(MISSING)
+      while ((await readdir(temporary)).length > HISTORY_BOUNDS.repositories)
+        await new Promise(resolve => setTimeout(resolve, 10))
+      expect(await readdir(temporary)).toHaveLength(HISTORY_BOUNDS.repositories)
+      // The one that was asked for last is kept, the one before all others is not.
+      github.log.clear()
+      for (const one of [several.at(-1), several[0]])
+        expect(one && (await look(one.original, await evil('two', one.fork)))).toEqual(MISSING)
+      expect(fetches()).toHaveLength(1)
+      await host.close()
+      expect(await readdir(temporary)).toEqual([])
+    })
   })
 
   test('of what was pushed just now is found at once, and its name within a minute, whatever was asked before', async () => {

@@ -1,0 +1,169 @@
+import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { FetchTooLarge } from '#infra/git/fetch.ts'
+import { createHistories, HISTORY_BOUNDS, type Histories, type HistoriesOptions, surplusAmong } from '#infra/git/histories.ts'
+import { tipSetOf, tipsToName } from '#infra/git/history.ts'
+import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
+import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+
+let repositories: TestRepositories
+let repository: TestRepository
+let github: FakeGitHub
+let temporary: string
+let closing: AbortController
+let histories: Histories
+let created = 0
+const usualTemporary = process.env.TMPDIR
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  temporary = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
+  process.env.TMPDIR = temporary
+  github = await startFakeGitHub({ root: repositories.root })
+})
+
+beforeEach(async () => {
+  github.reset()
+  repository = await create()
+  histories = open()
+})
+
+afterEach(async () => {
+  closing.abort()
+  await histories.close()
+  expect(await readdir(temporary)).toEqual([])
+})
+
+afterAll(async () => {
+  await github.close()
+  if (usualTemporary === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usualTemporary
+  await Promise.all([repositories.remove(), rm(temporary, { recursive: true })])
+})
+
+const create = () => repositories.create('acme', `tools-${++created}`)
+
+/** Is closed with the test. */
+function open(options: Partial<HistoriesOptions> = {}): Histories {
+  closing = new AbortController()
+  histories = createHistories({ clock: { now: () => new Date(github.clock.now()) }, closing: closing.signal, ...options })
+  return histories
+}
+
+function ask(commit: string, tips: readonly string[], of = repository): Promise<boolean> {
+  const remote = { url: `${github.origins.web}/acme/${of.name}.git`, authorization: null }
+  return histories.leadTo({ id: of.name, remote }, tipSetOf(tips), commit)
+}
+
+const fetches = () => github.log.git.map(({ git }) => [git?.wants, git?.haves])
+const none = 'f'.repeat(40)
+
+/** Until something happens that nobody is told of. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 10))
+}
+
+test('a commit is in the history of what leads to it, and what a tag points at need not be a commit', async () => {
+  const first = await repository.commit({ a: '1' })
+  const second = await repository.commit({ a: '2' })
+  const other = await repository.commit({ a: '3' }, { branch: 'other', parent: first })
+  const tree = await repository.oidAt(first, '')
+  for (const [commit, tips, isIn] of [
+    [first, [second], true],
+    [second, [second, tree], true],
+    [second, [first, tree], false],
+    [other, [second], false],
+    [other, [second, other], true],
+    [first, [tree], false],
+    [tree, [second, tree], false],
+    [none, [second], false],
+    [none, [], false],
+  ] as const) {
+    expect(await ask(commit, tips)).toBe(isIn)
+  }
+})
+
+test('a history is fetched once for the same tips, then what was added to it, and after many times all of it again', async () => {
+  const tips = [await repository.commit({ a: '0' }), await repository.commit({ b: '0' }, { branch: 'side', parent: null })]
+  for (let change = 1; change <= 22; change++) {
+    expect(await ask(none, tips)).toBe(false)
+    expect(await ask(tips[0] as string, tips)).toBe(true)
+    tips[0] = await repository.commit({ a: `${change}` })
+  }
+  expect(fetches()).toEqual([[2, 0], ...Array.from({ length: 20 }, () => [1, 2]), [2, 0]])
+})
+
+test('those who wait for a fetch that fails share its end; whoever comes then tries again', async () => {
+  const tips = [await repository.commit({ a: 'a' })]
+  // On a connection that was used before, it is asked once more.
+  github.faults.add({ status: 500, body: '', delaySeconds: 0.1 })
+  const answers = await Promise.allSettled(Array.from({ length: 10 }, () => ask(none, tips)))
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'rejected'))
+  expect(fetches()).toHaveLength(1)
+  expect(await ask(none, tips)).toBe(false)
+  expect(fetches()).toHaveLength(2)
+})
+
+test('a repository whose history does not come keeps no other waiting, however much is asked of it', async () => {
+  const [tips, other] = [[await repository.commit({ a: 'a' })], await create()]
+  const commit = await other.commit({ a: 'a' })
+  github.faults.add({ stall: true, times: 99, match: { path: new RegExp(`/${repository.name}\\.git/`) } })
+  const asked = Promise.allSettled(Array.from({ length: 60 }, () => ask(none, tips)))
+  expect(await ask(commit, [commit], other)).toBe(true)
+  expect(fetches()).toHaveLength(2)
+  closing.abort()
+  const refusals = (await asked).map(answer => answer.status === 'rejected' && answer.reason.name)
+  expect(refusals.filter(name => name === 'GateFull')).toHaveLength(28)
+  expect(refusals.filter(name => name === 'AbortError')).toHaveLength(32)
+})
+
+test('a repository that takes too much is not tried again for ten minutes', async () => {
+  const tips = [await repository.commit({ a: 'a' }, { message: Array.from({ length: 2_000 }, (_, index) => index).join() })]
+  open({ resources: { cpuSeconds: 60, fileBytes: 512 } })
+  await expect(ask(none, tips)).rejects.toThrow(FetchTooLarge)
+  github.clock.advance(599)
+  await expect(ask(none, tips)).rejects.toThrow(FetchTooLarge)
+  expect(fetches()).toHaveLength(1)
+  github.clock.advance(2)
+  await expect(ask(none, tips)).rejects.toThrow(FetchTooLarge)
+  expect(fetches()).toHaveLength(2)
+})
+
+describe('what is kept', () => {
+  test('goes when its time is over', async () => {
+    open({ bounds: { ...HISTORY_BOUNDS, milliseconds: 1 } })
+    const tips = [await repository.commit({ a: 'a' })]
+    expect(await ask(none, tips)).toBe(false)
+    await until(async () => (await readdir(temporary)).length === 0)
+    expect(await ask(none, tips)).toBe(false)
+    expect(fetches()).toHaveLength(2)
+  })
+
+  test('goes when it takes too much of the disk', async () => {
+    open({ bounds: { ...HISTORY_BOUNDS, bytes: 1 } })
+    expect(await ask(none, [await repository.commit({ a: 'a' })])).toBe(false)
+    await until(async () => (await readdir(temporary)).length === 0)
+  })
+
+  const held = (name: string, bytes: number, more = {}) => ({ name, bytes, isUsed: false, isOld: false, ...more })
+
+  test.each([
+    ['few and small', [held('a', 1), held('b', 1)], []],
+    ['too many', [held('a', 1), held('b', 1), held('c', 1), held('d', 1)], ['a']],
+    ['too many, in use', [held('a', 1, { isUsed: true }), held('b', 1), held('c', 1), held('d', 1)], ['b']],
+    ['too large', [held('a', 5), held('b', 5), held('c', 5)], ['a']],
+    ['too large alone', [held('a', 1), held('b', 11)], ['b']],
+    ['old', [held('a', 1), held('b', 1, { isOld: true }), held('c', 1, { isOld: true, isUsed: true })], ['b']],
+    ['too many but for an old one', [held('a', 1), held('b', 1), held('c', 1), held('d', 1, { isOld: true })], ['d']],
+  ])('and is %s', (_, all, expected) => {
+    expect(surplusAmong(all, { repositories: 3, bytes: 10 }).map(({ name }) => name)).toEqual(expected)
+  })
+})
+
+test('of many earlier tips those are named that moved, and then as many others as a request bears', () => {
+  const oids = Array.from({ length: 1_500 }, (_, index) => index.toString(16).padStart(40, '0'))
+  const named = tipsToName(oids, new Set(oids.slice(0, 1_499)))
+  expect(named).toEqual([oids[1_499], ...oids.slice(0, 999)])
+})
