@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
@@ -47,9 +48,22 @@ export function createPins({ api, tips, remoteOf, hasGit, patienceMs, clock, clo
   /** By id and hash. */
   const cache = new AnswerCache<CommitSha>({ capacity: HELD_PINS, patienceMs, clock })
   const histories = createHistories({ clock, closing })
+  /** By id and hash: the tips of which git has shown that none leads there. While they stay, nobody has to show it again. */
+  const refuted = new LRUCache<string, TipSet['fingerprint']>({ max: HELD_PINS })
   const tipSets = new WeakMap<TipList, TipSet>()
 
   async function prove(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+    return (await isStillRefuted(repository, commit)) ? { status: 'missing' } : ask(repository, commit)
+  }
+
+  async function isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
+    const fingerprint = refuted.get(keyOf(repository, commit))
+    if (fingerprint === undefined) return false
+    const listed = await tips.list(repository, UNKNOWN_SECONDS)
+    return listed.status === 'ok' && tipSetOfList(listed.value).fingerprint === fingerprint
+  }
+
+  async function ask(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
     const { owner, name, defaultBranch } = repository
     const belonging = { status: 'ok', value: commit } as const
     const compared = await api.get('/repos/{owner}/{repo}/compare/{basehead}', {
@@ -74,7 +88,9 @@ export function createPins({ api, tips, remoteOf, hasGit, patienceMs, clock, clo
     try {
       // Of what a tag points at, only what it is remains to be seen.
       const isProven = await (refs.length > 0 ? histories.isCommit(source, commit) : histories.leadTo(source, tipSet, commit))
-      return isProven ? belonging : { status: 'missing' }
+      if (isProven) return belonging
+      refuted.set(keyOf(repository, commit), tipSet.fingerprint)
+      return { status: 'missing' }
     } catch (error) {
       return error instanceof GateFull ? BUSY : UNAVAILABLE
     }

@@ -374,6 +374,18 @@ describe('a pinned commit', () => {
       expect(fetches()).toHaveLength(1)
     })
 
+    test('is asked about no more while branches and tags stay, but for where they are', async () => {
+      const impostor = await evil('one')
+      expect(await look(original, impostor)).toEqual(MISSING)
+      for (let minute = 0; minute < 4; minute++) {
+        github.clock.advance(60)
+        github.log.clear()
+        expect(await look(original, impostor)).toEqual(MISSING)
+        expect(asked()).toEqual([])
+        expect(github.log.git.map(({ git }) => git?.command)).toEqual(['ls-refs'])
+      }
+    })
+
     test('is found within a minute of being pushed, and brings only what is new', async () => {
       const change = { 'SKILL.md': 'a gift' }
       const given = await fork.commit(change, { branch: 'gift', parent: root, date: 1_800_000_000 })
