@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPackReader } from '#api/reading/pack-reader.ts'
 
-const PACK = Uint8Array.from({ length: 100_000 }, (_, index) => index % 251)
+const PACK = Uint8Array.from({ length: 400_000 }, (_, index) => index % 251)
 
 function countingReader() {
   const gets: string[] = []
@@ -36,6 +36,18 @@ test('a gap of 16 KiB is not read, one byte less is', async () => {
   expect(gets).toEqual(['a 0+10', 'a 16394+16403'])
 })
 
+test('of more than five reads the nearest are joined, over gaps below 48 KiB', async () => {
+  const { packs, gets } = countingReader()
+  const offsets = [0, 30_000, 50_000, 110_000, 150_000, 220_000, 330_000]
+  const parts = await Promise.all(offsets.map(offset => packs.read('a', offset, 10)))
+  expect(gets).toEqual(['a 0+50010', 'a 110000+10', 'a 150000+10', 'a 220000+10', 'a 330000+10'])
+  for (const [index, offset] of offsets.entries()) expect(parts[index]).toEqual(PACK.subarray(offset, offset + 10))
+
+  gets.length = 0
+  await Promise.all([0, 60_000, 120_000, 180_000, 240_000, 300_000, 360_000].map(offset => packs.read('a', offset, 10)))
+  expect(gets).toHaveLength(7)
+})
+
 test('parts of different packs, and of different turns, are different reads', async () => {
   const { packs, gets } = countingReader()
   await Promise.all([packs.read('a', 0, 10), packs.read('b', 0, 10)])
@@ -46,9 +58,9 @@ test('parts of different packs, and of different turns, are different reads', as
 test('a pack that ends early refuses the parts behind its end alone', async () => {
   const { packs } = countingReader()
   const [whole, cut, behind] = await Promise.allSettled([
-    packs.read('a', 99_000, 1_000),
-    packs.read('a', 99_500, 501),
-    packs.read('a', 100_100, 1),
+    packs.read('a', 399_000, 1_000),
+    packs.read('a', 399_500, 501),
+    packs.read('a', 400_100, 1),
   ])
   expect(whole.status).toBe('fulfilled')
   expect([cut, behind]).toEqual([cutShort, cutShort])
