@@ -25,6 +25,7 @@ import { createJobRecords } from './job-records.ts'
  * | yes    | failed, not due | failed; the worker died before it removed the marker, so `take` removes it     |
  * | no     | failed          | failed; an offer leaves a marker again once the retry is due                   |
  * | no     | leased          | done; the worker died before it removed the record, which the next offer reuses |
+ * | no     | released        | done; a worker that came too late could not see that, and handed it back; so too |
  */
 export function createDocQueue(
   docs: DocStore,

@@ -17,8 +17,8 @@ const hasServers = (place: PlaceKind) => SERVERS_OF[place].every(hasServer)
 const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSeconds: number }[] = [
   // pg-boss takes longer to notice that a worker is silent.
   { place: 'disk + postgres', kills: 5, pauses: 1, pauseSeconds: 17 },
-  { place: 'disk', kills: 4, pauses: 2, pauseSeconds: 2.6 },
-  { place: 's3', kills: 4, pauses: 2, pauseSeconds: 2.6 },
+  { place: 'disk', kills: 4, pauses: 2, pauseSeconds: 4 },
+  { place: 's3', kills: 4, pauses: 2, pauseSeconds: 4 },
 ]
 
 describe.concurrent('4 processes that do 24 jobs while they are killed and stand still', () => {

@@ -7,7 +7,7 @@
  *   header <commit> created|exists
  *   counted, or unsure where the store does not say whether it did
  *   ending <commit> <fence>
- *   ended <commit> <fence> finished|late|lost      late: when it came to its end somebody else had the job
+ *   ended <commit> <fence> finished|released|late|lost      late: when it came to its end somebody else had the job
  *   problem <text>
  *
  * `race-program.ts <name> <milliseconds of a job>`
@@ -52,12 +52,8 @@ const queue: JobQueue = {
     current = lease
     return lease
   },
-  async finish(lease) {
-    const isOwn = await holds(infra.docs, lease)
-    print(`ending ${lease.job.commit} ${lease.fence}`)
-    await infra.queue.finish(lease)
-    end(lease, isOwn ? 'finished' : 'late')
-  },
+  finish: lease => tellEnd(lease, 'finished', infra.queue.finish),
+  release: lease => tellEnd(lease, 'released', infra.queue.release),
 }
 
 const runner: JobRunner = {
@@ -104,7 +100,16 @@ function print(line: string): void {
   writeSync(1, `${line}\n`)
 }
 
-function end(lease: Lease, how: 'finished' | 'late' | 'lost'): void {
+type End = 'finished' | 'released' | 'late' | 'lost'
+
+async function tellEnd(lease: Lease, how: End, tell: (lease: Lease) => Promise<void>): Promise<void> {
+  print(`ending ${lease.job.commit} ${lease.fence}`)
+  const isOwn = await holds(infra.docs, lease)
+  await tell(lease)
+  end(lease, isOwn ? how : 'late')
+}
+
+function end(lease: Lease, how: End): void {
   print(`ended ${lease.job.commit} ${lease.fence} ${how}`)
   current = null
 }

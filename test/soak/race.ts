@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { JobRecord } from '#core/snapshot/index-state.ts'
-import { headerKey, jobKey } from '#core/snapshot/keys.ts'
+import { headerKey, jobKey, queueKey } from '#core/snapshot/keys.ts'
 import type { Infra } from '#infra/open.ts'
 import { createRandom } from '../support/random.ts'
 import { readTexts } from '../support/small-snapshots.ts'
@@ -33,7 +33,7 @@ export interface RaceReport {
   duplicateFences: number
   doubleManifests: number
   manifestsPresent: number
-  /** Jobs of which no document tells any more. A worker that dies between its last two steps leaves one, which harms nobody. */
+  /** Jobs of which no document tells any more. Those whose marker alone is gone are done as well: the queue says how that comes. */
   readyDocs: number
   /** Workers that stood still while another took their job, and those of them that noticed. */
   overlapped: number
@@ -49,6 +49,7 @@ const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
 const JOB_MS = 300
 const HEARING_MS = 50
 const PATIENCE_SECONDS = 180
+const NOTICE_SECONDS = 10
 
 /** Has processes do jobs of one queue while they are killed and stopped, and looks at what they leave. */
 export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd): Promise<RaceReport> {
@@ -127,7 +128,7 @@ interface Taking {
 
 interface Pause extends Taking {
   worker: Program
-  /** It stood still while it told the queue that the job is done: it had seen before that the job was its own. */
+  /** It stood still while it told the queue of the end: it may have seen before that the job was its own. */
   isEnding: boolean
   isOver: Promise<void>
 }
@@ -141,6 +142,7 @@ async function disturb(
   const random = createRandom('race', seed)
   const deaths = new Map<string, number>()
   const paused: Pause[] = []
+  const standing = new Set<Program>()
   const starting: Promise<unknown>[] = []
   const all = kills + pauses
   for (let turn = 0; turn < all; turn++) {
@@ -149,7 +151,7 @@ async function disturb(
     await until(
       () => {
         if (!isDue()) return false
-        const busy = workers.filter(worker => isVictim(worker, deaths))
+        const busy = workers.filter(worker => isVictim(worker, deaths) && !standing.has(worker))
         victim = busy[Math.floor(random() * busy.length)]
         return victim !== undefined
       },
@@ -167,11 +169,13 @@ async function disturb(
     deaths.set(commit, (deaths.get(commit) ?? 0) + 1)
     // The first are the pauses, since their ends take longest to come.
     if (paused.length < pauses) {
-      const isOver = victim.pause(pauseSeconds * 1000)
+      const worker = victim
+      standing.add(worker)
+      const isOver = standStill(worker, held, pauseSeconds).then(() => void standing.delete(worker))
       // What it said before it stood still.
       await sleep(HEARING_MS)
-      const isEnding = victim.lines.includes(`ending ${commit} ${fence}`)
-      paused.push({ worker: victim, commit, fence, isEnding, isOver })
+      const isEnding = worker.lines.includes(`ending ${commit} ${fence}`)
+      paused.push({ worker, commit, fence, isEnding, isOver })
     } else {
       await victim.kill()
       starting.push(start())
@@ -179,6 +183,14 @@ async function disturb(
   }
   await Promise.all([...starting, ...paused.map(({ isOver }) => isOver)])
   return paused
+}
+
+/** Has a worker stand still, and lets it come to the end of the job that it had: killed before, it could not notice that it lost it. */
+async function standStill(worker: Program, { commit, fence }: Taking, seconds: number): Promise<void> {
+  await worker.pause(seconds * 1000)
+  const hasEnded = () => worker.lines.some(line => line.startsWith(`ended ${commit} ${fence} `))
+  // One that does not notice is told of with everything else.
+  await until(hasEnded, NOTICE_SECONDS, () => '').catch(() => {})
 }
 
 /** One that is in the middle of a job over which not so many died yet that it fails with the next. */
@@ -233,7 +245,8 @@ async function look(
       problems.push(`the snapshot of ${commit} is ${header ? 'not what was written' : 'missing'}`)
     const record = JobRecord.safeParse((await docs.read(jobKey(repository, commit)))?.value).data
     if (record === undefined) readyDocs++
-    else if (record.state !== 'leased') problems.push(`the job ${commit} is ${record.state} at the end`)
+    const isWaiting = (await docs.read(queueKey(repository, commit))) !== null
+    if (isWaiting || record?.state === 'failed') problems.push(`the job ${commit} is ${record?.state ?? 'left'} at the end`)
   }
 
   const { takings, duplicateFences, doubleManifests } = tell(workers)

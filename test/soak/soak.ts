@@ -31,9 +31,9 @@ const problems: string[] = []
 
 /** Longer than a lease, and with pg-boss, than it takes it to notice. */
 const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSeconds: number }[] = [
-  { place: 'disk', kills: 20, pauses: 6, pauseSeconds: 2.6 },
-  { place: 's3', kills: 20, pauses: 6, pauseSeconds: 2.6 },
-  { place: 's3, bad line', kills: 20, pauses: 6, pauseSeconds: 2.6 },
+  { place: 'disk', kills: 20, pauses: 6, pauseSeconds: 4 },
+  { place: 's3', kills: 20, pauses: 6, pauseSeconds: 4 },
+  { place: 's3, bad line', kills: 20, pauses: 6, pauseSeconds: 4 },
   { place: 'disk + postgres', kills: 20, pauses: 4, pauseSeconds: 17 },
   { place: 's3 + postgres', kills: 20, pauses: 4, pauseSeconds: 17 },
 ]
