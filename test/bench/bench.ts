@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { choosePaths, type Paths } from './calls.ts'
 import { measureDatabase } from './database.ts'
 import { measureGitHub } from './github.ts'
@@ -24,6 +25,8 @@ const RUNS = 3
 const { values: options } = parseArgs({
   options: { only: { type: 'string', multiple: true }, million: { type: 'boolean', default: false } },
 })
+// As the command does it for every process of the product.
+keepCompiledSources(dirname(dirname(import.meta.dirname)))
 const root = await mkdtemp(join(tmpdir(), 'mountglass-bench-'))
 let made: Promise<BenchRepository[]> | null = null
 

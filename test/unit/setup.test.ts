@@ -9,6 +9,8 @@ import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
 import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
+const run = promisify(execFile)
+
 describe('packages', () => {
   const linux = { withDev: true, platform: 'linux', arch: 'x64' }
   const lock: { packages: Record<string, LockEntry> } = {
@@ -95,6 +97,49 @@ describe('a program in the foreground', () => {
   })
 })
 
+describe('what Node makes of the sources', () => {
+  let root: string
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'mountglass-compiled-'))
+  })
+  afterEach(() => rm(root, { recursive: true, force: true }))
+
+  /** The folders in which a process and one that it starts keep it. */
+  async function foldersOf(env: Record<string, string> = {}): Promise<string[]> {
+    const runtime = join(import.meta.dirname, '..', '..', 'scripts', 'setup', 'runtime.mjs')
+    const tell = "process.stdout.write((module.getCompileCacheDir() ?? 'nowhere') + '\\n')"
+    const program = `
+      import module from 'node:module'
+      import { execFileSync } from 'node:child_process'
+      import { keepCompiledSources } from ${JSON.stringify(runtime)}
+      keepCompiledSources(${JSON.stringify(root)})
+      ${tell}
+      execFileSync(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(`import module from 'node:module'; ${tell}`)}], { stdio: 'inherit' })
+    `
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { env })
+    return stdout.trim().split('\n')
+  }
+
+  test('is kept among the packages, by all processes of a command', async () => {
+    const folders = await foldersOf()
+    expect(folders).toHaveLength(2)
+    for (const folder of folders) expect(folder).toContain(join(root, 'node_modules', '.cache'))
+  })
+
+  test('is kept where the machine says', async () => {
+    const folders = await foldersOf({ NODE_COMPILE_CACHE: join(root, 'other') })
+    expect(folders).toHaveLength(2)
+    for (const folder of folders) expect(folder).toContain(join(root, 'other'))
+  })
+
+  test('is not kept where no folder can be made, nor where the machine says so', async () => {
+    await writeFile(join(root, 'node_modules'), 'no folder')
+    expect(await foldersOf()).toEqual(['nowhere', 'nowhere'])
+    await rm(join(root, 'node_modules'))
+    expect(await foldersOf({ NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual(['nowhere', 'nowhere'])
+  })
+})
+
 describe('set-ups of one checkout', () => {
   let root: string
   beforeEach(async () => {
@@ -114,7 +159,6 @@ describe('set-ups of one checkout', () => {
         await new Promise(resolve => setTimeout(resolve, 50))
         await rm(busy, { recursive: true })
       }, () => {})`
-    const run = promisify(execFile)
     const runs = Array.from({ length: 4 }, () => run(process.execPath, ['--input-type=module', '-e', program]))
     await expect(Promise.all(runs)).resolves.toHaveLength(4)
   })
