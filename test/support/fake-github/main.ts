@@ -11,7 +11,6 @@ import { parseArgs } from 'node:util'
 import type { RequestRecord } from './log.ts'
 import type { FakeGitHub } from './server.ts'
 
-const SHOW_MILLISECONDS = 500
 const USAGE = 'usage: npm run fake-github -- <folder of owner/repository folders> [--port 8400, 0 for free ones]\n'
 
 const { values, positionals } = parseArgs({
@@ -28,7 +27,11 @@ else if (!isFolder || positionals.length !== 1 || !Number.isInteger(port) || por
   process.exitCode = 1
 } else {
   const { startFakeGitHub } = await import('./server.ts')
-  const github = await startFakeGitHub({ root: resolve(folder), ...(port === 0 ? {} : { firstPort: port }) }).catch(explain)
+  const github = await startFakeGitHub({
+    root: resolve(folder),
+    onAnswer: show,
+    ...(port === 0 ? {} : { firstPort: port }),
+  }).catch(explain)
   if (github) await serve(github)
 }
 
@@ -59,22 +62,11 @@ async function serve(github: FakeGitHub): Promise<void> {
   ]
   process.stdout.write(lines.join('\n'))
 
-  let seen = 0
-  const unanswered = new Set<RequestRecord>()
-  const show = setInterval(() => {
-    for (const record of github.log.all.slice(seen)) unanswered.add(record)
-    seen = github.log.all.length
-    for (const record of unanswered) {
-      const { host, method, path, status, bytesOut } = record
-      if (status === 0) continue
-      unanswered.delete(record)
-      process.stdout.write(`${host} ${method} ${path} ${status} ${bytesOut} bytes\n`)
-    }
-  }, SHOW_MILLISECONDS)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      clearInterval(show)
-      void github.close()
-    })
+    process.once(signal, () => void github.close())
   }
+}
+
+function show({ host, method, path, status, bytesOut }: RequestRecord): void {
+  process.stdout.write(`${host} ${method} ${path} ${status === 0 ? 'broken off' : status} ${bytesOut} bytes\n`)
 }

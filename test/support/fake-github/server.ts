@@ -44,6 +44,8 @@ export interface FakeGitHubOptions {
   firstPort?: number
   /** As an Enterprise Server: the API lies at `/api/v3` of the web origin. */
   enterprise?: boolean
+  /** Called after every request that came to its end, answered or not. */
+  onAnswer?: (record: RequestRecord) => void
 }
 
 /**
@@ -82,7 +84,8 @@ export interface FakeGitHub {
   close(): Promise<void>
 }
 
-export async function startFakeGitHub({ root, firstPort, enterprise = false }: FakeGitHubOptions = {}): Promise<FakeGitHub> {
+export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<FakeGitHub> {
+  const { root, firstPort, enterprise = false, onAnswer = () => {} } = options
   const clock = createClock()
   const world = createWorld(clock, root ?? null)
   const log = createLog()
@@ -133,6 +136,7 @@ export async function startFakeGitHub({ root, firstPort, enterprise = false }: F
       else await sendAnswer(response, 'GET', textAnswer(500, 'this stand-in failed'), record).catch(() => response.destroy())
     } finally {
       log.close(record)
+      onAnswer(record)
     }
   }
 
