@@ -65,11 +65,14 @@ export async function listRefs(options: RemoteOptions, prefixes: readonly string
       if (line === null) return refs
       bytes += line.length
       if (bytes > maxBytes) throw new TooManyRefs()
-      const [, oid = '', name = '', peeled] = /^([0-9a-f]{40}) (\S+)(?:.* peeled:([0-9a-f]{40}))?/.exec(line) ?? []
+      const [, oid = '', name = '', peeled] = REF_LINE.exec(line) ?? []
       if (name !== '') refs.push({ name, oid: peeled ?? oid })
     }
   })
 }
+
+/** Of what is blank, a name of git may hold everything but the space. */
+const REF_LINE = /^([0-9a-f]{40}) ([^ ]+)(?:(?: [^ ]+)* peeled:([0-9a-f]{40}))?/
 
 export interface WantedPack {
   /** Ids of objects. */

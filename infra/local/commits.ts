@@ -80,7 +80,7 @@ async function watchRef(commonDir: string, name: string, watch: Watch): Promise<
     const path = join(commonDir, current)
     watch(path)
     const next = (await lstat(path).catch(ifAbsent))?.isFile()
-      ? /^ref:\s*(refs\/\S+)/.exec((await readSmallFile(path)) ?? '')?.[1]
+      ? /^ref:[ \t]*(refs\/[^ \t\n\r]+)/.exec((await readSmallFile(path)) ?? '')?.[1]
       : null
     if (!next || !isRefName(next)) return
     current = next

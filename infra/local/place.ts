@@ -78,7 +78,7 @@ export async function readHead(gitDir: string): Promise<{ ref: string } | { comm
   // The oldest repositories have a link in place of the text.
   const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path) : null
   const text = link === null ? ((await readSmallFile(path)) ?? '') : `ref: ${link}`
-  const ref = /^ref:\s*(refs\/\S+)\s*$/.exec(text)?.[1]
+  const ref = /^ref:[ \t]*(refs\/[^ \t\n\r]+)[ \t\n\r]*$/.exec(text)?.[1]
   if (ref !== undefined) return { ref }
   const commit = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
   return commit === undefined ? null : { commit }

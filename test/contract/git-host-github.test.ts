@@ -526,6 +526,15 @@ describe('a limit', () => {
       expect(await look(repository, null, at)).toEqual(ok(next))
     })
 
+    test('does not let a branch stand for another one, though its name begins with that and a blank', async () => {
+      const { repository, commit } = await looked()
+      const next = await repository.commit({ a: 'unreviewed' }, { branch: null })
+      await repository.branch('main\u00a0next', next)
+      github.limits.exhaust(token, { seconds: 3_500 })
+      github.clock.advance(60)
+      for (const ref of [null, 'main']) expect(await look(repository, ref, at)).toEqual(ok(commit))
+    })
+
     test.each<[string, (shown: Repository) => void]>([
       ['private', shown => Object.assign(shown, { visibility: 'private' })],
       ['blocked by law', shown => Object.assign(shown, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })],

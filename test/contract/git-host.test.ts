@@ -129,6 +129,23 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, 'both')).toEqual(ok(other))
     })
 
+    // git forbids the space in names, and no other character that only looks like one.
+    test.each(['\u00a0', '\u3000', '\ufeff'])('whose name goes on behind a blank like %j is another ref', async blank => {
+      const spaced = await create()
+      const commits = [await spaced.commit({ a: '1' }), await spaced.commit({ a: '2' }), await spaced.commit({ a: '3' })] as const
+      await spaced.branch('main', commits[0])
+      await spaced.tag('v1', commits[0])
+      await spaced.branch(`main${blank}next`, commits[1])
+      await spaced.branch(`v1${blank}next`, commits[2])
+      expect(await resolveAt(host, spaced, 'main')).toEqual(ok(commits[0]))
+      expect(await resolveAt(host, spaced, 'v1')).toEqual(ok(commits[0]))
+      expect(await resolveAt(host, spaced, `main${blank}next`)).toEqual(ok(commits[1]))
+      expect(await resolveAt(host, spaced, `v1${blank}next`)).toEqual(ok(commits[2]))
+      await spaced.setDefaultBranch(`main${blank}next`)
+      open.pass()
+      expect(await resolveAt(host, spaced, null)).toEqual(ok(commits[1]))
+    })
+
     test('that points at another ref gives the commit of that ref, and follows it', async () => {
       expect(await resolveAt(host, repository, 'alias')).toEqual(ok(other))
       await repository.branch('feature/x/y', first)
