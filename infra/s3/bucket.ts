@@ -10,6 +10,7 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { compareBytes } from '#core/text.ts'
 import { type Allow, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
@@ -131,6 +132,8 @@ export function openBucket(settings: S3Settings): Bucket {
 
     async list(prefix, after, limit) {
       const keys: string[] = []
+      const beginning = before + prefix
+      let last = before + after
       let continuation: string | undefined
       while (keys.length < limit) {
         const command = new ListObjectsV2Command({
@@ -142,14 +145,18 @@ export function openBucket(settings: S3Settings): Bucket {
         })
         const page = await repeat(() =>
           attempt(`LIST ${prefix}`, 0, async abortSignal => {
-            const answer = await client.send(command, { abortSignal })
-            if (answer.IsTruncated === undefined) throw notS3()
-            return answer
+            const { Contents = [], IsTruncated, NextContinuationToken: next } = await client.send(command, { abortSignal })
+            const found = Contents.map(({ Key = '' }) => Key)
+            // A server that begins anew with every page would be listed for ever.
+            if (IsTruncated === undefined || !goesOn(last, found, beginning) || (IsTruncated && next === continuation))
+              throw notS3()
+            return { found, next: IsTruncated ? next : undefined }
           }),
         )
-        for (const { Key = '' } of page.Contents ?? []) keys.push(Key.slice(before.length))
-        if (!page.IsTruncated || page.NextContinuationToken === undefined) break
-        continuation = page.NextContinuationToken
+        for (const key of page.found) keys.push(key.slice(before.length))
+        last = page.found.at(-1) ?? last
+        if (page.next === undefined) break
+        continuation = page.next
       }
       return keys
     },
@@ -196,6 +203,11 @@ function conditionHeaders(condition: Condition | undefined): Pick<PutObjectComma
   if (condition === undefined) return {}
   if (condition === 'absent') return { IfNoneMatch: '*' }
   return { IfMatch: condition.form === 'quoted' ? `"${condition.etag}"` : condition.etag }
+}
+
+/** Whether keys that begin so follow one another, and the last one before them, in byte order. */
+function goesOn(last: string, keys: readonly string[], beginning: string): boolean {
+  return keys.every((key, index) => key.startsWith(beginning) && compareBytes(keys[index - 1] ?? last, key) < 0)
 }
 
 function notS3(): Error {

@@ -17,6 +17,8 @@ const isWrite = ({ method }: ProxiedRequest) => method === 'PUT'
 interface Scene extends S3Stores {
   proxy: FaultyProxy
   direct: S3Stores
+  /** Before every key. */
+  prefix: string
   /** What befalls the next requests of a kind, one after the other. */
   next(faults: readonly (Fault | null)[], isMeant?: (request: ProxiedRequest) => boolean): void
 }
@@ -31,6 +33,7 @@ async function openScene({ onTestFinished }: TestContext): Promise<Scene> {
     ...stores,
     direct,
     proxy,
+    prefix: settings.prefix,
     next(faults, isMeant = () => true) {
       const rest = [...faults]
       proxy.befall(request => (isMeant(request) ? (rest.shift() ?? null) : null))
@@ -195,6 +198,24 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
       if (fault.kind === 'answered') expect((await direct.docs.read('ctl/a'))?.etag).toBe(etag)
     },
   )
+
+  test.for([
+    { what: 'begins anew with every page', after: '', keys: (page: number) => [`pub/a${page % 2}`, 'pub/b'], isLast: false },
+    { what: 'knows nothing of where a page begins', after: 'pub/b', keys: () => ['pub/a', 'pub/b'], isLast: true },
+    { what: 'is in another order', after: '', keys: () => ['pub/d', 'pub/c'], isLast: true },
+    { what: 'names what was not asked for', after: '', keys: () => ['prv/c', 'pub/c'], isLast: true },
+    { what: 'goes on where it was', after: '', keys: () => [], isLast: false },
+  ])('a listing that $what fails, and is never followed for ever', async ({ after, keys, isLast }, context) => {
+    const { blobs, proxy, prefix } = await openScene(context)
+    let pages = 0
+    proxy.befall(() => {
+      const contents = keys(pages++).map(key => `<Contents><Key>${prefix}/${key}</Key></Contents>`)
+      const rest = isLast ? '' : '<NextContinuationToken>more</NextContinuationToken>'
+      const body = `<ListBucketResult><IsTruncated>${!isLast}</IsTruncated>${rest}${contents.join('')}</ListBucketResult>`
+      return pages > 20 ? { kind: 'hangs' } : { kind: 'answered', status: 200, body }
+    })
+    await expect(blobs.list('pub/', { after })).rejects.toThrow('STRANGE_ANSWER')
+  })
 
   test('what nobody answers is asked again, whether or not it was done', async context => {
     const { blobs, docs, direct, next } = await openScene(context)
