@@ -79,7 +79,8 @@ async function* joined(sources: readonly AsyncGenerator<StoredRepository>[]): As
     await Promise.all(
       heads.map(async (head, index) => {
         if (head.done || head.value.place !== place) return
-        found.push(...head.value.found)
+        // One repository may have more keys than a call takes arguments.
+        for (const one of head.value.found) found.push(one)
         heads[index] = await (sources[index] as AsyncGenerator<StoredRepository>).next()
       }),
     )

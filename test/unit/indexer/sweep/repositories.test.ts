@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { ListOptions } from '#core/ports/blob-store.ts'
+import { seenRefKey } from '#core/snapshot/keys.ts'
+import { storedRepositories } from '#indexer/sweep/repositories.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { handClock, jobOf } from '#test/support/store-values.ts'
+
+test('a repository of which every one of a great many branches was opened is one like any other', async () => {
+  const { repository } = jobOf(1)
+  const digests = Array.from({ length: 150_000 }, (_, index) => createHash('sha256').update(`branch-${index}`).digest('hex'))
+  const keys = digests.map(digest => seenRefKey(repository, digest)).sort()
+  // As a store answers that has an index; the one in memory looks through everything for every page.
+  const list = async (prefix: string, { after = '', limit = keys.length }: ListOptions = {}) => {
+    if (!keys[0]?.startsWith(prefix)) return []
+    const begin = after === '' ? 0 : keys.indexOf(after) + 1
+    return keys.slice(begin, begin + limit)
+  }
+  const stores = { blobs: createMemoryBlobStore(handClock()), docs: { ...createMemoryDocStore(), list } }
+  const counts: number[] = []
+  for await (const { found } of storedRepositories(stores)) counts.push(found.length)
+  expect(counts).toEqual([keys.length])
+})
