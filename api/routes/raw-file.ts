@@ -22,7 +22,10 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     if (withheld.some(row => row !== null)) throw new ServiceError('file.not_found')
     const file = await readRawFile(deps, mount, path)
     const name = baseNameOf(path)
-    reply.header('content-type', IMAGE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream')
+    reply.header(
+      'content-type',
+      IMAGE_TYPES.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase()) ?? 'application/octet-stream',
+    )
     reply.header(
       'content-disposition',
       `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percentEncode)}`,
@@ -49,14 +52,14 @@ async function readRawFile(
 }
 
 /** What a manifest may name as its picture; everything else is bytes to save. */
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  avif: 'image/avif',
-}
+const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['avif', 'image/avif'],
+])
 
 /** @throws ServiceError `file.not_found` when the text is no address of a raw file */
 function parseRawAddress(raw: string): { address: Address; path: RepoPath } {

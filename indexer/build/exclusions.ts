@@ -109,7 +109,7 @@ function readClassName(pattern: Uint8Array, start: number): { members: Iterable<
   const closing = pattern.indexOf(CLOSING, start)
   if (closing < 0) return null
   if (closing === start || pattern[closing - 1] !== COLON) return undefined
-  const members = CLASSES[Buffer.from(pattern.subarray(start, closing - 1)).toString()]
+  const members = CLASSES.get(Buffer.from(pattern.subarray(start, closing - 1)).toString())
   return members ? { members, end: closing + 1 } : null
 }
 
@@ -171,7 +171,7 @@ const ANY = new Uint8Array(256).fill(1)
 ANY[SLASH] = 0
 
 /** The names of POSIX, over ASCII. */
-const CLASSES: Readonly<Record<string, readonly number[]>> = Object.fromEntries(
+const CLASSES: ReadonlyMap<string, readonly number[]> = new Map(
   Object.entries({
     alnum: /[A-Za-z0-9]/,
     alpha: /[A-Za-z]/,

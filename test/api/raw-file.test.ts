@@ -14,6 +14,8 @@ beforeAll(async () => {
       'SKILLSET.md': '---\nname: Handbook\nexclude: [private/]\n---\n',
       'a b/größe.png': PNG,
       'page.html': '<script>alert(1)</script>',
+      'a.constructor': 'a',
+      'a.__proto__': 'a',
       'src/main.c': 'int main;\n',
       'empty.txt': '',
       'large.bin': new Uint8Array(2 * 1024 * 1024).fill(65),
@@ -35,7 +37,15 @@ test('until the index says what is withheld nothing is served', async () => {
 })
 
 test('every file of the commit is served, described-only and large ones too, as a download that runs nothing', async () => {
-  for (const path of ['page.html', 'skills/closed/SKILL.md', 'large.bin', 'empty.txt', 'LICENSE']) {
+  for (const path of [
+    'page.html',
+    'a.constructor',
+    'a.__proto__',
+    'skills/closed/SKILL.md',
+    'large.bin',
+    'empty.txt',
+    'LICENSE',
+  ]) {
     const { status, headers } = await app.get(`${raw}/${path}`)
     expect([path, status]).toEqual([path, 200])
     expect(headers['content-type']).toBe('application/octet-stream')
