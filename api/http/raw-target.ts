@@ -40,14 +40,20 @@ export function rawAddressOf(request: IncomingMessage): string | null {
  * The URL by which Fastify routes a request.
  *
  * Fastify decodes paths before anything of ours runs: `%2F` becomes a slash, and a malformed escape is answered outside of every hook. So
- * the address is taken out of the target first, and the route is found as `<prefix>/~`.
+ * the address is taken out of the target first, and the route is found as `<prefix>/~`. No other route has a name with an escape in it:
+ * what spells one so (`/%6detrics`) is none, as it is none for the rules of whatever stands before this process.
  */
 export function rewriteUrl(request: IncomingMessage): string {
   const target = toOriginForm(request.url ?? '/')
   const [, prefix, rest, query = ''] = ADDRESSED.exec(target) ?? []
-  if (prefix === undefined || rest === undefined) return target
+  if (prefix === undefined || rest === undefined) return target.replace(/^[^?]*/, withoutEscapes)
   rawAddresses.set(request, PAGES.includes(prefix) ? `${prefix}/${rest}` : rest)
   return `/${prefix}/${ANY_ADDRESS}${query}`
+}
+
+/** The path as it is written, so that its escapes are none. One that is malformed stays: it is refused for that. */
+function withoutEscapes(path: string): string {
+  return decode(path) === null ? path : path.replaceAll('%', '%25')
 }
 
 /** Path and query of a request target: without scheme and authority, without fragment. Node refuses targets that are not ASCII. */

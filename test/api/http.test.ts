@@ -91,6 +91,10 @@ test.for([
   '/api/v1/mounts2/local/acme/tools',
   '/api/v1/openapi.json/x',
   '/%61pi/v1/mounts/~',
+  '/api/v1/%66eatured',
+  '/api/v1/openapi%2ejson',
+  '/%72eadyz',
+  '/%72eadyz?x=%20',
 ])('%s is 404 request.not_found for every method', async url => {
   for (const method of ['GET', 'HEAD', 'POST', 'DELETE'] as const) {
     const answer = await app.get(url, { method })

@@ -37,6 +37,22 @@ test('metrics are text for Prometheus that nobody keeps', async () => {
   expect(answer.headers.get('access-control-allow-origin')).toBeNull()
 })
 
+test('metrics are at one spelling of their path alone, which rules before the service can close', async () => {
+  for (const path of [
+    '/%6detrics',
+    '/%6Detrics',
+    '/metric%73',
+    '/metrics/',
+    '//metrics',
+    '/metrics;a',
+    '/x/../%6detrics',
+    '/METRICS',
+  ]) {
+    const answer = await fetch(`${origin}${path}`)
+    expect([path, answer.status]).toEqual([path, 404])
+  }
+})
+
 test('requests are counted by the pattern of their route and by status', async () => {
   const statuses = [
     ['/api/v1/mounts/local/acme/tools', '/api/v1/mounts/*', 200],
