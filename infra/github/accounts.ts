@@ -32,8 +32,8 @@ const HELD_PAGES = 2_000
 const MISSING = { status: 'missing' } as const
 
 export interface Accounts extends AccountDirectory {
-  /** What an account lists has changed. `login` is the account's name in any case. */
-  forgetListing(login: string): void
+  /** What these accounts list has changed. @param logins in lower case */
+  forgetListings(logins: ReadonlySet<string>): void
 }
 
 /** Accounts and what they list. All of it is public, whatever the credential may see. */
@@ -89,8 +89,8 @@ export function createAccounts({ api, url, clock, patienceMs, shown, isBlocked }
 
     shown,
 
-    forgetListing(login) {
-      const isOfAccount = ({ owner }: { owner: string }) => owner.toLowerCase() === login.toLowerCase()
+    forgetListings(logins) {
+      const isOfAccount = ({ owner }: { owner: string }) => logins.has(owner.toLowerCase())
       // Of a page that is being asked for nobody knows yet whose it is.
       pages.dropWhere((_, answer) => answer === null || (answer.status === 'ok' && answer.value.value.items.some(isOfAccount)))
     },

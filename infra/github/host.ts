@@ -92,10 +92,10 @@ class GitHubHost implements GitHost {
     if (webhookSecret !== null) {
       this.hook = createWebhook({
         secret: webhookSecret,
-        onChanged({ id, fullName }) {
-          repositories.forget(id, fullName)
-          refs.forget(id)
-          accounts.forgetListing(fullName.slice(0, fullName.indexOf('/')))
+        onChanged(named) {
+          repositories.forget(named)
+          refs.forget(new Set(named.map(({ id }) => id)))
+          accounts.forgetListings(new Set(named.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())))
         },
         onPushed: refs.expire,
       })
@@ -119,7 +119,7 @@ class GitHubHost implements GitHost {
     if (ref !== null && !isRefName(ref)) return MISSING
     const answer = await this.#refs.resolve(repository, ref)
     if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
-    this.#refs.forget(repository.id)
+    this.#refs.forget(new Set([repository.id]))
     return GONE
   }
 

@@ -19,8 +19,8 @@ export interface RefsOptions {
 export interface Refs {
   /** @param ref no hash; `null`: the default branch */
   resolve(repository: HostRepository, ref: string | null): Promise<Kept<CommitSha> | Trouble>
-  /** All refs of the repository may have changed. */
-  forget(id: string): void
+  /** All refs of these repositories may have changed. */
+  forget(ids: ReadonlySet<string>): void
   /** Refs may have moved. @returns whether somebody has opened this one. After a start nobody has, which costs the next visitor a minute. */
   expire(id: string, ref: string): boolean
 }
@@ -135,9 +135,9 @@ export function createRefs({ api, tips, repositories, patienceMs, clock }: RefsO
       return commitOf(cache.get(keyOf(`*/${plain}`), TIMES, known => askPlain(repository, plain, known)))
     },
 
-    forget(id) {
-      tips.forget(id)
-      cache.dropWhere(key => key.startsWith(`${id} `))
+    forget(ids) {
+      for (const id of ids) tips.forget(id)
+      cache.dropWhere(key => ids.has(key.slice(0, key.indexOf(' '))))
     },
 
     expire(id, ref) {

@@ -6,6 +6,7 @@ import { type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { readRepository } from './described.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
+import type { NamedRepository } from './webhook.ts'
 
 export interface RepositoriesOptions {
   api: Pick<GitHubApi, 'get' | 'maySeePrivate'>
@@ -28,8 +29,8 @@ export interface Repositories {
   isGone(repository: HostRepository): boolean
   /** Whether the host was seen to withhold it from everyone: its listings go on naming it. */
   isBlocked(owner: string, name: string): boolean
-  /** It may have another name, or be hidden, from now on. @param fullName `acme/tools` */
-  forget(id: string, fullName: string): void
+  /** They may have other names, or be hidden, from now on. */
+  forget(named: readonly NamedRepository[]): void
 }
 
 /** Within so long, what the host stops to show is shown no more. */
@@ -138,11 +139,14 @@ export function createRepositories({ api, tips, showsNobody, patienceMs, clock }
 
     isBlocked: (owner, name) => blocked.has(keyOf(owner, name)),
 
-    forget(id, fullName) {
-      changedAt.set(id, now())
-      shownAt.delete(id)
-      cache.drop(fullName.toLowerCase())
-      cache.dropWhere((_, answer) => answer?.status === 'ok' && answer.value.repository.id === id)
+    forget(named) {
+      const ids = new Set(named.map(({ id }) => id))
+      const names = new Set(named.map(({ fullName }) => fullName.toLowerCase()))
+      for (const id of ids) {
+        changedAt.set(id, now())
+        shownAt.delete(id)
+      }
+      cache.dropWhere((key, answer) => names.has(key) || (answer?.status === 'ok' && ids.has(answer.value.repository.id)))
     },
   }
 }

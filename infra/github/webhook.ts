@@ -14,8 +14,8 @@ export interface NamedRepository {
 
 export interface WebhookOptions {
   secret: string
-  /** Nothing that was known of the repository may be given out any more. */
-  onChanged(named: NamedRepository): void
+  /** Nothing that was known of the repositories may be given out any more. One message may name thousands. */
+  onChanged(named: readonly NamedRepository[]): void
   /** Its refs may have moved. @returns whether somebody has opened the ref that did */
   onPushed(repositoryId: string, ref: string): boolean
 }
@@ -39,7 +39,7 @@ export function createWebhook({ secret, onChanged, onPushed }: WebhookOptions): 
     const said = readMessage(event, message)
     if (said === null) return { status: 'malformed' }
     const { changed, push } = said
-    for (const named of changed) onChanged(named)
+    if (changed.length > 0) onChanged(changed)
     if (push === null) return changed.length > 0 ? { status: 'heard', commits: [] } : { status: 'ignored' }
     const isOpened = onPushed(push.repositoryId, push.ref)
     const { ref, repository, commit } = push
