@@ -29,6 +29,7 @@ export const ERROR_STATUS = {
   'owner.invalid': 400,
   'owner.not_found': 404,
   'hook.forged': 401,
+  'hook.busy': 503,
   'service.internal': 500,
 } as const
 
@@ -80,6 +81,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'owner.invalid': 'the path does not name an account as /gh/<owner>',
   'owner.not_found': 'the git host shows no such account',
   'hook.forged': 'the message has no signature of the git host, or a wrong one',
+  'hook.busy': 'too many long messages are being read; send it again',
   'service.internal': 'something went wrong on our side',
 }
 

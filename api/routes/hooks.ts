@@ -13,8 +13,14 @@ export function registerHooks(app: FastifyInstance, deps: Deps): void {
   for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps))
 }
 
+/** So long are most messages. Longer ones are read a few at a time, since anybody may send them under a made-up signature. */
+const LARGE_BODY_BYTES = 64 * 1024
+const LARGE_BODIES = 16
+const BUSY_SECONDS = 1
+
 async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): Promise<void> {
   const working = new Set<Promise<void>>()
+  let largeBodies = 0
   app.addHook('onClose', async () => {
     await Promise.all(working)
   })
@@ -24,9 +30,13 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
 
   app.post(`/hooks/${hook.name}`, {
     schema: { hide: true },
-    // A body that nobody vouches for is not read.
-    onRequest: async request => {
-      if (!hook.isSigned(request.headers)) throw new ServiceError('hook.forged')
+    // A body that nobody vouches for is not read. Whether the signature is right is known when all of it is in memory.
+    onRequest: async ({ headers }, reply) => {
+      if (!hook.isSigned(headers)) throw new ServiceError('hook.forged')
+      if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LARGE_BODY_BYTES) return
+      if (largeBodies >= LARGE_BODIES) throw new ServiceError('hook.busy', { retryAfter: BUSY_SECONDS })
+      largeBodies++
+      reply.raw.once('close', () => largeBodies--)
     },
     async handler({ headers, body, log }, reply) {
       const heard = hook.receive(headers, Buffer.isBuffer(body) ? body : Buffer.alloc(0))
