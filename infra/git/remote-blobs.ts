@@ -109,15 +109,34 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
 }
 
 const NONE: ReadonlySet<string> = new Set()
+
+/** Folders that lie deeper are not told apart. */
+const FOLDER_DEPTH = 64
+
+/** A folder, and of those that are asked for: itself as an empty text, and what lies below it by the rest of its path. */
+interface FolderGroup {
+  folder: string
+  asked: readonly string[]
+}
+
 /** At most so many folders, as deep as they hold all paths; some of the top ones where there are too many. The root is none. */
-function foldersOf(paths: readonly string[], count: number): string[] {
-  let found = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
-  while (found.size > count) {
-    const depth = Math.max(...[...found].map(folder => folder.split('/').length)) - 1
-    if (depth === 0) break
-    found = new Set([...found].map(folder => folder.split('/').slice(0, depth).join('/')))
+export function foldersOf(paths: readonly string[], count: number): string[] {
+  const folders = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
+  let groups = partedBelow({ folder: '', asked: [...folders] })
+  for (let depth = 1; depth < FOLDER_DEPTH && groups.length <= count; depth++) {
+    const deeper = groups.flatMap(partedBelow)
+    if (deeper.length > count) break
+    groups = deeper
   }
-  return [...found].filter(folder => folder !== '' && !folder.includes('\n')).slice(0, count)
+  const found = groups.map(({ folder }) => folder)
+  return found.filter(folder => folder !== '' && !folder.includes('\n')).slice(0, count)
+}
+
+function partedBelow({ folder, asked }: FolderGroup): FolderGroup[] {
+  return [...Map.groupBy(asked, rest => rest.split('/', 1)[0] ?? '')].map(([name, rests]) => {
+    if (name === '') return { folder, asked: [''] }
+    return { folder: folder === '' ? name : `${folder}/${name}`, asked: rests.map(rest => rest.slice(name.length + 1)) }
+  })
 }
 
 async function treesOf(root: string, folders: readonly string[], gitDir: string, signal: AbortSignal): Promise<string[]> {

@@ -108,7 +108,9 @@ class ArchiveReader implements RepositoryReader {
     for (const { path: name, type, mode, sha, size } of rows) {
       const path = folder === '' ? name : `${folder}/${name}`
       if (type === 'tree') {
-        if (whole.truncated && !this.#cut) entries.push(...(await this.#listFolder(sha, path, count)))
+        if (!whole.truncated || this.#cut) continue
+        // A folder may have more entries than a call takes arguments.
+        for (const entry of await this.#listFolder(sha, path, count)) entries.push(entry)
         continue
       }
       if (++count.entries > limits.treeEntries || path.split('/').length > limits.treeDepthSegments) {
