@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import * as core from '@actions/core'
 import { formatAddress } from '#core/address.ts'
+import { visibleLine } from '#core/hidden-text.ts'
 import { ROOT } from '#core/repo-path.ts'
+import { truncateCharacters } from '#core/text.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/config.ts'
 import { openStores } from '#infra/stores.ts'
 import { build } from './build.ts'
@@ -34,7 +36,7 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
     service: inputs.service,
     address,
     timeoutSeconds: inputs.timeout,
-    onWaiting: core.info,
+    onWaiting: reason => core.info(`waiting: ${asPlainLine(reason)}`),
   })
   const { counts, diagnostics, truncated } = index
   return { address, commit, page, ...counts, isPartial: truncated, diagnostics }
@@ -79,6 +81,13 @@ async function tell(outcome: Outcome): Promise<void> {
   core.info(`${outcome.skills} skills, ${outcome.documents} documents: ${outcome.page ?? outcome.address}`)
   if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(summaryOf(outcome)).write()
 }
+
+/** What others say. A line of the log may be a command to the runner; one form of those is taken anywhere in a line. */
+function asPlainLine(text: string): string {
+  return truncateCharacters(visibleLine(text).replaceAll('##[', '## ['), SAID_CHARACTERS)
+}
+
+const SAID_CHARACTERS = 500
 
 const ANNOTATE = { error: core.error, warning: core.warning, notice: core.notice }
 

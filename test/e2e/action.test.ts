@@ -109,6 +109,22 @@ test('prewarm: a deployment that is not there fails the step when the time is ov
   expect(ran.code).toBe(1)
 })
 
+test('prewarm: what a deployment says is no command to the runner', async () => {
+  const message = 'busy\n::set-output name=page::https://evil.example\r::stop-commands::x\u2028 #\u200b#[add-mask]a ##[add-mask]b'
+  const error = { code: '::add-mask::c', message }
+  const server = createServer((_request, response) => {
+    response.writeHead(503, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise(resolve => server.close(() => resolve())))
+  const inputs = { service: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeout: '2' }
+  const ran = await action.run({ inputs, env: variables(commit), event: await push(commit) })
+  expect(ran.log).toContain('waiting: ::add-mask::c: busy')
+  const lines = ran.log.split(/[\r\n\u2028]/).map(line => line.trim())
+  expect(lines.filter(line => line.startsWith('::')).map(line => line.slice(0, 9))).toEqual(['::error::'])
+  expect(ran.log.replace(/^::error::.*$/m, '')).not.toContain('##[')
+})
+
 test('prewarm: what is no deployment is told apart', async () => {
   const ran = await action.run({ inputs: { service: github.origins.web }, env: variables(commit), event: await push(commit) })
   expect(ran.log).toMatch(/^::error::/m)
