@@ -100,8 +100,9 @@ const UNUSED_PACKS = 2_000
  */
 export function planRepository(state: RepositoryState, now: Date, days: number): RepositoryPlan {
   const isHidden = isHiddenForLong(state, now)
+  const seen = new Set(state.refs.flatMap(ref => (isSeenWithin(ref.seen, now, days) ? ref.seen.commit : [])))
   const going = state.headers.flatMap(header => {
-    const reason = isHidden ? 'hidden' : reasonToGo(header, state, now, days)
+    const reason = isHidden ? 'hidden' : reasonToGo(header, state, seen, now, days)
     return reason === null ? [] : [{ header, reason }]
   })
   const gone = new Set(going.map(({ header }) => header))
@@ -121,16 +122,23 @@ export function planRepository(state: RepositoryState, now: Date, days: number):
   }
 }
 
-function reasonToGo(header: StoredHeader, state: RepositoryState, now: Date, days: number): Reason | null {
+/** @param seen commits that a ref pointed at when somebody opened it */
+function reasonToGo(
+  header: StoredHeader,
+  { missingPacks }: RepositoryState,
+  seen: ReadonlySet<string>,
+  now: Date,
+  days: number,
+): Reason | null {
   const { content, name, createdAt, readUntil } = header
   if (content === 'damaged') return 'damaged'
   const isOlder = isOlderVersion(name.versions)
   const lastUse = Math.max(createdAt.getTime(), readUntil?.getTime() ?? 0)
-  const isKeptByRef = !isOlder && state.refs.some(({ seen }) => seen?.commit === name.commit && isSeenWithin(seen, now, days))
+  const isKeptByRef = !isOlder && seen.has(name.commit)
   const keptDays = isOlder ? Math.min(days, OLD_VERSION_DAYS) : days
   if (!isKeptByRef && lastUse < now.getTime() - keptDays * DAY_MS) return isOlder ? 'outdated' : 'unread'
   const isPublished = createdAt.getTime() < now.getTime() - PUBLISHING_MS
-  if (content !== 'foreign' && isPublished && content.some(pack => state.missingPacks.has(pack.name))) return 'incomplete'
+  if (content !== 'foreign' && isPublished && content.some(pack => missingPacks.has(pack.name))) return 'incomplete'
   return null
 }
 
@@ -186,7 +194,7 @@ function isHiddenForLong(state: RepositoryState, now: Date): boolean {
   return since !== undefined && since < now.getTime() - HIDDEN_HOURS * HOUR_MS && isHiddenStill(state)
 }
 
-function isSeenWithin(seen: SeenRef | null, now: Date, days: number): boolean {
+function isSeenWithin(seen: SeenRef | null, now: Date, days: number): seen is SeenRef {
   return seen !== null && Date.parse(seen.seenAt) >= now.getTime() - days * DAY_MS
 }
 
