@@ -20,6 +20,8 @@ export interface KeepingTimes {
   freshSeconds: number
   /** A value may be given out for so long while the host cannot be asked. */
   staleSeconds: number
+  /** In place of that of the cache, for a caller who has waited already. */
+  patienceMs?: number
 }
 
 interface Entry<Value> {
@@ -71,7 +73,7 @@ export class AnswerCache<Value> {
   /** @param ask is given the value that is known, to ask whether it still holds */
   async get(
     key: string,
-    { freshSeconds, staleSeconds }: KeepingTimes,
+    { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: KeepingTimes,
     ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
   ): Promise<Kept<Value> | Trouble> {
     const now = this.#clock.now().getTime()
@@ -83,7 +85,7 @@ export class AnswerCache<Value> {
     }
     const running = this.#flights.get(key)
     const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
-    const answer = await orTrouble(flight.answer, this.#patienceMs)
+    const answer = await orTrouble(flight.answer, patienceMs)
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer

@@ -125,6 +125,7 @@ export function createRefs({ api, tips, repositories, patienceMs, clock }: RefsO
 
   return {
     async resolve(repository, ref) {
+      const startedAt = performance.now()
       const name = nameOf(ref, repository.defaultBranch)
       const keyOf = (asked: string) => `${repository.id} ${asked}`
       if (name !== null) {
@@ -132,7 +133,9 @@ export function createRefs({ api, tips, repositories, patienceMs, clock }: RefsO
         if (answer.status !== 'missing' || ref !== repository.defaultBranch) return answer
       }
       const plain = ref as string
-      return commitOf(cache.get(keyOf(`*/${plain}`), TIMES, known => askPlain(repository, plain, known)))
+      // Both lookups together have the patience of one.
+      const times = { ...TIMES, patienceMs: Math.max(0, patienceMs - (performance.now() - startedAt)) }
+      return commitOf(cache.get(keyOf(`*/${plain}`), times, known => askPlain(repository, plain, known)))
     },
 
     forget(ids) {

@@ -343,6 +343,15 @@ describe('a host that cannot be asked', () => {
     expect(await mount('/gh/acme/empty')).toMatchObject({ status: 503, json: { error: { code: 'mount.unavailable' } } })
     expect(performance.now() - silent).toBeLessThan(6_000)
   })
+
+  test('in time for each of two lookups is 503 within six seconds: a default branch that is not there may be a tag', async () => {
+    await learnToken()
+    app.advanceClock(301)
+    app.github.faults.add({ delaySeconds: 2.5, times: 9 })
+    const late = performance.now()
+    expect(await mount('/gh/acme/empty@main')).toMatchObject({ status: 503, json: { error: { code: 'mount.unavailable' } } })
+    expect(performance.now() - late).toBeLessThan(6_000)
+  })
 })
 
 test('a repository that cannot be fetched fails with its code', async () => {
