@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { IndexErrorCode } from '#core/contract/shared.ts'
+import { ERROR_STATUS } from '#core/errors.ts'
 import { METRICS } from '#core/ports/metrics.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -20,4 +22,10 @@ test('every metric that operators are told to watch is one', () => {
   const told = namesIn([watching], /\bmountglass_[a-z_]+/g)
   expect(told.length).toBeGreaterThan(0)
   for (const name of told) expect(Object.keys(METRICS)).toContain(name)
+})
+
+test('every error code that operators are told of is one', () => {
+  const told = namesIn([GUIDE], /(?<=`)[a-z]+\.[a-z_]+(?=`)/g).filter(name => !/\.(sqlite|json|yaml|env)$/.test(name))
+  expect(told.length).toBeGreaterThan(0)
+  for (const name of told) expect([...Object.keys(ERROR_STATUS), ...IndexErrorCode.options]).toContain(name)
 })
