@@ -3,8 +3,8 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { parseSharedInfraSettings } from '#infra/config.ts'
-import { openInfra } from '#infra/open.ts'
+import { type InfraSettings, parseSharedInfraSettings } from '#infra/config.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
 import { keepListed } from './keep-listed.ts'
 import { createProgressPrinter } from './progress-printer.ts'
 import { errorCodeOf } from './run-index-job.ts'
@@ -17,29 +17,36 @@ export interface IndexOptions {
 
 /** Nothing to repair: the snapshot is there. */
 const EXIT_OK = 0
-/** The repository could not be indexed, or the store not written. */
+/** The repository could not be indexed: the host or the store cannot be asked now, the repository not read, or the store not written. */
 const EXIT_FAILED = 1
 /** The address or a setting is wrong. */
 const EXIT_USAGE = 2
 
 /** `mountglass index <address>`: indexes one address and says how it went. The exit code is 0, 1 (failed) or 2 (wrong address or setting). */
-export async function indexAddress(rawAddress: string, options: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  let settings: InfraSettings
   try {
-    const infra = await openInfra(
-      parseSharedInfraSettings(options.store === undefined ? env : { ...env, MOUNTGLASS_STORE: options.store }),
-    )
-    try {
-      return await indexWith(infra, rawAddress)
-    } finally {
-      await infra.close()
-    }
+    settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    if (!(error instanceof ServiceError || error instanceof SettingsError)) throw error
-    return say(error instanceof ServiceError ? `${error.code}: ${error.message}` : error.message, EXIT_USAGE)
+    return sayProblem(error, EXIT_USAGE)
+  }
+  let infra: Infra
+  try {
+    infra = await openInfra(settings)
+  } catch (error) {
+    return sayProblem(error, EXIT_FAILED)
+  }
+  try {
+    return await indexWith(infra, rawAddress)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return say(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+  } finally {
+    await infra.close()
   }
 }
 
-async function indexWith(infra: Awaited<ReturnType<typeof openInfra>>, rawAddress: string): Promise<number> {
+async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
   const address = parseAddress(
     rawAddress,
     infra.hosts.map(host => host.segment),
@@ -81,6 +88,11 @@ async function resolveAddress(
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
   const head = await host.resolve(repository.value, null)
   return { repository: repository.value, commit: commit.value, isDefault: head.status === 'ok' && head.value === commit.value }
+}
+
+function sayProblem(error: unknown, exitCode: number): number {
+  if (!(error instanceof SettingsError)) throw error
+  return say(error.message, exitCode)
 }
 
 function say(message: string, exitCode: number): number {

@@ -8,6 +8,7 @@ import { splitBlobs, splitDocs } from './by-class.ts'
 import type { InfraSettings, S3Setting } from './config.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import { openDiskDocStore } from './disk/doc-store.ts'
+import type { Leftovers } from './disk/leftovers.ts'
 import { readOrCreateSecret } from './disk/secret-file.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
 import { createMemoryDocStore } from './memory/doc-store.ts'
@@ -28,6 +29,8 @@ export interface Stores {
   secret(name: string, make: () => string): Promise<string>
   /** What else belongs to the deployment lies here. Made when it is asked for, where it is not a part of the store. */
   folder(): Promise<string>
+  /** Files of writes that were broken off; objects that are no files leave none. @param remove else they are only counted */
+  leftovers(remove: boolean): Promise<Leftovers>
   close(): Promise<void>
 }
 
@@ -42,8 +45,11 @@ export interface OpenOptions {
   connections?: number
   /** As a process of the same settings found them, which lives: they are not tried again. */
   buckets?: TriedBuckets
+  /** Opening changes nothing that is there. */
+  keepLeftovers?: boolean
 }
 
+const NO_LEFTOVERS = async (): Promise<Leftovers> => ({ files: 0, bytes: 0 })
 const NOT_TRIED: TriedBuckets = { store: null, privateStore: null }
 
 /**
@@ -53,11 +59,11 @@ const NOT_TRIED: TriedBuckets = { store: null, privateStore: null }
  */
 export async function openStores(
   settings: Pick<InfraSettings, 'store' | 'privateStore' | 'database'>,
-  { connections, buckets = NOT_TRIED }: OpenOptions = {},
+  options: OpenOptions = {},
 ): Promise<Stores> {
-  if (settings.database === null) return { ...(await openStore(settings, null, buckets)), database: null }
-  const { database, docs } = await openDatabaseDocs(settings.database, connections)
-  const store = await openStore(settings, docs, buckets).catch(closing(database))
+  if (settings.database === null) return { ...(await openStore(settings, null, options)), database: null }
+  const { database, docs } = await openDatabaseDocs(settings.database, options.connections)
+  const store = await openStore(settings, docs, options).catch(closing(database))
   return {
     ...store,
     database,
@@ -88,13 +94,13 @@ type Store = Omit<Stores, 'database'>
 async function openStore(
   { store, privateStore }: Pick<InfraSettings, 'store' | 'privateStore'>,
   docs: DocStore | null,
-  buckets: TriedBuckets,
+  { buckets = NOT_TRIED, keepLeftovers = false }: OpenOptions,
 ): Promise<Store> {
   switch (store.kind) {
     case 'memory':
       return await openMemoryStore()
     case 'disk':
-      return await openDiskStore(resolve(store.folder), docs)
+      return await openDiskStore(resolve(store.folder), docs, keepLeftovers)
     case 's3':
       return await openS3Store(store, privateStore, docs, buckets)
   }
@@ -113,6 +119,7 @@ async function openS3Store(
   const folder = temporaryFolder()
   return {
     folder: folder.open,
+    leftovers: NO_LEFTOVERS,
     buckets: { store: stores.conditions, privateStore: ofPrivate?.conditions ?? null },
     blobs: ofPrivate ? splitBlobs(stores.blobs, ofPrivate.blobs) : stores.blobs,
     docs: docs ?? (ofPrivate ? splitDocs(stores.docs, ofPrivate.docs) : stores.docs),
@@ -155,6 +162,7 @@ async function openMemoryStore(): Promise<Store> {
   const secrets = new Map<string, string>()
   return {
     folder: folder.open,
+    leftovers: NO_LEFTOVERS,
     buckets: NOT_TRIED,
     blobs: createMemoryBlobStore(systemClock),
     docs: createMemoryDocStore(),
@@ -167,12 +175,13 @@ async function openMemoryStore(): Promise<Store> {
   }
 }
 
-async function openDiskStore(folder: string, others: DocStore | null): Promise<Store> {
+async function openDiskStore(folder: string, others: DocStore | null, keepLeftovers: boolean): Promise<Store> {
   try {
-    const blobs = await openDiskBlobStore(folder)
+    const blobs = await openDiskBlobStore(folder, { keepLeftovers })
     const docs = others ?? (await openDiskDocStore(join(folder, 'documents.sqlite')))
     return {
       folder: async () => folder,
+      leftovers: blobs.leftovers,
       buckets: NOT_TRIED,
       blobs,
       docs,

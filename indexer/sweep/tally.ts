@@ -41,9 +41,19 @@ const REASONS: Record<Reason, (days: number) => string> = {
   incomplete: () => 'with packs that are gone',
 }
 
+/** Files of writes that were broken off, which are nothing of the store yet. */
+interface Leftovers {
+  files: number
+  bytes: number
+}
+
 /** What the command prints: a line a class. */
-export function formatTally(tally: Tally, { days, remove }: { days: number; remove: boolean }): string {
+export function formatTally(
+  tally: Tally & { leftovers: Leftovers },
+  { days, remove }: { days: number; remove: boolean },
+): string {
   const { snapshots, packs, documents, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, opaque } = tally
+  const { leftovers } = tally
   const reasons = (Object.keys(REASONS) as Reason[]).filter(reason => snapshots[reason] > 0)
   const why = reasons.map(reason => `${count(snapshots[reason])} ${REASONS[reason](days)}`).join(', ')
   const total = Object.values(snapshots).reduce((sum, number) => sum + number, 0)
@@ -53,6 +63,9 @@ export function formatTally(tally: Tally, { days, remove }: { days: number; remo
     `  ${count(packs)} packs that no snapshot refers to`,
     `  ${count(documents)} documents`,
     `  ${formatBytes(bytes)} of objects`,
+    ...(leftovers.files === 0
+      ? []
+      : [`  ${count(leftovers.files)} files of writes that were broken off, ${formatBytes(leftovers.bytes)}`]),
     'kept:',
     `  ${count(keptSnapshots)} snapshots in ${count(repositories)} repositories`,
     `  ${count(waitingPacks)} unused packs, ${formatBytes(waitingBytes)}: removed by a sweep a day after one has noted them`,

@@ -1,28 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { access, type FileHandle, mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises'
+import { access, type FileHandle, mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
+import { type Leftovers, sweepLeftovers } from './leftovers.ts'
 
 // No key has this character, so the object `a/b` and the folder of `a/b/c` never meet.
 const OBJECT_MARK = '~'
-const ORPHAN_AGE_MS = 60 * 60 * 1000
 const REMEMBERED_FOLDERS = 10_000
 const CREATE_TRIES = 10
+
+export interface DiskBlobStore extends BlobStore {
+  /** Files of writes that were broken off an hour ago or more. @param remove else they are only counted */
+  leftovers(remove: boolean): Promise<Leftovers>
+}
+
+export interface DiskOptions {
+  /** Opening changes nothing that is there. */
+  keepLeftovers?: boolean
+}
 
 /**
  * Objects as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
  * A write goes to `<folder>/tmp` first; what killed processes left there goes at the next opening an hour later.
  * A write that the system refuses throws the system's error and leaves everything as it was.
  */
-export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
+export async function openDiskBlobStore(folder: string, { keepLeftovers = false }: DiskOptions = {}): Promise<DiskBlobStore> {
   const objects = resolve(folder, 'o')
   const temporary = resolve(folder, 'tmp')
   await makeFolder(objects)
   await makeFolder(temporary)
-  await removeOrphans(temporary, Date.now() - ORPHAN_AGE_MS)
+  if (!keepLeftovers) await sweepLeftovers(temporary, true)
 
   const durableFolders = new Set<string>()
   const pathOf = (key: string) => join(objects, `${key}${OBJECT_MARK}`)
@@ -90,6 +100,8 @@ export async function openDiskBlobStore(folder: string): Promise<BlobStore> {
       }
       await removeEmpty(objects, dirname(path))
     },
+
+    leftovers: remove => sweepLeftovers(temporary, remove),
 
     async close() {},
   }
@@ -179,16 +191,4 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
     filled += bytesRead
   }
   return bytes.subarray(0, filled)
-}
-
-async function removeOrphans(temporary: string, olderThanMs: number): Promise<void> {
-  for (const entry of await entries(temporary)) {
-    const path = join(temporary, entry.name)
-    try {
-      if ((await stat(path)).mtimeMs < olderThanMs) await unlink(path)
-    } catch (error) {
-      // Another process that opens the store was first.
-      if (!hasCode(error, 'ENOENT')) throw error
-    }
-  }
 }

@@ -85,6 +85,15 @@ describe('mountglass index', () => {
     expect(stderr).toContain(beginning)
   })
 
+  test.each([
+    ['a store that cannot be used', { MOUNTGLASS_STORE: 'disk:/dev/null/store' }, 'MOUNTGLASS_STORE: '],
+    ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
+    ['a host that cannot be asked', { MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:9' }, 'mount.unavailable: '],
+  ])('%s: one line and exit code 1', (_name, env, beginning) => {
+    const { status, stderr } = run(['index', '/gh/acme/tools'], env)
+    expect({ status, lines: stderr.trimEnd().split('\n') }).toEqual({ status: 1, lines: [expect.stringContaining(beginning)] })
+  })
+
   test('a repository that cannot be indexed: its code and exit code 1', async () => {
     const bomb = await repositories.create('acme', 'bomb')
     let tree = await bomb.rawTree([{ mode: '100644', name: 'f', oid: await bomb.writeBlob('x') }])

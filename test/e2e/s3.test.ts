@@ -172,16 +172,18 @@ describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops t
     silent.close()
   })
 
-  test('of a worker too, and of a command that indexes', async () => {
+  test('of a worker too, and of the other commands', async () => {
     const settings = { ...(await deployment()), MOUNTGLASS_STORE: 's3:nothing-here' }
     expect(await runToEnd('work', settings)).toEqual({
       code: 1,
       lines: [expect.stringMatching(/^mountglass: MOUNTGLASS_STORE: there is no bucket/)],
     })
-    expect(await runToEnd(`index ${HANDBOOK}`, settings)).toEqual({
-      code: 2,
-      lines: [expect.stringMatching(/^MOUNTGLASS_STORE: there is no bucket/)],
-    })
+    for (const command of [`index ${HANDBOOK}`, 'sweep']) {
+      expect(await runToEnd(command, settings), command).toEqual({
+        code: 1,
+        lines: [expect.stringMatching(/^MOUNTGLASS_STORE: there is no bucket/)],
+      })
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { basename } from 'node:path'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -162,11 +163,33 @@ describe('mountglass sweep', () => {
     [['--days', '0'], 'whole number'],
     [['--days', '3651'], 'whole number'],
     [['--store', 'memory:'], 'memory:'],
-    [['--store', 'disk:/dev/null/store'], 'cannot use the folder'],
     [['--all'], '--all'],
   ])('%j is wrong use, and says so', async (args, words) => {
     const { status, stderr } = run((await openFolder()).settings, ...args)
     expect([status, stderr]).toEqual([2, expect.stringContaining(words)])
+  })
+
+  test('says in one line that the store cannot be opened', async () => {
+    const { status, stdout, stderr } = run((await openFolder()).settings, '--store', 'disk:/dev/null/store')
+    expect({ status, stdout, lines: stderr.trimEnd().split('\n') }).toEqual({
+      status: 1,
+      stdout: '',
+      lines: [expect.stringMatching(/^MOUNTGLASS_STORE: cannot use the folder /)],
+    })
+  })
+
+  test('tells of files of writes that were broken off, and removes them when it is asked to, an hour later', async () => {
+    const { settings } = await openFolder()
+    const folder = join(settings.MOUNTGLASS_STORE?.slice('disk:'.length) ?? '', 'tmp')
+    for (const name of ['old', 'older', 'young']) await writeFile(join(folder, name), 'half')
+    const overAnHourAgo = new Date(Date.now() - 61 * 60 * 1000)
+    for (const name of ['old', 'older']) await utimes(join(folder, name), overAnHourAgo, overAnHourAgo)
+    const line = '\n  2 files of writes that were broken off, 8 B\n'
+    expect(run(settings)).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
+    expect(await readdir(folder)).toHaveLength(3)
+    expect(run(settings, '--remove')).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
+    expect(await readdir(folder)).toEqual(['young'])
+    expect(run(settings).stdout).not.toContain('broken off')
   })
 
   test('says that another one is running', async () => {
