@@ -117,14 +117,16 @@ async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null
   }
 }
 
-/** Without git there is still GitHub, unless local repositories are asked for. */
+/** Without git there is still GitHub, unless local repositories are asked for. @throws SettingsError where git has to be there */
 async function isGitThere(settings: InfraSettings): Promise<boolean> {
   try {
     await requireGit()
     return true
-  } catch (error) {
-    if (settings.github === null || settings.localRepositories !== null) throw error
-    process.emitWarning(`${(error as Error).message}: only repositories of GitHub are served, read from archives`)
+  } catch (cause) {
+    const { message } = cause as Error
+    if (settings.localRepositories !== null) throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', message, { cause })
+    if (settings.github === null) throw new SettingsError('MOUNTGLASS_GITHUB', `is off, and for others ${message}`, { cause })
+    process.emitWarning(`${message}: only repositories of GitHub are served, read from archives`)
     return false
   }
 }
