@@ -63,6 +63,13 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
     for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
   }
 
+  /** All small blobs of the commit in one go. Those that are larger the host leaves out. */
+  async function bringSmall(maxBytes: number): Promise<void> {
+    await fetchSmallBlobs(options, commit, maxBytes)
+    const absent = await absentOf(blobs, gitDir, signal)
+    for (const oid of blobs) if (!absent.has(oid)) brought.add(oid)
+  }
+
   async function bringNow(oids: readonly string[], maxBytes: number): Promise<void> {
     const isWanted = (oid: string) => blobs.has(oid) && !brought.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
     let wanted = [...new Set(oids)].filter(isWanted)
@@ -95,11 +102,15 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
 
       const wanted = new Set(lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !held.has(oid)).map(({ oid }) => oid))
       const unknown = asked.filter(({ oid }) => !held.has(oid))
+      const maxBytes = selection?.maxBytes ?? ANY_BYTES
       const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
-      if (!areFewTexts) await learnSizesOf(unknown)
+      // Where all is wanted nobody has to be told first what of it is small.
+      if (!areFewTexts && wanted.size === blobs.size) await bringSmall(maxBytes)
+      const absent = unknown.filter(({ oid }) => !brought.has(oid))
+      if (!areFewTexts && absent.length > 0) await learnSizesOf(absent)
       // Where the host does not tell, the blobs themselves do.
-      const untold = unknown.flatMap(({ oid }) => (sizes.has(oid) ? [] : [oid]))
-      await bring([...wanted, ...untold], selection?.maxBytes ?? ANY_BYTES)
+      const untold = absent.flatMap(({ oid }) => (sizes.has(oid) ? [] : [oid]))
+      await bring([...wanted, ...untold], maxBytes)
     },
     bring,
     isBrought: oid => brought.has(oid),
@@ -138,6 +149,16 @@ function partedBelow({ folder, asked }: FolderGroup): FolderGroup[] {
     return { folder: folder === '' ? name : `${folder}/${name}`, asked: rests.map(rest => rest.slice(name.length + 1)) }
   })
 }
+
+/** Those of the objects that the repository does not have. */
+async function absentOf(oids: ReadonlySet<string>, gitDir: string, signal: AbortSignal): Promise<Set<string>> {
+  const input = [...oids].join('\n')
+  const maxOutputBytes = oids.size * OBJECT_LINE_BYTES
+  const output = await runGit(['cat-file', '--batch-check=%(objecttype)'], { gitDir, signal, input, maxOutputBytes })
+  return new Set(output.toString().match(/^[0-9a-f]{40}(?= missing$)/gm))
+}
+
+const OBJECT_LINE_BYTES = 64
 
 async function treesOf(root: string, folders: readonly string[], gitDir: string, signal: AbortSignal): Promise<string[]> {
   if (folders.length === 0) return []
