@@ -1,8 +1,9 @@
-import { type FoundTerm, listAtHand, openTermsBlock, openWordsBlock, type SpellingEntry } from '#core/search/blocks.ts'
 import { type Bytes, textOf } from '#core/search/bytes.ts'
+import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
+import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import { encodeText } from '#core/text.ts'
 
-/** Looks through blocks of terms and of words (`core/search/blocks.ts`) without making a text of every one in them. */
+/** Looks through blocks of terms and of words (`core/search/terms-block.ts`, `words-block.ts`) without making a text of every one in them. */
 
 /** One term, or those that begin with it as well. */
 export interface TermWish {

@@ -1,5 +1,5 @@
 import type { DocumentListing } from '#core/contract/shared.ts'
-import type { ItemRecord } from '#core/search/blocks.ts'
+import type { ItemRecord } from '#core/search/items-block.ts'
 import type { Loaded } from '../reading/cache.ts'
 import type { Slices } from '../reading/slices.ts'
 import type { Snapshot } from '../reading/snapshot-reader.ts'

@@ -1,4 +1,4 @@
-import type { SpellingEntry } from '#core/search/blocks.ts'
+import type { SpellingEntry } from '#core/search/words-block.ts'
 import { FULL } from './weights.ts'
 
 /** A word that a misspelled one may mean. */

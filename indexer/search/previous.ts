@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { INLINE_ITEMS } from '#core/search/blocks.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
+import { INLINE_ITEMS } from '#core/search/terms-block.ts'
 import type { EarlierSnapshot } from '../earlier-snapshot.ts'
 import { inTurns } from '../turns.ts'
 import { StoredTerms } from './stored-terms.ts'

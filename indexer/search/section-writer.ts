@@ -1,18 +1,9 @@
 import { crc32 } from 'node:zlib'
-import {
-  BLOCK_BYTES,
-  BLOCK_ITEMS,
-  createTermsBlockWriter,
-  createWordsBlockWriter,
-  type ItemRecord,
-  isBorder,
-  partsOfTermsBlock,
-  spellingKey,
-  type WordsBlockWriter,
-  writeItemsBlock,
-} from '#core/search/blocks.ts'
 import { type Bytes, ByteWriter, textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
+import { BLOCK_ITEMS, type ItemRecord, writeItemsBlock } from '#core/search/items-block.ts'
+import { BLOCK_BYTES, createTermsBlockWriter, isBorder, partsOfTermsBlock } from '#core/search/terms-block.ts'
+import { createWordsBlockWriter, spellingKey, type WordsBlockWriter } from '#core/search/words-block.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compress, compressParts } from './compress.ts'
 import type { PreviousSection } from './previous.ts'

@@ -1,5 +1,5 @@
-import { createTermsBlockWriter } from '#core/search/blocks.ts'
 import { NO_BYTES } from '#core/search/bytes.ts'
+import { createTermsBlockWriter } from '#core/search/terms-block.ts'
 import type { Scratch } from './scratch.ts'
 import { StoredTerms } from './stored-terms.ts'
 import { addRenumbered, clearPostings, createTermPostings } from './term-postings.ts'

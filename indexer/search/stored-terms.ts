@@ -1,8 +1,9 @@
-import { type ListsReader, openTermsBlock, type TextsReader } from '#core/search/blocks.ts'
 import type { Bytes } from '#core/search/bytes.ts'
 import type { ListColumns } from '#core/search/postings.ts'
+import { type ListsReader, openTermsBlock } from '#core/search/terms-block.ts'
+import type { TextsReader } from '#core/search/texts.ts'
 
-/** Blocks of terms as they are stored (`core/search/blocks.ts`). */
+/** Blocks of terms as they are stored (`core/search/terms-block.ts`). */
 export interface StoredBlock {
   block: Uint8Array
   /** Lists of more items stand outside of the block. */

@@ -1,6 +1,6 @@
-import type { TermList } from '#core/search/blocks.ts'
 import { ByteReader, type Bytes, ByteWriter, VARINT_BYTES, varintBytes } from '#core/search/bytes.ts'
 import { isPosting, type ListColumns, PLACE, placeOf } from '#core/search/postings.ts'
+import type { TermList } from '#core/search/terms-block.ts'
 
 /** What a term tells about some items. */
 export interface TermPostings extends TermList {

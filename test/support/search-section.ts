@@ -1,19 +1,13 @@
 import { inflateRawSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import {
-  type FoundTerm,
-  type ItemRecord,
-  listAtHand,
-  openItemsBlock,
-  openTermsBlock,
-  openWordsBlock,
-  type SpellingEntry,
-} from '#core/search/blocks.ts'
 import { textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
+import { type ItemRecord, openItemsBlock } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import { termOfName } from '#core/search/term-name.ts'
+import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
+import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
 

@@ -1,16 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ZodError } from 'zod'
-import {
-  BLOCK_ITEMS,
-  createTermsBlockWriter,
-  createWordsBlockWriter,
-  INLINE_ITEMS,
-  writeItemsBlock,
-} from '#core/search/blocks.ts'
 import { ByteReader, ByteWriter, NO_BYTES } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, encodeHead, ITEM_KIND, type SearchHead } from '#core/search/head.ts'
+import { BLOCK_ITEMS, writeItemsBlock } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
+import { createTermsBlockWriter, INLINE_ITEMS } from '#core/search/terms-block.ts'
+import { createWordsBlockWriter } from '#core/search/words-block.ts'
 import { compareBytes, encodeText } from '#core/text.ts'
 import { bytesOf, encodePostings, termPostings } from '#test/support/posting-list.ts'
 import { readItemsBlock, readTermsBlock, readWordsBlock } from '#test/support/search-section.ts'
