@@ -17,6 +17,7 @@
  * 3: the end of a contraction is no word.
  * 4: the same terms, packed in less time.
  * 5: stop words stand in front of the other terms, and blocks begin where they did in the commit before.
+ * 6: the length of a text counts to three binary digits.
  */
 export const SEARCH_VERSION = 6
 
