@@ -49,6 +49,7 @@ const FORBIDDEN: [importer: string, specifier: string][] = [
   ['site/pages/a.astro', '#api/app.ts'],
   ['site/pages/a.astro', '#core/snapshot/format.ts'],
   ['site/pages/a.astro', 'fastify'],
+  ['site/images/a.ts', 'fastify'],
 ]
 
 const PERMITTED: [importer: string, specifier: string][] = [
@@ -79,7 +80,6 @@ const PERMITTED: [importer: string, specifier: string][] = [
   ['site/lib/a.ts', '#core/contract/mount.ts'],
   ['site/lib/a.ts', '#core/address.ts'],
   ['site/server.ts', 'fastify'],
-  ['site/images/a.ts', 'fastify'],
   ['site/pages/a.astro', '#core/address.ts'],
   ['site/pages/a.astro', '../lib/links.ts'],
   ['test/unit/a.test.ts', '#infra/disk/blob-store.ts'],
