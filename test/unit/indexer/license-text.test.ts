@@ -337,7 +337,7 @@ describe('texts that are not what they look like', () => {
   })
 })
 
-const LABELLED = new URL('../../../shared/corpus/_licenses/labelled.json', import.meta.url)
+const LABELLED = new URL('../../../../shared/corpus/_licenses/labelled.json', import.meta.url)
 
 // The corpus lies next to the repository where it is there at all.
 describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () => {
