@@ -1,32 +1,17 @@
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { BlobSelection, GitHost } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import { readdir } from 'node:fs/promises'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import type { GitHost } from '#core/ports/git-host.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
-import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
-import { collect, describeAt, LIMITS, listAt, ok, resolveAt, textsAt } from './git-host-asking.ts'
+import { serveRepositories } from '#test/support/served-repositories.ts'
+import { collect, describeAt, LIMITS, listAt, ok, readSelected, resolveAt, textsAt } from './git-host-asking.ts'
 import { openGitHubHostAt } from './git-host-drivers.ts'
 
-let repositories: TestRepositories
-let github: FakeGitHub
+const served = await serveRepositories()
+const { github, temporary, create } = served
 /** Reads without git. */
 let host: GitHost
 /** Reads with it. */
 let withGit: GitHost
-let temporary: string
-let created = 0
-const usualTemporary = process.env.TMPDIR
-
-beforeAll(async () => {
-  repositories = await createRepositories()
-  temporary = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
-  process.env.TMPDIR = temporary
-  github = await startFakeGitHub({ root: repositories.root })
-  github.limits.set('anonymous', 1_000_000)
-})
 
 beforeEach(async () => {
   github.reset()
@@ -41,31 +26,7 @@ afterEach(async () => {
   expect(await readdir(temporary)).toEqual([])
 })
 
-afterAll(async () => {
-  await github.close()
-  if (usualTemporary === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usualTemporary
-  await Promise.all([repositories.remove(), rm(temporary, { recursive: true })])
-})
-
-const create = (): Promise<TestRepository> => repositories.create('acme', `tools-${++created}`)
-
-/** The tree, and the texts of what indexing reads, in order. */
-async function read(repository: TestRepository, commit: CommitSha, at = host, selection: BlobSelection = INDEXED_BLOBS) {
-  const reader = await at.open(await describeAt(at, repository), commit, LIMITS, selection)
-  try {
-    const entries = await collect(reader.entries())
-    const uses = selection.usesOf(entries)
-    const wanted = entries.filter((_, index) => uses[index] === 'bytes').map(({ oid }) => oid)
-    const texts = (await collect(reader.read(wanted, selection.maxBytes))).map(({ oid, bytes }) => ({
-      oid,
-      text: bytes && Buffer.from(bytes).toString('latin1'),
-    }))
-    return { entries, texts, cut: reader.cut }
-  } finally {
-    await reader.close()
-  }
-}
+afterAll(served.close)
 
 const FILES = {
   '.gitattributes': 'skills/hidden export-ignore\n*.md eol=crlf\nversion.txt export-subst\nid.txt ident\n',
@@ -87,9 +48,9 @@ const FILES = {
 test('what an archive leaves out or changes is read as it is: everything is as git gives it', async () => {
   const repository = await create()
   const commit = await repository.commit(FILES)
-  const read1 = await read(repository, commit)
-  expect(read1).toEqual(await read(repository, commit, withGit))
-  expect(read1.texts.filter(({ text }) => text === null)).toHaveLength(1) // the large one
+  const read = await readSelected(host, repository, commit)
+  expect(read).toEqual(await readSelected(withGit, repository, commit))
+  expect(read.blobs.filter(({ bytes }) => bytes === null)).toHaveLength(1) // the large one
   expect(github.log.all.filter(({ host }) => host === 'codeload')).toHaveLength(1)
   // Three files that differ and one that is left out; the rest comes from the archive.
   expect(github.log.rest.filter(({ path }) => path.includes('/git/blobs/')).length).toBeLessThanOrEqual(6)
@@ -136,7 +97,7 @@ test.each([
   const repository = await create()
   const commit = await repository.commit({ 'a.md': 'a' })
   github.faults.add({ ...fault, match, times: 9 })
-  await expect(read(repository, commit)).rejects.toMatchObject({ name: 'ReadError', code: 'index.fetch_failed' })
+  await expect(readSelected(host, repository, commit)).rejects.toMatchObject({ name: 'ReadError', code: 'index.fetch_failed' })
 })
 
 test('an archive without end ends with the time', async () => {

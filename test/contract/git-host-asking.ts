@@ -1,5 +1,14 @@
-import type { GitHost, HostAnswer, HostRepository, ReadLimits, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
+import type {
+  BlobSelection,
+  GitHost,
+  HostAnswer,
+  HostRepository,
+  ReadLimits,
+  RepositoryReader,
+  TreeEntry,
+} from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
+import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 
 export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 20 }
@@ -55,6 +64,24 @@ export async function textsAt(
 ): Promise<(string | null)[]> {
   const read = await readAt(host, repository, commit, reader => collect(reader.read(oids, maxBytes)))
   return read.map(({ bytes }) => (bytes === null ? null : Buffer.from(bytes).toString()))
+}
+
+/** Reads as indexing does: the whole tree, and the bytes of what the selection names, in order. */
+export async function readSelected(
+  host: GitHost,
+  repository: TestRepository,
+  commit: CommitSha,
+  selection: BlobSelection = INDEXED_BLOBS,
+) {
+  const reader = await host.open(await describeAt(host, repository), commit, LIMITS, selection)
+  try {
+    const entries = await collect(reader.entries())
+    const uses = selection.usesOf(entries)
+    const wanted = entries.filter((_, index) => uses[index] === 'bytes').map(({ oid }) => oid)
+    return { entries, blobs: await collect(reader.read(wanted, selection.maxBytes)), cut: reader.cut }
+  } finally {
+    await reader.close()
+  }
 }
 
 export async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {

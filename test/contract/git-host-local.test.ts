@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { access, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ReadError } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok, readAt, resolveAt, textsAt } from './git-host-asking.ts'
 
 const BASE_URL = 'https://mountglass.example'
@@ -16,23 +16,20 @@ let repositories: TestRepositories
 /** Repositories and files that no request may reach. */
 let outside: TestRepositories
 let host: LocalHost
-let temporary: string
+/** Whatever is in there was left behind. */
+let temporary: TemporaryFolder
 let created = 0
-const usualTemporary = process.env.TMPDIR
 
 beforeAll(async () => {
   repositories = await createRepositories()
   outside = await createRepositories()
-  temporary = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
-  process.env.TMPDIR = temporary
+  temporary = await takeTemporaryFolder()
   host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
 })
 
 afterAll(async () => {
   await host.close()
-  if (usualTemporary === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usualTemporary
-  await Promise.all([repositories.remove(), outside.remove(), rm(temporary, { recursive: true })])
+  await Promise.all([repositories.remove(), outside.remove(), temporary.giveBack()])
 })
 
 const nextName = () => `tools-${++created}`
@@ -487,18 +484,18 @@ describe('a host that is closed', () => {
     await failed
     await reader.close()
     await readAt(host, repository, commit, async () => {})
-    expect(await readdir(temporary)).toEqual([])
+    expect(await readdir(temporary.path)).toEqual([])
   })
 
   test('and was killed: what it left behind is removed an hour later', async () => {
     const [old, young] = await Promise.all([
-      mkdtemp(join(temporary, 'mountglass-git-')),
-      mkdtemp(join(temporary, 'mountglass-git-')),
+      mkdtemp(join(temporary.path, 'mountglass-git-')),
+      mkdtemp(join(temporary.path, 'mountglass-git-')),
     ])
     const overAnHourAgo = Date.now() / 1000 - 3_660
     await utimes(old, overAnHourAgo, overAnHourAgo)
     await (await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })).close()
-    expect(await readdir(temporary)).toEqual([basename(young)])
+    expect(await readdir(temporary.path)).toEqual([basename(young)])
     await rm(young, { recursive: true })
   })
 })

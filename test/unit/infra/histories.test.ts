@@ -1,28 +1,16 @@
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readdir } from 'node:fs/promises'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FetchTooLarge } from '#infra/git/fetch.ts'
 import { createHistories, HISTORY_BOUNDS, type Histories, type HistoriesOptions, surplusAmong } from '#infra/git/histories.ts'
 import { tipSetOf, tipsToName } from '#infra/git/history.ts'
-import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import type { TestRepository } from '#test/support/repository.ts'
+import { serveRepositories } from '#test/support/served-repositories.ts'
 
-let repositories: TestRepositories
+const served = await serveRepositories()
+const { github, temporary, create } = served
 let repository: TestRepository
-let github: FakeGitHub
-let temporary: string
 let closing: AbortController
 let histories: Histories
-let created = 0
-const usualTemporary = process.env.TMPDIR
-
-beforeAll(async () => {
-  repositories = await createRepositories()
-  temporary = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
-  process.env.TMPDIR = temporary
-  github = await startFakeGitHub({ root: repositories.root })
-})
 
 beforeEach(async () => {
   github.reset()
@@ -36,14 +24,7 @@ afterEach(async () => {
   expect(await readdir(temporary)).toEqual([])
 })
 
-afterAll(async () => {
-  await github.close()
-  if (usualTemporary === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usualTemporary
-  await Promise.all([repositories.remove(), rm(temporary, { recursive: true })])
-})
-
-const create = () => repositories.create('acme', `tools-${++created}`)
+afterAll(served.close)
 
 /** Is closed with the test. */
 function open(options: Partial<HistoriesOptions> = {}): Histories {

@@ -1,21 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openScratchFile } from '#indexer/search/scratch.ts'
+import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 
-const before = process.env.TMPDIR
-let folder: string
-
+let temporary: TemporaryFolder
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mountglass-test-'))
-  process.env.TMPDIR = folder
+  temporary = await takeTemporaryFolder()
 })
-afterEach(async () => {
-  if (before === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = before
-  await rm(folder, { recursive: true })
-})
+afterEach(() => temporary.giveBack())
 
 test('bytes are read where they were written', async () => {
   const scratch = await openScratchFile()
@@ -30,7 +22,7 @@ test('bytes are read where they were written', async () => {
 test('nothing is left in the folder, not even while the file is open', async () => {
   const scratch = await openScratchFile()
   await scratch.append(new Uint8Array(100_000))
-  expect(await readdir(folder)).toEqual([])
+  expect(await readdir(temporary.path)).toEqual([])
   await scratch.close()
-  expect(await readdir(folder)).toEqual([])
+  expect(await readdir(temporary.path)).toEqual([])
 })
