@@ -5,6 +5,7 @@ import { keepHeapSmall } from '#indexer/heap.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
 
 /** One reading, by a process that has nothing at hand. */
 export interface ReadOnce {
@@ -76,11 +77,6 @@ async function listed(commit: Parameters<typeof host.open>[1]): Promise<TreeEntr
   await reader.close()
   await other.close()
   return entries
-}
-
-function answered<Value>(answer: { status: string; value?: Value }): Value {
-  if (answer.value === undefined) throw new Error(answer.status)
-  return answer.value
 }
 
 /** Looks at the peaks of the processes that were started, again and again; in kilobytes. */

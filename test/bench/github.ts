@@ -7,6 +7,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import { heapArguments } from '#indexer/heap.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
+import { answered } from '#test/support/answered.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories } from '#test/support/repository.ts'
 import { decimal, type GitHubFigures, marked, printGitHubFigures, type Requests } from './github-figures.ts'
@@ -169,11 +170,6 @@ function openHost(github: FakeGitHub): Promise<GitHost> {
   const { web: url, api: apiUrl } = github.origins
   const clock = { now: () => new Date(github.clock.now()) }
   return openGitHubHost({ url, apiUrl, token: null, webhookSecret: null, hasGit: true, clock, onWarning: () => {} })
-}
-
-function answered<Value>(answer: { status: string; value?: Value }): Value {
-  if (answer.value === undefined) throw new Error(answer.status)
-  return answer.value
 }
 
 interface Row extends Record<string, string> {

@@ -1,10 +1,10 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
 import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { jobAt } from '#test/support/answered.ts'
 import { holdRepository } from './held-reader.ts'
 
 /**
@@ -13,10 +13,7 @@ import { holdRepository } from './held-reader.ts'
  */
 const [mode, root, owner, name, store] = process.argv.slice(2) as [string, string, string, string, string]
 const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
-const repository = ((await host.repository(owner, name)) as { value: HostRepository }).value
-const resolved = await host.resolve(repository, null)
-if (resolved.status !== 'ok') throw new Error(resolved.status)
-const commit = resolved.value
+const { repository, commit } = await jobAt(host, owner, name)
 
 const startedAt = performance.now()
 const cpuBefore = process.cpuUsage()

@@ -9,6 +9,7 @@ import type {
 } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
+import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 
 export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 20 }
@@ -20,9 +21,7 @@ export function ok<Value>(value: Value): HostAnswer<Value> {
 
 /** The repository as the host describes it. @throws Error when the host does not show it */
 export async function describeAt(host: GitHost, { owner, name }: TestRepository): Promise<HostRepository> {
-  const answer = await host.repository(owner, name)
-  if (answer.status !== 'ok') throw new Error(`the host answers ${answer.status}`)
-  return answer.value
+  return answered(await host.repository(owner, name))
 }
 
 export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): ReturnType<GitHost['resolve']> {

@@ -12,6 +12,7 @@ import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { openStores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
 import { createRepositories } from '#test/support/repository.ts'
 import { s3Settings } from '#test/support/servers/s3.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
@@ -153,9 +154,8 @@ describe.runIf(hasServer('s3'))('a bucket of private repositories, with credenti
     for (const visibility of ['private', 'public'] as const) {
       const repository = await repositories.create('acme', visibility)
       const commit = await repository.commit({ LICENSE: 'MIT', 'docs/a.md': '# A\n\nSome words.\n' })
-      const found = await host.repository('acme', visibility)
-      if (found.status !== 'ok') throw new Error(found.status)
-      const job = { repository: { ...found.value, visibility } satisfies HostRepository, commit }
+      const described = answered(await host.repository('acme', visibility))
+      const job = { repository: { ...described, visibility } satisfies HostRepository, commit }
       const queue = createDocQueue(stores.docs, systemClock)
       await queue.offer(job)
       const lease = await queue.take('worker')

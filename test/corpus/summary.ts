@@ -3,6 +3,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import type { CommitSha, ContextRow } from '#core/snapshot/format.ts'
 import { pathKind } from '#indexer/build/content-kind.ts'
+import { answered } from '#test/support/answered.ts'
 import type { CorpusApp } from '#test/support/corpus.ts'
 import { joinSkill } from '#test/support/joined.ts'
 
@@ -37,9 +38,8 @@ export async function summarize(
   commit: CommitSha,
 ): Promise<{ summary: Summary; contexts: Map<string, ContextRow> }> {
   const address = `/local/${repository.owner}/${repository.name}`
-  const known = await service.app.host.repository(repository.owner, repository.name)
-  if (known.status !== 'ok') throw new Error(`${address} is ${known.status}`)
-  const snapshot = await service.app.deps.snapshots.open(known.value satisfies HostRepository, commit)
+  const described: HostRepository = answered(await service.app.host.repository(repository.owner, repository.name))
+  const snapshot = await service.app.deps.snapshots.open(described, commit)
   if (snapshot === null) throw new Error(`${address} is not indexed`)
 
   const contexts = new Map(await snapshot.range('contexts'))

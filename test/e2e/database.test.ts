@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { createDatabase, query, startOwnPostgres } from '#test/support/servers/postgres.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { until } from '#test/support/until.ts'
 import { startWorkerProcess } from '#test/support/worker-process.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 
@@ -54,10 +54,6 @@ async function serve(env: Record<string, string>): Promise<Service> {
   const service = await startService(env)
   onTestFinished(() => service.stop())
   return service
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(50)
 }
 
 describe.runIf(hasServer('postgres'))('a database beside the store', () => {

@@ -9,8 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
+import { isAlive } from '#test/support/is-alive.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { until } from '#test/support/until.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 
@@ -258,17 +260,4 @@ async function seen({ output }: Service, pattern: RegExp): Promise<RegExpExecArr
   const find = () => [...output().matchAll(new RegExp(pattern, 'g'))].at(-1)
   await until(() => find() !== undefined)
   return find() as RegExpExecArray
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20))
 }

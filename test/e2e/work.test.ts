@@ -14,8 +14,11 @@ import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { jobAt } from '#test/support/answered.ts'
+import { isAlive } from '#test/support/is-alive.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { makeSlowGit, type SlowGit } from '#test/support/slow-git.ts'
+import { until } from '#test/support/until.ts'
 import { startWorkerProcess, type WorkerProcess } from '#test/support/worker-process.ts'
 
 const PLAIN = ['one', 'two', 'three', 'four']
@@ -75,13 +78,7 @@ function start({ concurrency = 1, isSlow = false, env = {} }: StartOptions = {})
   )
 }
 
-async function jobOf(name: string): Promise<IndexJob> {
-  const repository = await host.repository('acme', name)
-  if (repository.status !== 'ok') throw new Error(`there is no ${name}`)
-  const commit = await host.resolve(repository.value, null)
-  if (commit.status !== 'ok') throw new Error(`${name} is empty`)
-  return { repository: repository.value, commit: commit.value }
-}
+const jobOf = (name: string): Promise<IndexJob> => jobAt(host, 'acme', name)
 
 async function offer(...names: string[]): Promise<void> {
   for (const name of names) expect(await queue.offer(await jobOf(name))).toEqual({ status: 'indexing' })
@@ -100,19 +97,6 @@ async function recordOf(name: string): Promise<{ state: string; crashes?: number
 /** Waits until the queue is empty. */
 async function allDone(): Promise<void> {
   await until(async () => (await queue.depth()) === 0)
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(20)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Waits until the job is held, and its git waits. */

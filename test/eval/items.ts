@@ -8,16 +8,13 @@ import type { SearchInput } from '#indexer/search/input.ts'
 import type { SnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { inTurns } from '#indexer/turns.ts'
 import { openLocalHost } from '#infra/local/host.ts'
+import { jobAt } from '#test/support/answered.ts'
 import type { Source } from '#test/support/local-find.ts'
 
 /** A repository below a folder, at its default branch. */
 export async function openSource(root: string, owner: string, name: string): Promise<Source> {
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
-  const repository = await host.repository(owner, name)
-  if (repository.status !== 'ok') throw new Error(`${owner}/${name}: ${repository.status}`)
-  const resolved = await host.resolve(repository.value, null)
-  if (resolved.status !== 'ok') throw new Error(`${owner}/${name}: ${resolved.status}`)
-  return { host, repository: repository.value, commit: resolved.value }
+  return { host, ...(await jobAt(host, owner, name)) }
 }
 
 /** Everything that search may name in a repository, with the very texts that the indexer hands to the search builder. */

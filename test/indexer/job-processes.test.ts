@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -14,8 +13,10 @@ import { openLocalHost } from '#infra/local/host.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { jobAt } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
+import { until } from '#test/support/until.ts'
 
 const HOSTILE = new URL('../support/hostile-jobs.ts', import.meta.url).href
 
@@ -100,17 +101,7 @@ async function openWorker({ docs: wrap = docs => docs, ...options }: Options = {
   }
 }
 
-async function jobOf(name: string): Promise<IndexJob> {
-  const repository = await host.repository('acme', name)
-  if (repository.status !== 'ok') throw new Error(`there is no ${name}`)
-  const commit = await host.resolve(repository.value, null)
-  if (commit.status !== 'ok') throw new Error(`${name} is empty`)
-  return { repository: repository.value, commit: commit.value }
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(20)
-}
+const jobOf = (name: string): Promise<IndexJob> => jobAt(host, 'acme', name)
 
 test('a job that hangs without a turn for anything is ended from outside; the third time it fails for lack of time', async () => {
   const { queue, log, isIndexed, metrics } = await openWorker({ settings: { wallSeconds: 1 } })

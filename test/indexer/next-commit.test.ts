@@ -13,6 +13,7 @@ import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { openGitHubHostAt } from '#test/contract/git-host-drivers.ts'
+import { answered } from '#test/support/answered.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
@@ -52,9 +53,8 @@ async function indexAnew(
 ): Promise<HostRepository> {
   const host = await openGitHubHostAt(github)
   try {
-    const answer = await host.repository(repository.owner, repository.name)
-    if (answer.status !== 'ok') throw new Error(answer.status)
-    const job = { repository: { ...answer.value, ...change }, commit }
+    const described = answered(await host.repository(repository.owner, repository.name))
+    const job = { repository: { ...described, ...change }, commit }
     github.log.clear()
     await writeSnapshot({ blobs, docs, hosts: [host] }, job, new AbortController().signal)
     return job.repository
@@ -130,11 +130,10 @@ test('of pictures and the like the same is said wherever the repository lies, an
   const [stores, local] = [newStores(), await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })]
   await indexAnew(repository, listing, stores)
   for (const commit of commits) {
-    const nearby = await local.repository(repository.owner, repository.name)
-    if (nearby.status !== 'ok') throw new Error(nearby.status)
+    const nearby = answered(await local.repository(repository.owner, repository.name))
     const [scratch, near] = [newStores(), newStores()]
-    await writeSnapshot({ ...near, hosts: [local] }, { repository: nearby.value, commit }, new AbortController().signal)
-    const expected = await meaningOf(near.blobs, nearby.value, commit)
+    await writeSnapshot({ ...near, hosts: [local] }, { repository: nearby, commit }, new AbortController().signal)
+    const expected = await meaningOf(near.blobs, nearby, commit)
     const described = await indexAnew(repository, commit, scratch)
     expect(await meaningOf(scratch.blobs, described, commit)).toEqual(expected)
     await indexAnew(repository, commit, stores)

@@ -8,6 +8,7 @@ import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
 import { index } from '#test/support/indexed.ts'
 import { createRepositories, type TestFile, type TestRepositories } from '#test/support/repository.ts'
 import { meaningOf } from '#test/support/snapshot-meaning.ts'
@@ -99,9 +100,8 @@ describe('one commit after another', () => {
     const host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
     const shas: CommitSha[] = []
     for (const files of changes) shas.push(await repository.commit({ ...OPEN, ...files }))
-    const answer = await host.repository(repository.owner, repository.name)
-    if (answer.status !== 'ok') throw new Error(answer.status)
-    return { host, repository: answer.value, shas }
+    const described = answered(await host.repository(repository.owner, repository.name))
+    return { host, repository: described, shas }
   }
 
   /** What the snapshot of the last commit says. */

@@ -11,6 +11,7 @@ import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
 import { countStore } from '#test/support/counted-store.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
@@ -36,9 +37,8 @@ interface Subject {
 async function newRepository(): Promise<Subject> {
   const repository = await repositories.create('acme', `reuse-${made++}`)
   await repository.commit({ 'package.json': '{"license":"MIT"}\n' })
-  const answer = await host.repository(repository.owner, repository.name)
-  if (answer.status !== 'ok') throw new Error(answer.status)
-  return { described: answer.value, repository }
+  const described = answered(await host.repository(repository.owner, repository.name))
+  return { described, repository }
 }
 
 interface Stores {

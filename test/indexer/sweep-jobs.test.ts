@@ -11,6 +11,7 @@ import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { answered } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import { handClock } from '#test/support/store-values.ts'
@@ -30,10 +31,9 @@ beforeAll(async () => {
   const commit = await tools.commit({ LICENSE: 'MIT License\n', 'a/SKILL.md': skill('a'), 'docs/b.md': '# B\n' })
   const next = await tools.commit({ 'c/SKILL.md': skill('c') })
   host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
-  const answer = await host.repository('acme', 'tools')
-  if (answer.status !== 'ok') throw new Error(answer.status)
-  first = { repository: answer.value, commit }
-  second = { repository: answer.value, commit: next }
+  const repository = answered(await host.repository('acme', 'tools'))
+  first = { repository, commit }
+  second = { repository, commit: next }
 })
 afterAll(async () => {
   await host.close()

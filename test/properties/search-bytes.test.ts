@@ -4,6 +4,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
 import { meaningOf } from '#test/support/snapshot-meaning.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { changedPlan, planted, type SearchPlan, searchPlan } from './search-repositories.ts'
@@ -77,11 +78,10 @@ async function indexed(plans: readonly SearchPlan[], order: readonly number[] = 
 }
 
 async function snapshotOf({ host, deps, blobs }: TestApp, commit: CommitSha): Promise<Indexed['snapshots'][number]> {
-  const answer = await host.repository('acme', 'handbook')
-  if (answer.status !== 'ok') throw new Error(answer.status)
-  const snapshot = await deps.snapshots.open(answer.value, commit)
+  const repository = answered(await host.repository('acme', 'handbook'))
+  const snapshot = await deps.snapshots.open(repository, commit)
   if (snapshot === null) throw new Error('the commit is not indexed')
-  return { commit, isSearched: snapshot.header.search !== null, meaning: await meaningOf(blobs, answer.value, commit) }
+  return { commit, isSearched: snapshot.header.search !== null, meaning: await meaningOf(blobs, repository, commit) }
 }
 
 async function objectsOf(blobs: BlobStore, keys: readonly string[]): Promise<Record<string, string>> {

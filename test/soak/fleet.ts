@@ -9,6 +9,7 @@ import { descendantsOf } from '#indexer/processes.ts'
 import type { Infra } from '#infra/open.ts'
 import { type CorpusRepository, unpackCorpus } from '../support/corpus.ts'
 import { startFakeGitHub } from '../support/fake-github/server.ts'
+import { isAlive } from '../support/is-alive.ts'
 import { createRandom } from '../support/random.ts'
 import { createRepositories } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -262,15 +263,6 @@ async function countHeld(docs: DocStore, { pid }: Program): Promise<number> {
   return records.filter(
     record => JobRecord.safeParse(record).data?.state === 'leased' && JSON.stringify(record).includes(`:${pid}:`),
   ).length
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** @returns how many answers of each replica were compared */

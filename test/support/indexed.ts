@@ -15,6 +15,7 @@ import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { answered } from './answered.ts'
 import type { TestRepository } from './repository.ts'
 import { type ReadSection, readSection } from './search-section.ts'
 
@@ -42,9 +43,8 @@ export async function index(
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
   const blobs = createMemoryBlobStore(systemClock)
   try {
-    const answer = await host.repository(repository.owner, repository.name)
-    if (answer.status !== 'ok') throw new Error(answer.status)
-    const job = { repository: { ...answer.value, ...change }, commit }
+    const described = answered(await host.repository(repository.owner, repository.name))
+    const job = { repository: { ...described, ...change }, commit }
     const written = await writeSnapshot({ blobs, hosts: [host] }, job, new AbortController().signal)
     if (written === null) throw new Error('nothing written')
     const packs = await Promise.all(

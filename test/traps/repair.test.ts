@@ -13,6 +13,7 @@ import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { type SnapshotDeps, writeSnapshot } from '#indexer/write-snapshot.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { answered } from '#test/support/answered.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
@@ -87,8 +88,7 @@ async function open(
     return { get, advanceClock, askAll, damages: () => log.filter(line => JSON.parse(line).msg.includes('damaged')) }
   }
 
-  const answer = await indexer.host.repository('acme', 'handbook')
-  if (answer.status !== 'ok') throw new Error(answer.status)
+  const repository = answered(await indexer.host.repository('acme', 'handbook'))
   const commit = indexer.commitOf('acme/handbook')
   const right = await (await replica()).askAll()
   expect(right.map(({ status }) => status)).toEqual(right.map(() => 200))
@@ -96,9 +96,9 @@ async function open(
     indexer,
     blobs,
     docs,
-    repository: answer.value,
+    repository,
     commit,
-    header: await storedHeader(blobs, answer.value, commit),
+    header: await storedHeader(blobs, repository, commit),
     right: right.map(({ body }) => body),
     replica,
   }

@@ -11,6 +11,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type CommitSha, encodeHeader, type SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
+import { answered } from '#test/support/answered.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from '../api/support/texts.ts'
@@ -275,15 +276,14 @@ test('the next commit is indexed from scratch where the section of the one befor
       const same = await fresh.repositories.create('acme', 'next')
       await same.commit(HANDBOOK)
       await same.commit({ 'docs/page-1.md': '# Page 1\n\nAnother page about lilies.\n', 'docs/page-2.md': null })
-      const answer = await fresh.host.repository('acme', 'next')
-      if (answer.status !== 'ok') throw new Error(answer.status)
+      const described = answered(await fresh.host.repository('acme', 'next'))
       for (const commit of commits) {
         await fresh.open(`/local/acme/next@${commit}`)
         if (commit === second) continue
-        const header = await storedHeader(blobs, answer.value, commit)
-        await damage(join(own, 'o', `${packKey(answer.value, header.packs[0]?.name ?? '')}~`), header)
+        const header = await storedHeader(blobs, described, commit)
+        await damage(join(own, 'o', `${packKey(described, header.packs[0]?.name ?? '')}~`), header)
       }
-      return await meaningOf(blobs, answer.value, second)
+      return await meaningOf(blobs, described, second)
     } finally {
       await fresh.close()
     }
@@ -335,15 +335,14 @@ async function askOthers(name: string): Promise<Asked[]> {
 
 /** Header and packs of a repository, and where they lie. */
 async function stored(name: string) {
-  const answer = await app.host.repository('acme', name)
-  if (answer.status !== 'ok') throw new Error(answer.status)
+  const described = answered(await app.host.repository('acme', name))
   const commit = app.commitOf(`acme/${name}`)
-  const header = await storedHeader(store, answer.value, commit)
+  const header = await storedHeader(store, described, commit)
   const pathOf = (key: string) => join(folder, 'o', `${key}~`)
   return {
     header,
-    headerPath: pathOf(headerKey(answer.value, commit)),
-    packs: header.packs.map(pack => pathOf(packKey(answer.value, pack.name))),
+    headerPath: pathOf(headerKey(described, commit)),
+    packs: header.packs.map(pack => pathOf(packKey(described, pack.name))),
     sizes: header.packs.map(({ sizeBytes }) => sizeBytes),
   }
 }

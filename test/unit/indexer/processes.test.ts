@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { descendantsOf, killTree, readHeldBytes } from '#indexer/processes.ts'
 import { restAfter } from '#indexer/worker.ts'
+import { isAlive } from '#test/support/is-alive.ts'
 
 test('a process is killed together with all that came from it, also what left its group', async () => {
   // A name with brackets and spaces stands in the middle of what the system tells of a process.
@@ -39,15 +40,6 @@ test('what came from a process counts, also what came from that', async () => {
   expect(held?.own).toBeLessThan(50 * 1024 * 1024)
   expect(held?.below).toBeGreaterThan(200 * 1024 * 1024)
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 test.each([
   [0, 0, 750],

@@ -5,6 +5,7 @@ import { createHistories, HISTORY_BOUNDS, type Histories, type HistoriesOptions,
 import { tipSetOf, tipsToName } from '#infra/git/history.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { serveRepositories } from '#test/support/served-repositories.ts'
+import { until } from '#test/support/until.ts'
 
 const served = await serveRepositories()
 const { github, temporary, create } = served
@@ -40,11 +41,6 @@ function ask(commit: string, tips: readonly string[], of = repository): Promise<
 
 const fetches = () => github.log.git.map(({ git }) => [git?.wants, git?.haves])
 const none = 'f'.repeat(40)
-
-/** Until something happens that nobody is told of. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 10))
-}
 
 test('a commit is in the history of what leads to it, and what a tag points at need not be a commit', async () => {
   const first = await repository.commit({ a: '1' })
