@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { withoutInstants } from '#test/support/without-instants.ts'
 
 const LICENSE = { 'package.json': '{"license":"MIT"}\n' }
 const SECRET = 'zanzibarquartz'
@@ -30,7 +31,7 @@ async function answersOf(app: TestApp, address: string): Promise<string[]> {
     `/api/v1/files${address}?path=docs/plans.md`,
   ]
   const answers = await Promise.all(urls.map(async url => app.get(url)))
-  return answers.map(({ status, body }) => `${status} ${body.replace(/"indexedAt":"[^"]*"/, '')}`)
+  return answers.map(({ status, body }) => `${status} ${withoutInstants(body)}`)
 }
 
 test.each([

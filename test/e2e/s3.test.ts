@@ -8,6 +8,7 @@ import { formatNewKeys } from '#api/keys.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { withoutInstants } from '#test/support/without-instants.ts'
 import { startWorkerProcess } from '#test/support/worker-process.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 
@@ -219,7 +220,7 @@ function withoutCursors(visited: unknown, { baseUrl }: Service): unknown {
   const text = JSON.stringify(visited)
     .replaceAll(baseUrl, '')
     .replaceAll(/"(?:next)?cursor":"[^"]*"/gi, '')
-  return JSON.parse(text.replaceAll(/,(?=[},])|(?<=\{),/g, '').replaceAll(/"indexedAt":"[^"]*"/g, '"indexedAt":""'))
+  return JSON.parse(withoutInstants(text.replaceAll(/,(?=[},])|(?<=\{),/g, '')))
 }
 
 function expectNoCredentials(output: string, env: Record<string, string>): void {

@@ -12,10 +12,11 @@ import { systemClock } from '#infra/system/clock.ts'
 import { type CorpusRepository, commitFolder, unpackCorpus } from '../support/corpus.ts'
 import { startFaultyProxy } from '../support/servers/faulty-proxy.ts'
 import { type Answer, endpointUrl, type TestApp, testApp } from '../support/test-app.ts'
+import { withoutInstants } from '../support/without-instants.ts'
 import { contentsOf } from './contents.ts'
 import type { Servers } from './place.ts'
 import { type AtEnd, sideBySide } from './program.ts'
-import { type Answers, askEverything, withoutInstants } from './requests.ts'
+import { type Answers, askEverything } from './requests.ts'
 import { type FaultShares, seededFaults } from './seeded-faults.ts'
 
 export interface FaultsOptions extends FaultShares {

@@ -14,10 +14,11 @@ import { createRandom } from '../support/random.ts'
 import { createRepositories } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
 import { type Answer, checkAnswer, endpointUrl } from '../support/test-app.ts'
+import { withoutInstants } from '../support/without-instants.ts'
 import { contentsOf } from './contents.ts'
 import { makePlace, type Servers } from './place.ts'
 import { type AtEnd, type Program, sideBySide, startProgram, until } from './program.ts'
-import { type Answers, askEverything, askShortly, type Get, withoutInstants } from './requests.ts'
+import { type Answers, askEverything, askShortly, type Get } from './requests.ts'
 
 export interface FleetOptions {
   addresses: number

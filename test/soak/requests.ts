@@ -2,6 +2,7 @@ import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { EndpointName } from '#core/contract/endpoints.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { type Answer, endpointUrl } from '../support/test-app.ts'
+import { withoutInstants } from '../support/without-instants.ts'
 
 export type Get = (url: string) => Promise<Pick<Answer, 'status' | 'body' | 'json'>>
 
@@ -89,11 +90,6 @@ function createAsk(get: Get, address: string, answers: Answers) {
     answers.set(url, { status, body: withoutInstants(body) })
     return json
   }
-}
-
-/** The body of an answer, apart from when something was indexed. */
-export function withoutInstants(body: string): string {
-  return body.replaceAll(/"indexedAt":"[^"]*"/g, '"indexedAt":""')
 }
 
 /** So many of the items, from all over the list. */

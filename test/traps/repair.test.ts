@@ -17,6 +17,7 @@ import { answered } from '#test/support/answered.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
+import { withoutInstants } from '#test/support/without-instants.ts'
 import { MIT, skillText } from '../api/support/texts.ts'
 
 const CONTENTS = {
@@ -80,7 +81,7 @@ async function open(
       for (const url of urls) {
         const { status, body } = await app.get(url)
         // It is indexed at another instant.
-        answers.push({ status, body: body.replace(/"indexedAt":"[^"]+"/, '') })
+        answers.push({ status, body: withoutInstants(body) })
       }
       return answers
     }
@@ -281,8 +282,7 @@ test('a store that does not answer has damaged nothing: nothing is built, and th
   isDown = true
   for (const url of URLS.slice(1)) expect((await app.get(url)).status).toBe(503)
   isDown = false
-  for (const [at, url] of URLS.entries())
-    expect((await app.get(url)).body.replace(/"indexedAt":"[^"]+"/, '')).toBe(scene.right[at])
+  for (const [at, url] of URLS.entries()) expect(withoutInstants((await app.get(url)).body)).toBe(scene.right[at])
   expect(await scene.indexer.index()).toBe(0)
   expect(log.map(line => JSON.parse(line).msg)).toEqual(URLS.slice(1).map(() => 'unavailable'))
 })
