@@ -2,6 +2,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import { type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
+import { createRepositories, type TestRepository } from '#test/support/repository.ts'
 
 /** A driver of the port: opened over a folder of real repositories, it must pass the suite. */
 export interface GitHostDriver {
@@ -44,6 +45,25 @@ export const GIT_HOST_DRIVERS: readonly GitHostDriver[] = [
 
 /** More than any answer is kept. */
 const PASSED_SECONDS = 301
+
+/** A driver over repositories of its own. */
+export interface DriverScene extends OpenDriver {
+  create(): Promise<TestRepository>
+}
+
+export async function openDriverScene(driver: GitHostDriver): Promise<DriverScene> {
+  const repositories = await createRepositories()
+  const open = await driver.open(repositories.root)
+  let created = 0
+  return {
+    ...open,
+    create: () => repositories.create('acme', `tools-${++created}`),
+    async close() {
+      await open.close()
+      await repositories.remove()
+    },
+  }
+}
 
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(

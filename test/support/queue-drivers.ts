@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { TestClock } from 'pg-boss'
 import { onTestFinished } from 'vitest'
+import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type Database, openDatabase, type Statement } from '#infra/postgres/database.ts'
 import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
@@ -30,6 +31,16 @@ export interface TestQueue {
 export interface QueueDriver {
   driver: string
   open(): Promise<TestQueue>
+}
+
+/** After this time without a word the job of a worker is another's. */
+export const SILENT_SECONDS = LEASE_SECONDS * (1 + LEASE_MARGIN)
+
+/** @throws Error when there is no job to take */
+export async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> {
+  const lease = await queue.take(worker)
+  if (lease === null) throw new Error('there is no job to take')
+  return lease
 }
 
 export const QUEUE_DRIVERS: readonly QueueDriver[] = [
