@@ -163,7 +163,7 @@ describe('left out', () => {
       {},
       { github: { withToken: false } },
     )
-    Object.assign((await at.github.world.repository('acme', 'handbook')) ?? {}, { visibility: 'private' })
+    await at.github.shown('acme', 'handbook', { visibility: 'private' })
     expect(await addresses(at)).toEqual(['/local/acme/handbook', '/gh/acme/mixed'])
     at.advanceClock(700)
     at.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api' } })

@@ -117,9 +117,7 @@ async function make(): Promise<Made> {
   const name = `hidden-${String(++made).padStart(4, '0')}`
   const repository = await app.repositories.create('acme', name)
   const commit = await repository.commit(FILES)
-  const shown = await app.github.world.repository('acme', name)
-  if (!shown) throw new Error(`no repository ${name}`)
-  return { name, commit, shown }
+  return { name, commit, shown: await app.github.shown('acme', name) }
 }
 
 /** Opens what the routes ask for, while everyone sees it. */

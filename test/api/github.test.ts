@@ -44,12 +44,6 @@ afterEach(async () => {
   await app.close()
 })
 
-async function shownAs(name: string, changes: Partial<Repository> = {}): Promise<Repository> {
-  const found = await app.github.world.repository('acme', name)
-  if (!found) throw new Error(`no repository ${name}`)
-  return Object.assign(found, changes)
-}
-
 const mount = (address = ADDRESS): Promise<Answer> => app.get(`/api/v1/mounts${address}`)
 const counts = () => ({ rest: app.github.log.rest.length, git: app.github.log.git.length })
 
@@ -247,7 +241,7 @@ describe('what the host does not show to everyone', () => {
       // Names of one length, so that everything may be compared.
       const repository = await app.repositories.create('acme', `hidden-${index}`)
       await repository.commit(FILES)
-      hide(await shownAs(repository.name))
+      hide(await app.github.shown('acme', repository.name))
       app.github.log.clear()
       storeCalls.length = 0
       const { status, headers, body } = await mount(`/gh/acme/${repository.name}`)
@@ -268,7 +262,7 @@ describe('what the host does not show to everyone', () => {
     await app.open(ADDRESS)
     const commit = app.commitOf('acme/tools')
     await mount(`${ADDRESS}@${commit}`)
-    hide(await shownAs('tools'))
+    hide(await app.github.shown('acme', 'tools'))
     app.advanceClock(60)
     for (const url of [
       `mounts${ADDRESS}`,
@@ -288,7 +282,7 @@ describe('what the host does not show to everyone', () => {
 
 test('a renamed repository answers under its new address, with the index that it has', async () => {
   await app.open(ADDRESS)
-  app.github.world.rename(await shownAs('tools'), { owner: app.github.organization('Moved'), name: 'Kit' })
+  app.github.world.rename(await app.github.shown('acme', 'tools'), { owner: app.github.organization('Moved'), name: 'Kit' })
   app.advanceClock(301)
   for (const address of [ADDRESS, '/gh/moved/kit', '/gh/MOVED/Kit']) {
     expect((await mount(address)).json).toMatchObject({
@@ -303,8 +297,7 @@ test('a commit that only a fork holds is no ref of the original', async () => {
   const fork = await app.repositories.create('evil', 'tools')
   await fork.commit(FILES)
   const impostor = await fork.commit({ 'skills/one/SKILL.md': SKILL.replace('Do it', 'Do evil') })
-  const shown = await app.github.world.repository('evil', 'tools')
-  Object.assign(shown as Repository, { forkOf: await shownAs('tools') })
+  await app.github.shown('evil', 'tools', { forkOf: await app.github.shown('acme', 'tools') })
   expect((await mount(`/gh/evil/tools@${impostor}`)).json).toMatchObject({ pinned: true, commit: impostor })
   expect(await mount(`${ADDRESS}@${impostor}`)).toMatchObject({ status: 404, json: { error: { code: 'mount.ref_not_found' } } })
 })

@@ -26,19 +26,13 @@ let repository: Repository
 beforeEach(async () => {
   app = await testApp({ 'acme/tools': FILES, 'acme/other': FILES }, { github: { withToken: true } })
   hookApp = app.github.app('hooks', { owner: app.github.organization('acme'), webhookSecret: WEBHOOK_SECRET })
-  repository = await shown('tools')
+  repository = await app.github.shown('acme', 'tools')
 })
 
 afterEach(async () => {
   expect(app.github.mistakes).toEqual([])
   await app.close()
 })
-
-async function shown(name: string): Promise<Repository> {
-  const found = await app.github.world.repository('acme', name)
-  if (!found) throw new Error(`no repository ${name}`)
-  return found
-}
 
 const mount = (address = ADDRESS): Promise<Answer> => app.get(`/api/v1/mounts${address}`)
 
@@ -240,7 +234,7 @@ test('a repository that becomes public is found at once, and one that is renamed
 })
 
 test('installations that come, go or reach something else have their repositories looked up anew', async () => {
-  const other = await shown('other')
+  const other = await app.github.shown('acme', 'other')
   const installation = app.github.install(hookApp, app.github.organization('acme'), { selection: 'all' })
   const messages = [
     ['installation', await installationPayload(app.github.scene, installation, 'deleted')],

@@ -52,15 +52,9 @@ const names = async (owner?: string) => {
   return { indexed: indexed.map(({ repository }) => repository.name), others: repositories.map(({ name }) => name).sort() }
 }
 
-async function shown(name: string, changes: Partial<Repository> = {}): Promise<Repository> {
-  const found = await app.github.world.repository('acme', name)
-  if (!found) throw new Error(`no repository ${name}`)
-  return Object.assign(found, changes)
-}
-
 /** More repositories of the account, over the objects of one that is there. */
 async function addMany(count: number, options: Partial<RepositoryOptions> = {}): Promise<void> {
-  const { gitDir } = await shown('plain')
+  const { gitDir } = await app.github.shown('acme', 'plain')
   for (let number = 1; number <= count; number++) {
     const pushedAt = new Date(Date.UTC(2020, 0, 1) + number * 1000).toISOString().replace('.000', '')
     app.github.repository({ owner: 'acme', name: `many-${number}`, gitDir }, { pushedAt, ...options })
@@ -266,7 +260,7 @@ describe('what the host does not show to everyone', () => {
     async (_, changes) => {
       await openAll('/gh/acme/tools', '/gh/acme/kit')
       expect((await names()).indexed).toEqual(['kit', 'tools'])
-      const repository = await shown('kit')
+      const repository = await app.github.shown('acme', 'kit')
       const before = { ...repository }
       Object.assign(repository, changes)
       app.advanceClock(60)
@@ -284,18 +278,18 @@ describe('what the host does not show to everyone', () => {
       if (account?.type === 'User') organization.members.set(account, 'admin')
     }
     for (const token of app.github.world.tokens.values()) if (token.kind === 'personal') token.scopes.push('repo')
-    await shown('kit', { visibility: 'private' })
-    await shown('later', { visibility: 'internal' })
-    await shown('plain', { disabled: true })
+    await app.github.shown('acme', 'kit', { visibility: 'private' })
+    await app.github.shown('acme', 'later', { visibility: 'internal' })
+    await app.github.shown('acme', 'plain', { disabled: true })
     expect(await names()).toEqual({ indexed: [], others: ['tools'] })
     expect((await page()).owner.publicRepositories).toBe(2)
   })
 
   test('and is blocked is not listed from the first time on that somebody asked for it', async () => {
-    await shown('kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
+    await app.github.shown('acme', 'kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(404)
     expect((await names()).others).toEqual(['later', 'plain', 'tools'])
-    await shown('kit', { blocked: null })
+    await app.github.shown('acme', 'kit', { blocked: null })
     app.advanceClock(61)
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(200)
     expect((await names()).others).toEqual(['kit', 'later', 'plain', 'tools'])
@@ -303,7 +297,7 @@ describe('what the host does not show to everyone', () => {
 
   test('is gone with the repository', async () => {
     await openAll('/gh/acme/kit')
-    app.github.world.remove(await shown('kit'))
+    app.github.world.remove(await app.github.shown('acme', 'kit'))
     app.advanceClock(60)
     expect(await names()).toEqual({ indexed: [], others: ['later', 'plain', 'tools'] })
   })
@@ -320,7 +314,7 @@ describe('the listing of what the host does not show', () => {
   const HOUR = 3_600
   const hide = async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')
-    await shown('kit', { visibility: 'private' })
+    await app.github.shown('acme', 'kit', { visibility: 'private' })
     app.advanceClock(61)
     expect((await names()).indexed).toEqual(['tools'])
   }
@@ -332,7 +326,7 @@ describe('the listing of what the host does not show', () => {
       ['kit', since],
       ['tools', undefined],
     ])
-    const { id } = await shown('kit')
+    const { id } = await app.github.shown('acme', 'kit')
     await app.deps.uses.written()
     const key = hiddenKey({ id: `gh-${id}`, visibility: 'public' })
     expect((await app.docs.read(key))?.value).toEqual({ since: expect.stringContaining(since) })
@@ -347,7 +341,7 @@ describe('the listing of what the host does not show', () => {
 
   test('is as it was when the host shows it again, and comes back with the next visit after it went', async () => {
     await hide()
-    await shown('kit', { visibility: 'public' })
+    await app.github.shown('acme', 'kit', { visibility: 'public' })
     app.advanceClock(61)
     expect((await names()).indexed).toEqual(['kit', 'tools'])
     expect((await listed()).map(({ hiddenSince }) => hiddenSince)).toEqual([undefined, undefined])
@@ -355,7 +349,7 @@ describe('the listing of what the host does not show', () => {
     await hide()
     app.advanceClock(49 * HOUR)
     await names()
-    await shown('kit', { visibility: 'public' })
+    await app.github.shown('acme', 'kit', { visibility: 'public' })
     app.advanceClock(61)
     expect((await names()).indexed).toEqual(['tools'])
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(200)
@@ -381,10 +375,10 @@ describe('the listing of what the host does not show', () => {
 
   test('goes at once when the name is another repository, or the repository another owner has', async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')
-    const { gitDir } = await shown('plain')
-    app.github.world.rename(await shown('kit'), { name: 'old-kit' })
+    const { gitDir } = await app.github.shown('acme', 'plain')
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'old-kit' })
     app.github.repository({ owner: 'acme', name: 'kit', gitDir })
-    app.github.world.rename(await shown('tools'), { owner: app.github.organization('other') })
+    app.github.world.rename(await app.github.shown('acme', 'tools'), { owner: app.github.organization('other') })
     app.advanceClock(301)
     expect((await names()).indexed).toEqual([])
     expect(await listed()).toEqual([])
@@ -403,7 +397,7 @@ describe('the listing of what the host does not show', () => {
         skillNames: [],
       })
     }
-    for (let number = 101; number <= 150; number++) await shown(`many-${number}`, { visibility: 'private' })
+    for (let number = 101; number <= 150; number++) await app.github.shown('acme', `many-${number}`, { visibility: 'private' })
     app.advanceClock(61)
     // A machine with much to do may not get all answers in time: what comes late is known at the next try.
     const patiently = () => vi.waitFor(names, { timeout: 20_000 })
@@ -415,8 +409,8 @@ describe('the listing of what the host does not show', () => {
     const questions = app.github.log.lines.filter(line => line.startsWith('GET /repos/'))
     expect(questions.length).toBe(100)
     // The most skills of all come first again when they come back.
-    for (let number = 101; number <= 150; number++) await shown(`many-${number}`, { visibility: 'public' })
-    await shown('many-100', { visibility: 'private' })
+    for (let number = 101; number <= 150; number++) await app.github.shown('acme', `many-${number}`, { visibility: 'public' })
+    await app.github.shown('acme', 'many-100', { visibility: 'private' })
     app.advanceClock(61)
     expect(numbersOf((await patiently()).indexed)[0]).toBe(150)
   })
@@ -496,7 +490,7 @@ describe('what is listed of an account', () => {
 describe('a repository that moved', () => {
   test('to another name is listed under it', async () => {
     await openAll('/gh/acme/kit')
-    app.github.world.rename(await shown('kit'), { name: 'Kit2' })
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'Kit2' })
     app.advanceClock(61)
     const { indexed = [], repositories } = await page()
     expect(indexed.map(({ address }) => address)).toEqual(['/gh/acme/Kit2'])
@@ -505,7 +499,7 @@ describe('a repository that moved', () => {
 
   test('to another owner is listed there once it is visited there', async () => {
     await openAll('/gh/acme/kit')
-    app.github.world.rename(await shown('kit'), { owner: app.github.organization('other') })
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { owner: app.github.organization('other') })
     app.advanceClock(301)
     expect((await names()).indexed).toEqual([])
     await openAll('/gh/other/kit')
@@ -514,8 +508,8 @@ describe('a repository that moved', () => {
 
   test('and whose name another one took is not taken for it', async () => {
     await openAll('/gh/acme/kit')
-    const { gitDir } = await shown('plain')
-    app.github.world.rename(await shown('kit'), { name: 'old-kit' })
+    const { gitDir } = await app.github.shown('acme', 'plain')
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'old-kit' })
     app.github.repository({ owner: 'acme', name: 'kit', gitDir })
     app.advanceClock(61)
     expect(await names()).toEqual({ indexed: [], others: ['kit', 'later', 'old-kit', 'plain', 'tools'] })
@@ -524,10 +518,15 @@ describe('a repository that moved', () => {
 
 describe('the repositories', () => {
   test('are as the host lists them, most recently pushed first', async () => {
-    await shown('tools', { description: 'For paper', stars: 7, archived: true, pushedAt: '2026-03-01T10:00:00Z' })
-    await shown('kit', { pushedAt: '2026-03-02T10:00:00Z' })
-    await shown('plain', { pushedAt: '2026-02-01T10:00:00Z', forkOf: await shown('later') })
-    await shown('later', { pushedAt: '2026-01-01T10:00:00Z' })
+    await app.github.shown('acme', 'tools', {
+      description: 'For paper',
+      stars: 7,
+      archived: true,
+      pushedAt: '2026-03-01T10:00:00Z',
+    })
+    await app.github.shown('acme', 'kit', { pushedAt: '2026-03-02T10:00:00Z' })
+    await app.github.shown('acme', 'plain', { pushedAt: '2026-02-01T10:00:00Z', forkOf: await app.github.shown('acme', 'later') })
+    await app.github.shown('acme', 'later', { pushedAt: '2026-01-01T10:00:00Z' })
     const { repositories } = await page()
     expect(repositories.map(({ name }) => name)).toEqual(['kit', 'tools', 'plain', 'later'])
     expect(repositories[1]).toEqual({

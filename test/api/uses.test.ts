@@ -32,8 +32,7 @@ describe('what visitors open', () => {
   }
   const ask = (address: string) => app.get(`/api/v1/mounts${address}`)
   const today = () => app.deps.clock.now().toISOString().slice(0, 10)
-  const shown = async (changes: Partial<Repository>) =>
-    Object.assign((await app.github.world.repository('acme', 'tools')) as Repository, changes)
+  const shown = (changes: Partial<Repository>) => app.github.shown('acme', 'tools', changes)
 
   test('is noted with its day and the ref that led there, once it is ready', async () => {
     await ask('/gh/acme/tools')

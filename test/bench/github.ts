@@ -227,8 +227,7 @@ async function measureRefusals(): Promise<Row[]> {
     const tools = await repositories.create('acme', 'tools')
     await tools.commit({ 'a.md': '' })
     await repositories.create('acme', 'empty')
-    const shown = await github.world.repository('acme', 'tools')
-    if (!shown) throw new Error('the stand-in does not show acme/tools')
+    const shown = await github.shown('acme', 'tools')
     const createdAt = '2026-01-01T00:00:00Z'
     const cases: [what: string, name: string, questions: number, prepare: () => void][] = [
       ['an empty repository (409)', 'empty', 2, () => {}],

@@ -1,26 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES } from '#core/limits.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { jobKey } from '#core/snapshot/keys.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
 import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
 import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
-import { openBossDatabase, type Through } from '#test/support/queue-drivers.ts'
+import { openBossDatabase, SILENT_SECONDS, type Through, taken } from '#test/support/queue-drivers.ts'
 import { createDatabase, query, startOwnPostgres } from '#test/support/servers/postgres.ts'
 import { hasServer } from '#test/support/servers/servers.ts'
 import { jobOf } from '#test/support/store-values.ts'
 
 const INDEXING = { status: 'indexing' }
-/** After this time without a word the job of a worker is another's. */
-const SILENT_SECONDS = LEASE_SECONDS * (1 + LEASE_MARGIN) + NOTICE_SECONDS + 1
-
-async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> {
-  const lease = await queue.take(worker)
-  if (lease === null) throw new Error('there is no job to take')
-  return lease
-}
+/** After this time without a word another worker is given the job, too. */
+const NOTICED_SECONDS = SILENT_SECONDS + NOTICE_SECONDS + 1
 
 async function openQueue(url: string, onWarning: (message: string) => void = () => {}): Promise<JobQueue> {
   const database = openDatabase(url)
@@ -85,7 +79,7 @@ describe.runIf(hasServer('postgres'))('a process that dies', () => {
         )
         death.bury()
         await doomed.close()
-        await opened.clock.advance(SILENT_SECONDS)
+        await opened.clock.advance(NOTICED_SECONDS)
       },
     }
   }
@@ -231,7 +225,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     const queue = await open()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
-    await clock.advance(SILENT_SECONDS)
+    await clock.advance(NOTICED_SECONDS)
     // The job is delivered to the slow worker, and ends before that reads on.
     let finished = false
     const slow = await open(run => async (statement, values) => {
@@ -253,13 +247,13 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     let lease = await taken(queue)
     for (let turn = 0; turn < 5; turn++) {
       // The worker was silent for too long, and is there after all.
-      await clock.advance(SILENT_SECONDS)
+      await clock.advance(NOTICED_SECONDS)
       lease = (await queue.renew(lease)) ?? lease
       expect(await queue.take('other')).toBeNull()
       expect(await queue.take('other')).toBeNull()
       expect(await jobs(url)).toMatchObject([{ state: 'retry' }])
     }
-    await clock.advance(SILENT_SECONDS)
+    await clock.advance(NOTICED_SECONDS)
     expect(await taken(queue, 'other')).toMatchObject({ fence: 2 })
     expect(await queue.renew(lease)).toBeNull()
   })

@@ -62,9 +62,8 @@ test('a tree that the host gives in part is asked for folder by folder', async (
     Array.from({ length: 60 }, (_, index) => [`${index % 3}/${index % 6}/${index}.md`, `${index}`]),
   )
   const commit = await repository.commit(files)
-  const shown = await github.world.repository('acme', repository.name)
   const whole = await listAt(host, repository, commit)
-  Object.assign(shown ?? {}, { treeLimit: 25 })
+  await github.shown('acme', repository.name, { treeLimit: 25 })
   expect(await listAt(host, repository, commit)).toEqual(whole)
   expect(whole.entries).toHaveLength(60)
   expect(await listAt(host, repository, commit, { treeEntries: 10 })).toMatchObject({ cut: true, entries: { length: 10 } })

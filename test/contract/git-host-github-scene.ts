@@ -24,11 +24,8 @@ export async function openGitHubHostScene() {
     open,
 
     /** The stand-in's side of the repository, whose fields say what it shows. */
-    async shownAs(repository: TestRepository, changes: Partial<Repository> = {}): Promise<Repository> {
-      const found = await github.world.repository(repository.owner, repository.name)
-      if (!found) throw new Error('the stand-in does not serve the repository')
-      return Object.assign(found, changes)
-    },
+    shownAs: ({ owner, name }: TestRepository, changes?: Partial<Repository>): Promise<Repository> =>
+      github.shown(owner, name, changes),
 
     /** What a visitor of the repository is told: of its default branch, or of a ref. */
     async look(repository: Pick<TestRepository, 'owner' | 'name'>, ref: string | null = null, at = host) {

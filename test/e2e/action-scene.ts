@@ -25,8 +25,7 @@ export async function openActionScene() {
         'skills/pdf/SKILL.md': '---\nname: pdf\ndescription: Reads PDF files\n---\nRead it.\n',
         'broken/SKILLSET.md': '---\nname: [\n---\n',
       })
-      const shown = await github.world.repository('acme', name)
-      if (!shown) throw new Error(`acme/${name} is not there`)
+      const shown = await github.shown('acme', name)
       return {
         tools,
         commit,

@@ -12,8 +12,7 @@ test('what the host tells of is seen at once: a push is indexed and shown, a new
   const before = await tools.commit({ 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# One\n' })
   const github = await startFakeGitHub({ root: repositories.root })
   const app = github.app('hooks', { owner: github.organization('acme') })
-  const repository = await github.world.repository('acme', 'tools')
-  if (!repository) throw new Error('acme/tools is not there')
+  const repository = await github.shown('acme', 'tools')
   const service = await startService({
     ...github.settings(),
     MOUNTGLASS_GITHUB_WEBHOOK_SECRET: app.webhookSecret,

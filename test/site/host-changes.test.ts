@@ -45,9 +45,7 @@ beforeEach(async () => {
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(app.app.server.address() as AddressInfo).port}`
   await app.open(PAGE)
-  const found = await app.github.world.repository('acme', 'tools')
-  if (!found) throw new Error('acme/tools is not there')
-  repository = found
+  repository = await app.github.shown('acme', 'tools')
 })
 
 afterEach(async () => {

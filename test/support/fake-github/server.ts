@@ -67,6 +67,8 @@ export interface FakeGitHub {
   user(login: string, options?: Partial<AccountOptions>): Account
   organization(login: string, options?: Partial<AccountOptions>): Account
   repository(place: RepositoryPlace, options?: Partial<RepositoryOptions>): Repository
+  /** A repository that it serves, with fields that say what it shows. @throws Error when it serves none */
+  shown(owner: string, name: string, changes?: Partial<Repository>): Promise<Repository>
   app(slug: string, options?: Partial<AppOptions>): App
   install(app: App, account: Account, options?: Partial<InstallationOptions>): Installation
 
@@ -187,6 +189,11 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
     user: (login, options) => world.addAccount(login, 'User', options),
     organization: (login, options) => world.addAccount(login, 'Organization', options),
     repository: (place, options) => world.addRepository(place, options),
+    async shown(owner, name, changes = {}) {
+      const found = await world.repository(owner, name)
+      if (!found) throw new Error(`there is no repository ${owner}/${name}`)
+      return Object.assign(found, changes)
+    },
     app: (slug, options) => world.addApp(slug, options),
     install: (app, account, options) => world.install(app, account, options),
     personalToken: (user, scopes) => issuePersonalToken(world, user, scopes),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
+import { LEASE_SECONDS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
 const LOOK_SECONDS = 3
@@ -50,12 +50,6 @@ function countedQueue() {
   }
 }
 
-async function taken(queue: JobQueue): Promise<Lease> {
-  const lease = await queue.take('worker')
-  if (lease === null) throw new Error('there is no job to take')
-  return lease
-}
-
 test('an empty queue is listed once in a while, however often it is looked at', async () => {
   const { queue, clock, asked } = countedQueue()
   const looks = async () => {
@@ -99,7 +93,7 @@ test('what another process left, handed back or died over is taken after that ti
   clock.advance(LOOK_SECONDS)
   expect((await taken(other)).fence).toBe(2)
   expect(await queue.take('worker')).toBeNull()
-  clock.advance(LEASE_SECONDS * (1 + LEASE_MARGIN))
+  clock.advance(SILENT_SECONDS)
   expect((await taken(queue)).fence).toBe(3)
 })
 
