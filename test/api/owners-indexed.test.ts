@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
+import { rememberListings } from '#api/owners/keep-listed.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
+import { indexAddress } from '#indexer/cli.ts'
+import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { handClock, jobOf } from '#test/support/store-values.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { FILES, ownerPages, type Page, skills } from './support/owner-pages.ts'
+
+let app: TestApp
+const { page, names, addMany, openAll, described } = ownerPages(() => app)
+
+beforeEach(async () => {
+  app = await testApp(FILES, { github: { withToken: true } })
+})
+
+afterEach(async () => {
+  expect(app.github.mistakes).toEqual([])
+  await app.close()
+})
+
+describe('what is indexed', () => {
+  test('comes first, most skills first, as cards, and is left out of the repositories of every page', async () => {
+    await openAll('/gh/acme/tools', '/gh/acme/kit', '/gh/acme/plain')
+    await addMany(40)
+    const first = await page()
+    expect(first.indexed?.map(({ address, index }) => [address, index.status === 'ready' && index.counts.skills])).toEqual([
+      ['/gh/acme/kit', 6],
+      ['/gh/acme/tools', 1],
+    ])
+    const second = await page('acme', '?page=2')
+    expect(second).not.toHaveProperty('indexed')
+    const others = [...first.repositories, ...second.repositories].map(({ name }) => name)
+    expect(others.filter(name => !name.startsWith('many-')).sort()).toEqual(['later', 'plain'])
+    expect(others.length).toBe(42)
+    expect([first.nextPage, second.nextPage]).toEqual([2, null])
+  })
+
+  test('says of each what its mount says', async () => {
+    await openAll('/gh/acme/kit')
+    const mount = await app.ask('mounts', '/gh/acme/kit')
+    if (mount.index.status !== 'ready') throw new Error(mount.index.status)
+    const { manifest, license, counts, skills: listed } = mount.index
+    const [card] = (await page()).indexed ?? []
+    expect(card).toEqual({
+      address: mount.address,
+      repository: mount.repository,
+      verified: false,
+      image: `${app.github.origins.web}/acme/kit/raw/${app.commitOf('acme/kit')}/cover.png`,
+      index: { status: 'ready', manifest, license, counts, skillNames: listed.slice(0, 5).map(({ name }) => name) },
+    })
+    expect(card?.image).toBe(mount.image)
+  })
+
+  test('is what the default branch holds: not another branch, not a commit given by its hash', async () => {
+    const repository = app.repository('acme/later')
+    await repository.commit(skills('p', 'q', 'r'), { branch: 'next' })
+    const pinned = await repository.commit(skills('z'), { branch: 'side' })
+    await openAll('/gh/acme/later@next', `/gh/acme/later@${pinned}`)
+    expect(await names()).toMatchObject({ indexed: [] })
+    await openAll('/gh/acme/later')
+    app.advanceClock(60)
+    expect(await names()).toMatchObject({ indexed: ['later'] })
+  })
+
+  test('is listed when the default branch comes to a commit that was indexed under another name', async () => {
+    await openAll(`/gh/acme/later@${app.commitOf('acme/later')}`)
+    expect((await names()).indexed).toEqual([])
+    await openAll('/gh/acme/later')
+    expect((await names()).indexed).toEqual(['later'])
+  })
+
+  test('by its branch name is the default branch all the same', async () => {
+    await openAll('/gh/acme/later@main')
+    expect((await names()).indexed).toEqual(['later'])
+  })
+
+  test('follows the next commit of the default branch, and goes back to the others without skills', async () => {
+    await openAll('/gh/acme/tools')
+    await app.repository('acme/tools').commit(skills('two', 'three'))
+    app.advanceClock(61)
+    await openAll('/gh/acme/tools')
+    expect((await page()).indexed?.[0]?.index).toMatchObject({ counts: { skills: 3 } })
+    await app.repository('acme/tools').commit({ 'README.md': '# No skills any more\n' }, { replace: true })
+    app.advanceClock(61)
+    await openAll('/gh/acme/tools')
+    expect(await names()).toMatchObject({ indexed: [], others: expect.arrayContaining(['tools']) })
+  })
+
+  test('is listed by `mountglass index`, also when it was indexed before', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mountglass-owners-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const env = { ...app.github.settings(), MOUNTGLASS_LOCAL_REPOSITORIES: app.repositories.root }
+    const { ownerId = '' } = await described('kit')
+    const listed = async () => {
+      const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
+      const found = (await createOwnerListings(docs).of(ownerId)).map(({ name }) => name)
+      await docs.close()
+      return found
+    }
+    const index = (address: string) => indexAddress(address, { store: `disk:${folder}` }, env)
+    expect(await index('/gh/acme/plain')).toBe(0)
+    await app.repository('acme/kit').commit(skills('old'), { branch: 'old' })
+    expect(await index('/gh/acme/kit@old')).toBe(0)
+    expect(await listed()).toEqual([])
+    expect(await index('/gh/acme/kit')).toBe(0)
+    expect(await listed()).toEqual(['kit'])
+    expect(await index('/gh/acme/kit')).toBe(0)
+    expect(await listed()).toEqual(['kit'])
+  })
+
+  test('is not listed as indexed where the operator does not serve it', async () => {
+    await openAll('/gh/acme/tools', '/gh/acme/kit')
+    const deny = [parseRepositoryRule('gh/acme/kit')].filter(rule => rule !== null)
+    Object.assign(app.deps, { deny })
+    expect(await names()).toEqual({ indexed: ['tools'], others: ['kit', 'later', 'plain'] })
+  })
+})
+
+describe('what is listed of an account', () => {
+  test('is read once for many visitors and pages, and seen a minute later when another process has written it', async () => {
+    const docs = createMemoryDocStore()
+    const lists: string[] = []
+    const counted = await testApp(FILES, {
+      github: { withToken: true },
+      docs: {
+        ...docs,
+        list(prefix, options) {
+          if (prefix.startsWith('ctl/owner/')) lists.push(prefix)
+          return docs.list(prefix, options)
+        },
+      },
+    })
+    onTestFinished(() => counted.close())
+    const indexedNames = async () => {
+      const { json } = await counted.get('/api/v1/owners/gh/acme')
+      return (json as Page).indexed?.map(({ repository }) => repository.name)
+    }
+    await counted.open('/gh/acme/kit')
+    await Promise.all(Array.from({ length: 20 }, (_, page) => counted.get(`/api/v1/owners/gh/acme?page=${page + 1}`)))
+    expect(await indexedNames()).toEqual(['kit'])
+    expect(lists.length).toBe(1)
+
+    await counted.open('/gh/acme/tools')
+    expect(await indexedNames()).toEqual(['kit'])
+    counted.advanceClock(60)
+    expect(await indexedNames()).toEqual(['kit', 'tools'])
+    await counted.open('/gh/acme/later')
+    await counted.get('/api/v1/mounts/gh/acme/later')
+    expect(await indexedNames()).toEqual(['kit', 'later', 'tools'])
+  })
+
+  test('and was changed while it was read is read again', async () => {
+    const clock = handClock()
+    const store = createOwnerListings(createMemoryDocStore())
+    let slow: Promise<void> = Promise.resolve()
+    const listings = rememberListings(
+      {
+        ...store,
+        async of(ownerId) {
+          const found = await store.of(ownerId)
+          await slow
+          return found
+        },
+      },
+      clock,
+    )
+    const { repository, commit } = jobOf(1)
+    const license = { kind: 'none', name: null, source: null } as const
+    const folder = { counts: { skills: 1, documents: 0 }, license }
+    const root = { folder, skills: [], documents: [], diagnostics: [] }
+    let goOn = () => {}
+    slow = new Promise(resolve => {
+      goOn = resolve
+    })
+    const before = listings.of('test-o')
+    await listings.keep({ repository: { ...repository, ownerId: 'test-o' }, commit, header: { root } })
+    goOn()
+    expect(await before).toEqual([])
+    expect((await listings.of('test-o')).length).toBe(1)
+  })
+
+  test('is not remembered when it could not be read', async () => {
+    const { listings } = app.deps
+    const broken = rememberListings({ ...listings, of: () => Promise.reject(new Error('no store')) }, handClock())
+    await expect(broken.of('gh-1')).rejects.toThrow('no store')
+    await expect(broken.of('gh-1')).rejects.toThrow('no store')
+  })
+})
+
+describe('a repository that moved', () => {
+  test('to another name is listed under it', async () => {
+    await openAll('/gh/acme/kit')
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'Kit2' })
+    app.advanceClock(61)
+    const { indexed = [], repositories } = await page()
+    expect(indexed.map(({ address }) => address)).toEqual(['/gh/acme/Kit2'])
+    expect(repositories.map(({ name }) => name)).not.toContain('Kit2')
+  })
+
+  test('to another owner is listed there once it is visited there', async () => {
+    await openAll('/gh/acme/kit')
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { owner: app.github.organization('other') })
+    app.advanceClock(301)
+    expect((await names()).indexed).toEqual([])
+    await openAll('/gh/other/kit')
+    expect((await names('other')).indexed).toEqual(['kit'])
+  })
+
+  test('and whose name another one took is not taken for it', async () => {
+    await openAll('/gh/acme/kit')
+    const { gitDir } = await app.github.shown('acme', 'plain')
+    app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'old-kit' })
+    app.github.repository({ owner: 'acme', name: 'kit', gitDir })
+    app.advanceClock(61)
+    expect(await names()).toEqual({ indexed: [], others: ['kit', 'later', 'old-kit', 'plain', 'tools'] })
+  })
+})
