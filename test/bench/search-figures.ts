@@ -1,5 +1,9 @@
+import type { Cost } from './cost.ts'
 import { printTable } from './measure.ts'
-import type { AskedOnce, Built, Changed, Collected, Cost, Jobs } from './search-once.ts'
+import type { AskedOnce } from './search-ask.ts'
+import type { Built, Changed } from './search-build.ts'
+import type { Collected } from './search-items.ts'
+import type { Jobs } from './search-job.ts'
 
 /** What was measured of one repository. */
 export interface SearchFigures {

@@ -6,8 +6,11 @@ import { adaptLicense } from '#test/eval/adapted.ts'
 import { CORPUS, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 import { startService } from '#test/support/service.ts'
 import { generate, generateLargest } from './repositories.ts'
+import type { AskedOnce } from './search-ask.ts'
+import type { Built, Changed } from './search-build.ts'
 import { printSearchFigures, type SearchFigures } from './search-figures.ts'
-import type { AskedOnce, Built, Changed, Collected, Jobs } from './search-once.ts'
+import type { Collected } from './search-items.ts'
+import type { Jobs } from './search-job.ts'
 
 /** A small and a larger real repository, and one without spaces between its words. */
 const REAL = ['obra__superpowers', 'wshobson__agents', 'vuejs-translations__docs-ja']
