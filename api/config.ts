@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import {
   LISTEN_VARIABLES,
+  type ListenAddress,
   LOG_VARIABLES,
   type LogLevel,
   MONITORING_VARIABLES,
+  monitoringAddress,
   numberVariable,
   parseEnvironment,
 } from '#core/settings.ts'
@@ -11,9 +13,7 @@ import { parseSealingKeys, type SealingKeys } from './keys.ts'
 import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
 
 /** Settings of the service. */
-export interface Settings {
-  host: string
-  port: number
+export interface Settings extends ListenAddress {
   /** `null`: made once and kept with the store. */
   keys: SealingKeys | null
   /** Whether this process also indexes. */
@@ -23,7 +23,7 @@ export interface Settings {
   /** Folder of the operator's content; `null`: there is none. */
   operator: string | null
   /** Where the process is watched; `null`: where it serves. */
-  monitoring: { host: string; port: number } | null
+  monitoring: ListenAddress | null
   /** How long it goes on serving after it said that it is not ready any more, so that nobody is sent to it when it stops. */
   drainSeconds: number
   logLevel: LogLevel
@@ -61,7 +61,6 @@ const Variables = z.object({
 /** @throws SettingsError naming the first variable that is wrong */
 export function parseSettings(env: NodeJS.ProcessEnv): Settings {
   const variables = parseEnvironment(Variables, env)
-  const metricsPort = variables.MOUNTGLASS_METRICS_PORT
   return {
     host: variables.HOST,
     port: variables.PORT,
@@ -70,7 +69,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
     operator: variables.MOUNTGLASS_OPERATOR ?? null,
-    monitoring: metricsPort === undefined ? null : { host: variables.HOST, port: metricsPort },
+    monitoring: monitoringAddress(variables),
     drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,
     logLevel: variables.MOUNTGLASS_LOG,
   }

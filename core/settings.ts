@@ -34,7 +34,19 @@ export const LISTEN_VARIABLES = {
 }
 
 /** Where the process is watched, apart from what it serves. */
-export const MONITORING_VARIABLES = { MOUNTGLASS_METRICS_PORT: Port.optional() }
+export const MONITORING_VARIABLES = { HOST: LISTEN_VARIABLES.HOST, MOUNTGLASS_METRICS_PORT: Port.optional() }
+
+export interface ListenAddress {
+  host: string
+  port: number
+}
+
+/** `null` where no port is set. */
+export function monitoringAddress({ HOST: host, MOUNTGLASS_METRICS_PORT: port }: MonitoringVariables): ListenAddress | null {
+  return port === undefined ? null : { host, port }
+}
+
+type MonitoringVariables = { HOST: string; MOUNTGLASS_METRICS_PORT?: number | undefined }
 
 /** A whole number from `min` to `max`, with the unit that the name of the variable says. */
 export function numberVariable(min: number, max: number) {

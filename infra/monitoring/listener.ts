@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { SettingsError } from '#core/settings.ts'
+import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -15,7 +15,7 @@ const REQUEST_MILLISECONDS = 10_000
 
 /** @throws SettingsError when it cannot listen there */
 export async function listenForMonitoring(
-  { host, port }: { host: string; port: number },
+  { host, port }: ListenAddress,
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
 ): Promise<MonitoringListener> {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openS3Stores } from '#infra/s3/open.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { IDENTITY_TOKEN, startIdentity } from '#test/support/servers/identity.ts'
+import { s3SettingsOf } from '#test/support/servers/s3-settings.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { withoutInstants } from '#test/support/without-instants.ts'
@@ -111,14 +112,7 @@ describe.runIf(hasServer('s3'))('build', () => {
 
   /** Every key of a store of `bucket()`. */
   async function keysOf(store: string, env: Record<string, string>, credentials: Record<string, string>): Promise<string[]> {
-    const [, name = '', prefix = ''] = /^s3:([^/]+)\/(.+)$/.exec(store) ?? []
-    const stores = await openS3Stores({
-      bucket: name,
-      prefix,
-      endpoint: env.AWS_ENDPOINT_URL_S3 ?? null,
-      region: env.AWS_REGION ?? null,
-      credentials: { accessKeyId: credentials.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: credentials.AWS_SECRET_ACCESS_KEY ?? '' },
-    })
+    const stores = await openS3Stores(s3SettingsOf({ ...env, ...credentials, MOUNTGLASS_STORE: store }))
     try {
       return await stores.blobs.list('')
     } finally {

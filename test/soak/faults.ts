@@ -11,11 +11,13 @@ import { openS3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { type CorpusRepository, commitFolder, unpackCorpus } from '../support/corpus.ts'
 import { startFaultyProxy } from '../support/servers/faulty-proxy.ts'
+import { s3SettingsOf } from '../support/servers/s3-settings.ts'
 import { type Answer, endpointUrl, type TestApp, testApp } from '../support/test-app.ts'
 import { withoutInstants } from '../support/without-instants.ts'
 import { contentsOf } from './contents.ts'
 import type { Servers } from './place.ts'
 import { type AtEnd, sideBySide } from './program.ts'
+import { type SoakReport, secondsSince } from './report.ts'
 import { type Answers, askEverything } from './requests.ts'
 import { type FaultShares, seededFaults } from './seeded-faults.ts'
 
@@ -27,7 +29,7 @@ export interface FaultsOptions extends FaultShares {
   corpus: { folder: string; repositories: readonly CorpusRepository[] } | null
 }
 
-export interface FaultsReport {
+export interface FaultsReport extends SoakReport {
   /** Requests whose answers without faults are known, and how often they were asked with faults. */
   requests: number
   /** Of these: pages behind a first one. */
@@ -39,9 +41,6 @@ export interface FaultsReport {
   unavailable: number
   jobs: number
   failedJobs: number
-  seconds: number
-  /** Wrong answers, and what never came to its end; empty: nothing of it was. */
-  problems: string[]
 }
 
 const HANDBOOK = fileURLToPath(new URL('../../examples/handbook', import.meta.url))
@@ -66,13 +65,7 @@ export async function runFaults(servers: Servers, options: FaultsOptions, atEnd:
   const s3 = await servers('s3')
   const proxy = await startFaultyProxy(s3.AWS_ENDPOINT_URL_S3 ?? '')
   atEnd(proxy.close)
-  const stores = await openS3Stores({
-    bucket: s3.MOUNTGLASS_STORE?.slice('s3:'.length) ?? '',
-    prefix: randomUUID(),
-    endpoint: proxy.url,
-    region: s3.AWS_REGION ?? '',
-    credentials: { accessKeyId: s3.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: s3.AWS_SECRET_ACCESS_KEY ?? '' },
-  })
+  const stores = await openS3Stores({ ...s3SettingsOf(s3), prefix: randomUUID(), endpoint: proxy.url })
   atEnd(stores.close)
   const { blobs, docs } = stores
   // Every request reads everything that it needs from the store.
@@ -115,7 +108,7 @@ export async function runFaults(servers: Servers, options: FaultsOptions, atEnd:
     ...report,
     storeRequests,
     faults,
-    seconds: Math.round((performance.now() - startedAt) / 1000),
+    seconds: secondsSince(startedAt),
   }
 }
 

@@ -18,6 +18,7 @@ import { withoutInstants } from '../support/without-instants.ts'
 import { contentsOf } from './contents.ts'
 import { makePlace, type Servers } from './place.ts'
 import { type AtEnd, type Program, sideBySide, startProgram, until } from './program.ts'
+import { type SoakReport, secondsSince } from './report.ts'
 import { type Answers, askEverything, askShortly, type Get } from './requests.ts'
 
 export interface FleetOptions {
@@ -29,7 +30,7 @@ export interface FleetOptions {
   corpus: { folder: string; repositories: readonly CorpusRepository[] } | null
 }
 
-export interface FleetReport {
+export interface FleetReport extends SoakReport {
   addresses: number
   kills: number
   /** Jobs that the workers had in hand when they were killed. */
@@ -41,9 +42,6 @@ export interface FleetReport {
   failed: number
   /** Answers of each replica that were compared with those of a process of its own. */
   compared: number
-  seconds: number
-  /** What must not be; empty: nothing of it was. */
-  problems: string[]
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
@@ -121,7 +119,7 @@ export async function runFleet(servers: Servers, options: FleetOptions, atEnd: A
     unavailable: counts.unavailable,
     failed: counts.failed,
     compared,
-    seconds: Math.round((performance.now() - startedAt) / 1000),
+    seconds: secondsSince(startedAt),
     problems,
   }
 }

@@ -11,6 +11,7 @@ import { type Counted, findMiscounts } from './counter.ts'
 import { textOf } from './job-text.ts'
 import type { Place } from './place.ts'
 import { type AtEnd, type Program, startProgram, until } from './program.ts'
+import { type SoakReport, secondsSince } from './report.ts'
 
 export interface RaceOptions {
   processes: number
@@ -25,7 +26,7 @@ export interface RaceOptions {
 }
 
 /** What happened, in the words of the table. */
-export interface RaceReport {
+export interface RaceReport extends SoakReport {
   jobs: number
   kills: number
   pauses: number
@@ -40,9 +41,6 @@ export interface RaceReport {
   noticed: number
   /** Jobs that failed since too many workers died over them, and were asked for again. */
   askedAgain: number
-  seconds: number
-  /** What must not be; empty: nothing of it was. */
-  problems: string[]
 }
 
 const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
@@ -90,7 +88,7 @@ export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd):
     kills: options.kills,
     pauses: pauses.length,
     askedAgain: visiting.askedAgain(),
-    seconds: Math.round((performance.now() - startedAt) / 1000),
+    seconds: secondsSince(startedAt),
   }
 }
 

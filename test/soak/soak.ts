@@ -21,6 +21,7 @@ import { runFleet } from './fleet.ts'
 import { BAD_LINE, makePlace, type PlaceKind, type Servers } from './place.ts'
 import type { AtEnd } from './program.ts'
 import { runRace } from './race.ts'
+import type { SoakReport } from './report.ts'
 import { runWriters } from './writers.ts'
 
 const { values: options } = parseArgs({
@@ -99,7 +100,7 @@ process.stdout.write(problems.length === 0 ? '\nnothing lost, nothing doubled, n
 process.exitCode = problems.length === 0 ? 0 : 1
 
 /** A row of a table. What went wrong is told at the end of everything. */
-async function report<Report extends { problems: string[] }>(
+async function report<Report extends SoakReport>(
   name: string,
   run: (atEnd: AtEnd) => Promise<Report>,
 ): Promise<Record<string, string | number>> {

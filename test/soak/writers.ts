@@ -6,6 +6,7 @@ import { bytesOf } from '../support/store-values.ts'
 import { type Counted, findMiscounts } from './counter.ts'
 import type { Place } from './place.ts'
 import { type AtEnd, sideBySide, startProgram } from './program.ts'
+import { type SoakReport, secondsSince } from './report.ts'
 import { documentKey, OBJECTS } from './written-keys.ts'
 
 export interface WritersOptions {
@@ -17,15 +18,12 @@ export interface WritersOptions {
   seed: number
 }
 
-export interface WritersReport {
+export interface WritersReport extends SoakReport {
   kills: number
   acknowledged: number
   objects: number
   corrupt: number
   lost: number
-  seconds: number
-  /** What must not be; empty: nothing of it was. */
-  problems: string[]
 }
 
 const PROGRAM = fileURLToPath(new URL('./writer-program.ts', import.meta.url))
@@ -54,7 +52,7 @@ export async function runWriters(place: Place, options: WritersOptions, atEnd: A
     ...seen,
     problems: [...seen.problems, ...errors, ...(await place.findDamage())],
     kills: said.size,
-    seconds: Math.round((performance.now() - startedAt) / 1000),
+    seconds: secondsSince(startedAt),
   }
 }
 
