@@ -132,7 +132,7 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, spaced, `main${blank}next`)).toEqual(ok(commits[1]))
       expect(await resolveAt(host, spaced, `v1${blank}next`)).toEqual(ok(commits[2]))
       await spaced.setDefaultBranch(`main${blank}next`)
-      open.pass()
+      scene.pass()
       expect(await resolveAt(host, spaced, null)).toEqual(ok(commits[1]))
     })
 
