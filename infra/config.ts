@@ -118,7 +118,7 @@ const Variables = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
     .optional(),
-  MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
+  MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().optional(),
 })
 
 /** Read where a store is a bucket: the SDK's own, and credentials of the bucket of private repositories. */
