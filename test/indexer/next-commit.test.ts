@@ -70,7 +70,7 @@ const ALWAYS = 2
 const LICENSE = { 'package.json': '{"license":"MIT"}\n' }
 const skill = (name: string, body = 'Do it.\n') => `---\nname: ${name}\ndescription: Does ${name}.\n---\n${body}`
 
-test('the next commit of 1,000 files with 5 changed ones brings those, in the same bytes as from scratch', async () => {
+test('the next commit of 1,000 files with 5 changed ones brings those, and says the same as from scratch', async () => {
   const repository = await newRepository()
   const files = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, index): [string, TestFile] =>
