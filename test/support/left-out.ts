@@ -7,7 +7,7 @@ import { hasSmallDisks } from './small-disk.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** Says before the run which tests find less than they could use, and why. They are left out, not failed. */
+/** Says before the run which tests find less than they could use, and why. They are left out, not failed, but where servers are required. */
 export default async function sayWhatIsLeftOut(): Promise<void> {
   if (!existsSync(join(ROOT, '..', 'shared'))) {
     process.stdout.write('left out: tests on real repositories, since there is no folder ../shared with them\n')
@@ -20,8 +20,9 @@ export default async function sayWhatIsLeftOut(): Promise<void> {
   }
   if (!hasSmallDisks()) process.stdout.write('left out: the test of a full disk, since this user may mount none\n')
   for (const [name, kind] of Object.entries(SERVERS)) {
-    if (!isInstalled(kind)) {
-      process.stdout.write(`left out: tests with a real ${name} server; install the packages ${kind.packages.join(' ')}\n`)
-    }
+    if (isInstalled(kind)) continue
+    const lack = `tests with a real ${name} server; install the packages ${kind.packages.join(' ')}`
+    if (process.env.MOUNTGLASS_TEST_SERVERS === 'required') throw new Error(`may not be left out: ${lack}`)
+    process.stdout.write(`left out: ${lack}\n`)
   }
 }
