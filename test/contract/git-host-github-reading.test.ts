@@ -55,6 +55,41 @@ describe('reading', () => {
     expect(github.log.rest).toEqual([])
   })
 
+  const manyTexts = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`docs/${index}.md`, `text ${index}`]))
+  const gitFilters = () => github.log.git.map(({ git }) => git?.filter)
+  const SMALL = `blob:limit=${INDEXED_BLOBS.maxBytes + 1}`
+
+  test('of texts alone fetches all of them without asking the API first how large they are', async () => {
+    const repository = await create()
+    const commit = await repository.commit(manyTexts)
+    await describeAt(host, repository)
+    github.log.clear()
+    const { entries, textOf } = await read(repository, commit)
+    expect([sizesOf(entries)['docs/0.md'], textOf('docs/99.md')]).toEqual([6, 'text 99'])
+    expect([github.log.rest, gitFilters()]).toEqual([[], ['blob:none', SMALL]])
+  })
+
+  test('of texts alone, of which some are too large, asks for the sizes of those and fetches none of them', async () => {
+    const repository = await create()
+    const large = { 'a.csv': 'x'.repeat(2_000_000), 'limit.csv': 'x'.repeat(INDEXED_BLOBS.maxBytes) }
+    const commit = await repository.commit({ ...manyTexts, ...large })
+    await describeAt(host, repository)
+    github.log.clear()
+    const { entries, textOf } = await read(repository, commit)
+    expect(sizesOf(entries)).toMatchObject({ 'a.csv': 2_000_000, 'limit.csv': INDEXED_BLOBS.maxBytes, 'docs/9.md': 6 })
+    expect([textOf('a.csv'), textOf('limit.csv')?.length]).toEqual([null, INDEXED_BLOBS.maxBytes])
+    expect([github.log.rest.length, gitFilters()]).toEqual([1, ['blob:none', SMALL]])
+  })
+
+  test('of texts alone, of which some are too large, goes on where the API does not answer', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ ...manyTexts, 'a.csv': 'x'.repeat(2_000_000) })
+    await describeAt(host, repository)
+    github.limits.exhaust(null)
+    const { entries, textOf } = await read(repository, commit)
+    expect([sizesOf(entries)['a.csv'], textOf('a.csv'), textOf('docs/9.md')]).toEqual([2_000_000, null, 'text 9'])
+  })
+
   const manyFiles = () => ({
     'SKILL.md': 'skill',
     'logo.png': new Uint8Array(2_000),
@@ -166,7 +201,7 @@ describe('reading', () => {
     expect(sizesOf(entries)['large.md']).toBe(2_000_000)
     expect(textOf('large.md')).toBeNull()
     expect(github.log.rest).toHaveLength(1)
-    expect(github.log.git.map(({ git }) => git?.filter)).toEqual(['blob:none', `blob:limit=${INDEXED_BLOBS.maxBytes + 1}`])
+    expect(gitFilters()).toEqual(['blob:none', SMALL])
   })
 
   test.each([
