@@ -52,6 +52,8 @@ export const RULE_CHAIN_BYTES = 128 * 1024
 export const EXCLUDE_PATTERNS = 200
 export const EXCLUDE_PATTERN_CHARACTERS = 500
 export const MANIFEST_NAME_CHARACTERS = 100
+/** Named one by one: a small repository may have thousands of manifests, each with thousands of them. */
+export const MANIFEST_UNKNOWN_FIELDS = 20
 export const MANIFEST_IMAGE_BYTES = 5 * 1024 * 1024
 export const TRANSLATION_TAGS = 40
 export const KEYWORDS = 20

@@ -6,6 +6,7 @@ import {
   EXCLUDE_PATTERNS,
   MANIFEST_BYTES,
   MANIFEST_NAME_CHARACTERS,
+  MANIFEST_UNKNOWN_FIELDS,
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
@@ -138,8 +139,8 @@ function readFields(
   const include = wordsOf(fieldOf(fields, 'include'))
   if (include === null) invalid('include', 'not a list of paths')
 
-  for (const key of Object.keys(fields)) {
-    if (KNOWN_KEYS.has(key)) continue
+  const unknown = Object.keys(fields).filter(key => !KNOWN_KEYS.has(key))
+  for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
     const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
     diagnostics.push({
       code: 'manifest.unknown_field',
@@ -148,6 +149,10 @@ function readFields(
       field,
       message: 'this field has no meaning here',
     })
+  }
+  if (unknown.length > MANIFEST_UNKNOWN_FIELDS) {
+    const message = `${unknown.length - MANIFEST_UNKNOWN_FIELDS} more fields have no meaning here`
+    diagnostics.push({ code: 'manifest.unknown_field', severity: 'info', path: file.path, message })
   }
 
   const manifest: Manifest = {

@@ -122,3 +122,14 @@ test('an unknown key is kept out and said', () => {
 test('a name shows nothing that a reader cannot see', () => {
   expect(read('---\nname: "a\\u202Eb\\u200B\\U000E0041c\\td"\n---\n')).toMatchObject({ manifest: { name: 'abc d' } })
 })
+
+test('of fields without a meaning some are named, and the others counted, however many there are', () => {
+  const keys = Array.from({ length: 2_000 }, (_, index) => `k${index}`)
+  const answer = read(`---\nname: a\n${keys.map(key => `${key}:\n`).join('')}---\n`)
+  expect(answer.diagnostics.map(({ field }) => field)).toEqual([...keys.slice(0, 20), undefined])
+  expect(answer.diagnostics.at(-1)).toMatchObject({
+    code: 'manifest.unknown_field',
+    severity: 'info',
+    message: '1980 more fields have no meaning here',
+  })
+})
