@@ -25,7 +25,7 @@ const BYTES = 4 * 1024 * 1024
 /**
  * Messages that are remembered, since GitHub sends some of them again. They are known by their signature: the id of a delivery stands in a
  * header that nobody has signed, so whoever got hold of a message could send it under any. One that is no longer remembered makes
- * the next visitor ask the host, and nothing worse.
+ * the next visitor ask the host; an old push lists the repository as it was, until somebody opens its default branch.
  */
 const REMEMBERED = 10_000
 
