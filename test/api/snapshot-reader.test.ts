@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSnapshotReader, type Snapshot } from '#api/reading/snapshot-reader.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/keys.ts'
 import { compareBytes } from '#core/text.ts'
@@ -16,21 +15,11 @@ import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { createRoundsStore } from '#test/support/rounds-store.ts'
+import { COMMIT, REPOSITORY } from '#test/support/store-values.ts'
 import { endpointUrl, testApp } from '#test/support/test-app.ts'
 import { openTestStores } from '#test/support/test-stores.ts'
 import { MIT, skillText } from './support/texts.ts'
 
-const REPOSITORY: HostRepository = {
-  id: 'local-1',
-  host: 'local',
-  owner: 'acme',
-  name: 'handbook',
-  defaultBranch: 'main',
-  description: null,
-  avatar: null,
-  visibility: 'public',
-}
-const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
 const UNAVAILABLE = expect.objectContaining({ code: 'skill.unavailable' })
 
 let folder: string

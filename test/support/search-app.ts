@@ -7,8 +7,8 @@ import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha, FolderRow, SkillRow } from '#core/snapshot/format.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { FolderRow, SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes, encodeText } from '#core/text.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchFields, SearchInput } from '#indexer/search/input.ts'
@@ -16,6 +16,7 @@ import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { createDocQueue } from '#infra/queue/doc-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { COMMIT, REPOSITORY } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
 
 /** What find can name, by path. A text is the body of a document; a supporting file belongs to the nearest `SKILL.md` among them. */
@@ -43,18 +44,6 @@ export interface FindOptions {
   limit?: number
   cursor?: string
 }
-
-const REPOSITORY: HostRepository = {
-  id: 'local-1',
-  host: 'local',
-  owner: 'acme',
-  name: 'handbook',
-  defaultBranch: 'main',
-  description: null,
-  avatar: null,
-  visibility: 'public',
-}
-const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
 
 /** The service over one snapshot that was made from these files alone, served as `/local/acme/handbook`. */
 export async function searchApp(files: Searchable): Promise<SearchApp> {

@@ -11,6 +11,19 @@ export function bytesOf(name: string): Uint8Array {
   return Buffer.alloc(1_000 + seed.readUInt16BE() * 3, seed)
 }
 
+/** A repository and a commit, where any will do. */
+export const REPOSITORY: HostRepository = {
+  id: 'local-1',
+  host: 'local',
+  owner: 'acme',
+  name: 'handbook',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+  visibility: 'public',
+}
+export const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
+
 /** A job of its own for each number. */
 export function jobOf(number: number): IndexJob {
   const repository: HostRepository = {

@@ -12,6 +12,7 @@ import {
   released,
   renewed,
 } from '#core/snapshot/index-state.ts'
+import { REPOSITORY } from '#test/support/store-values.ts'
 
 const NOW = new Date('2026-03-01T12:00:00.000Z')
 const seconds = (offset: number) => new Date(NOW.getTime() + offset * 1000)
@@ -178,17 +179,7 @@ test('whatever happens to a job, its records can be stored, its fence never fall
 })
 
 test('a marker with a commit that is not a full lower-case hash is none', () => {
-  const repository = {
-    id: 'local-1',
-    host: 'local',
-    owner: 'acme',
-    name: 'tools',
-    defaultBranch: 'main',
-    description: null,
-    avatar: null,
-    visibility: 'public',
-  }
-  const marker = { repository, commit: 'a'.repeat(40), offeredAt: at(0) }
+  const marker = { repository: REPOSITORY, commit: 'a'.repeat(40), offeredAt: at(0) }
   expect(QueueMarker.parse(marker)).toEqual(marker)
   for (const commit of ['A'.repeat(40), 'a'.repeat(39), '', null])
     expect(QueueMarker.safeParse({ ...marker, commit }).success).toBe(false)
