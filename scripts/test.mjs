@@ -1,5 +1,5 @@
 /**
- * `npm test`: all set-up, the checks, then every test. With arguments (`npm test -- test/unit/address.test.ts`) the checks are
+ * `npm test`: all set-up, the checks, then every test. With arguments (`npm test -- test/unit/core/address.test.ts`) the checks are
  * left out and the arguments go to vitest. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'

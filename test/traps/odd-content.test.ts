@@ -6,8 +6,8 @@
  * - everything that makes a manifest unreadable, word by word: unit/indexer/manifest.test.ts
  * - an excluded, oversized, binary or described-only include: indexer/snapshot.test.ts
  * - a blob of a gibibyte, a tree bomb, names that are not UTF-8: indexer/snapshot.test.ts
- * - texts that only look like a license, 40 and more: unit/license-text.test.ts
- * - links and conflicts among license files: unit/license-resolve.test.ts
+ * - texts that only look like a license, 40 and more: unit/indexer/license-text.test.ts
+ * - links and conflicts among license files: unit/indexer/license-resolve.test.ts
  * - hidden characters: unit/indexer, and on pages site/hidden-characters.test.ts
  * - exclusions against git itself: properties/exclusions.test.ts
  */
