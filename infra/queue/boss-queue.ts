@@ -5,7 +5,7 @@ import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
 import { jobKey, queueName } from '#core/snapshot/keys.ts'
-import { createJobRecords } from './job-records.ts'
+import { createJobRecords, markerOf } from './job-records.ts'
 
 export interface BossQueueOptions {
   /** Runs the statements of pg-boss. Several in one text are run as one. */
@@ -120,8 +120,7 @@ export async function openBossQueue({
     async offer(job) {
       const found = await records.find(job)
       if (found !== null) return found
-      const marker = { ...job, repository: { ...job.repository }, offeredAt: clock.now().toISOString() } satisfies QueueMarker
-      await boss.send(queue, marker, { ...jobOptions, singletonKey: jobKey(job.repository, job.commit) })
+      await boss.send(queue, markerOf(job, clock.now()), { ...jobOptions, singletonKey: jobKey(job.repository, job.commit) })
       return { status: 'indexing' }
     },
 

@@ -5,7 +5,7 @@ import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
 import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
-import { createJobRecords } from './job-records.ts'
+import { createJobRecords, markerOf } from './job-records.ts'
 
 /**
  * The queue of a single machine: a marker document for each waiting or running job, and beside it the record of its lease or failure.
@@ -81,7 +81,7 @@ export function createDocQueue(
       const found = await records.find(job)
       if (found !== null) return found
       const key = queueKey(job.repository, job.commit)
-      const marker = { ...job, repository: { ...job.repository }, offeredAt: clock.now().toISOString() } satisfies QueueMarker
+      const marker = markerOf(job, clock.now())
       // Most offers come while the job waits, and a read costs less than a refused write.
       if ((await docs.read(key)) === null) {
         await docs.create(key, marker)

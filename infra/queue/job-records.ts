@@ -10,6 +10,7 @@ import {
   isRetryDue,
   JobRecord,
   type LeasedRecord,
+  type QueueMarker,
   type ReleasedRecord,
   released,
   renewed,
@@ -46,6 +47,11 @@ export type Claim =
   | { status: 'failed' }
   /** Somebody else has it. `until`: as far as is known now. */
   | { status: 'held'; until: Date }
+
+/** What an offer leaves where jobs wait. */
+export function markerOf(job: IndexJob, offeredAt: Date): QueueMarker {
+  return { ...job, repository: { ...job.repository }, offeredAt: offeredAt.toISOString() }
+}
 
 export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: number): JobRecords {
   /** The record of the job while the lease still holds, in whichever version: nobody else writes over it until then. */
