@@ -5,7 +5,7 @@ import type { Origins } from './kinds.ts'
 import type { World } from './world.ts'
 
 const DEFAULT_PIXELS = 460
-const HUGE_BYTES = 32 * 1024 * 1024
+const HUGE_BYTES = 8 * 1024 * 1024
 
 /** `avatars.githubusercontent.com/u/<id>?s=<pixels>`: a plain square in the account's colour, or what its `avatar` says. */
 export function answerAvatar(world: World, origins: Origins, request: FakeRequest): FakeAnswer {
