@@ -83,12 +83,13 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
     for (const oid of wanted) brought.add(oid)
   }
 
-  const bring: BlobSupply['bring'] = (oids, maxBytes) => {
-    // One at a time: two fetches would wait for each other's locks.
-    const next = bringing.catch(() => {}).then(() => bringNow(oids, maxBytes))
-    bringing = next
-    return next
+  /** One at a time: two fetches would wait for each other's locks. */
+  function inTurn(fetch: () => Promise<void>): Promise<void> {
+    bringing = bringing.catch(() => {}).then(fetch)
+    return bringing
   }
+
+  const bring: BlobSupply['bring'] = (oids, maxBytes) => inTurn(() => bringNow(oids, maxBytes))
 
   return {
     async prepare(tree, lines) {
@@ -105,7 +106,7 @@ export function createBlobSupply(options: SupplyOptions): BlobSupply {
       const maxBytes = selection?.maxBytes ?? ANY_BYTES
       const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
       // Where all is wanted nobody has to be told first what of it is small.
-      if (!areFewTexts && wanted.size === blobs.size) await bringSmall(maxBytes)
+      if (!areFewTexts && wanted.size === blobs.size) await inTurn(() => bringSmall(maxBytes))
       const absent = unknown.filter(({ oid }) => !brought.has(oid))
       if (!areFewTexts && absent.length > 0) await learnSizesOf(absent)
       // Where the host does not tell, the blobs themselves do.

@@ -90,6 +90,19 @@ describe('reading', () => {
     expect([sizesOf(entries)['a.csv'], textOf('a.csv'), textOf('docs/9.md')]).toEqual([2_000_000, null, 'text 9'])
   })
 
+  test('of texts alone that is ended while they are fetched leaves nothing behind on the disk', async () => {
+    const repository = await create()
+    const commit = await repository.commit(manyTexts)
+    const reader = await host.open(await describeAt(host, repository), commit, LIMITS, INDEXED_BLOBS)
+    github.log.clear()
+    github.faults.add({ stall: true, times: 9, match: { host: 'web' } })
+    const ended = collect(reader.entries()).catch(error => error)
+    await expect.poll(gitFilters).toEqual([SMALL])
+    await reader.close()
+    expect(await readdir(temporary)).toEqual([])
+    expect(await ended).toMatchObject({ name: 'ReadError' })
+  })
+
   const manyFiles = () => ({
     'SKILL.md': 'skill',
     'logo.png': new Uint8Array(2_000),
