@@ -98,6 +98,7 @@ class GitHubHost implements GitHost {
           accounts.forgetListings(new Set(named.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())))
         },
         onPushed: refs.expire,
+        onWarning: options.onWarning,
       })
     }
     setMaxListeners(0, closing)

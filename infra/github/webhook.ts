@@ -18,6 +18,8 @@ export interface WebhookOptions {
   onChanged(named: readonly NamedRepository[]): void
   /** Its refs may have moved. @returns whether somebody has opened the ref that did */
   onPushed(repositoryId: string, ref: string): boolean
+  /** What the operator should know. */
+  onWarning(message: string): void
 }
 
 /** GitHub sends up to 25 MB. Messages that come near name thousands of commits or repositories; what they tell is noticed a minute later. */
@@ -28,11 +30,18 @@ const BYTES = 4 * 1024 * 1024
  * the next visitor ask the host; an old push lists the repository as it was, until somebody opens its default branch.
  */
 const REMEMBERED = 10_000
+/** GitHub takes a secret of any length, so it is no error. */
+const SHORT_CHARACTERS = 16
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
 /** Messages of GitHub, as a webhook of a repository, an organisation or an app sends them. */
-export function createWebhook({ secret, onChanged, onPushed }: WebhookOptions): HostHook {
+export function createWebhook({ secret, onChanged, onPushed, onWarning }: WebhookOptions): HostHook {
+  if (secret.length < SHORT_CHARACTERS) {
+    onWarning(
+      `MOUNTGLASS_GITHUB_WEBHOOK_SECRET has fewer than ${SHORT_CHARACTERS} characters: whoever guesses it can pose as GitHub`,
+    )
+  }
   const seen = new LRUCache<string, true>({ max: REMEMBERED })
 
   function hear(event: string, message: unknown): HookAnswer {
