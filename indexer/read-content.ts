@@ -3,13 +3,15 @@ import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
-import type { Content } from './build/content.ts'
-import { isBinaryName, isProse } from './build/content-kind.ts'
-import { titleOfName } from './build/document.ts'
-import { includeCandidates, resolveIncludes } from './build/includes.ts'
-import type { Manifest } from './build/manifest.ts'
-import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './build/plan.ts'
-import { manifestsAbove } from './build/rule-chain.ts'
+import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
+import type { IndexOptions } from './progress.ts'
+import type { Content } from './rules/content.ts'
+import { isBinaryName, isProse } from './rules/content-kind.ts'
+import { titleOfName } from './rules/document.ts'
+import { includeCandidates, resolveIncludes } from './rules/includes.ts'
+import type { Manifest } from './rules/manifest.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './rules/plan.ts'
+import { manifestsAbove } from './rules/rule-chain.ts'
 import {
   createFolderExpansion,
   documentTargets,
@@ -19,10 +21,8 @@ import {
   linksOfRules,
   linksOfText,
   type SkillLinks,
-} from './build/skill-links.ts'
-import { sumBytes, type TreeFile } from './build/tree.ts'
-import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
-import type { IndexOptions } from './progress.ts'
+} from './rules/skill-links.ts'
+import { sumBytes, type TreeFile } from './rules/tree.ts'
 import type { SearchBuilder } from './search/builder.ts'
 import type { SearchInput } from './search/input.ts'
 import type { SnapshotWriter } from './snapshot-writer.ts'

@@ -1,14 +1,14 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
-import { readableText } from './build/file-text.ts'
-import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from './build/license/index.ts'
-import { MANIFEST_FILE, type Manifest } from './build/manifest.ts'
-import { licensePlaces, limitDiagnostic, skillCandidates } from './build/plan.ts'
-import { type ParsedSkill, parseSkill } from './build/skill.ts'
-import { sumBytes, type Tree, type TreeFile } from './build/tree.ts'
-import type { Policy } from './build/withheld.ts'
 import { IndexError } from './index-error.ts'
+import { readableText } from './rules/file-text.ts'
+import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from './rules/license/index.ts'
+import { MANIFEST_FILE, type Manifest } from './rules/manifest.ts'
+import { licensePlaces, limitDiagnostic, skillCandidates } from './rules/plan.ts'
+import { type ParsedSkill, parseSkill } from './rules/skill.ts'
+import { sumBytes, type Tree, type TreeFile } from './rules/tree.ts'
+import type { Policy } from './rules/withheld.ts'
 
 /** Bytes of the manifests by blob; `null` for what is missing or too large. */
 export async function readManifests(reader: RepositoryReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {

@@ -1,9 +1,9 @@
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { BlobSelection, BlobUse, TreeEntry } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { isBinaryName, pathKind } from './build/content-kind.ts'
-import { MANIFEST_FILE } from './build/manifest.ts'
-import { SKILL_FILE } from './build/skill.ts'
+import { isBinaryName, pathKind } from './rules/content-kind.ts'
+import { MANIFEST_FILE } from './rules/manifest.ts'
+import { SKILL_FILE } from './rules/skill.ts'
 
 /**
  * What indexing will ask of the blobs. Any text may be asked for, since a skill or a document may link to it. Of what is no text

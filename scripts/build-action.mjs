@@ -10,7 +10,7 @@ import { build } from 'esbuild'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const DIST = join(root, 'infra', 'action', 'dist')
 /** Read at run time from beside the module that names them. */
-const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'build', 'license', name))
+const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'rules', 'license', name))
 /** A workflow has no database: what opens one is never loaded. As it is written where it is imported. */
 const NOT_BUNDLED = ['./postgres/*']
 

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import type { LicenseName, LicenseTemplate } from '../indexer/build/license/data.ts'
-import { normalizeText } from '../indexer/build/license/normalize.ts'
+import type { LicenseName, LicenseTemplate } from '#indexer/rules/license/data.ts'
+import { normalizeText } from '#indexer/rules/license/normalize.ts'
 
 interface SpdxLicense {
   name: string
@@ -139,6 +139,6 @@ function asLines(values: readonly unknown[]): string {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { names, templates } = makeLicenseData()
-  writeFileSync(new URL('../indexer/build/license/names.jsonl', import.meta.url), names)
-  writeFileSync(new URL('../indexer/build/license/templates.jsonl', import.meta.url), templates)
+  writeFileSync(new URL('../indexer/rules/license/names.jsonl', import.meta.url), names)
+  writeFileSync(new URL('../indexer/rules/license/templates.jsonl', import.meta.url), templates)
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
-import { splitFrontMatter } from '../build/front-matter.ts'
+import { splitFrontMatter } from '../rules/front-matter.ts'
 import { ADVICE } from './advice.ts'
 import type { Finding, SkillReport } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { decodeText } from '#core/text.ts'
-import { MANIFEST_FILE } from '../build/manifest.ts'
-import { SKILL_FILE } from '../build/skill.ts'
+import { MANIFEST_FILE } from '../rules/manifest.ts'
+import { SKILL_FILE } from '../rules/skill.ts'
 
 /** A reader that keeps the skills and manifests read through it: a snapshot holds what is delivered, an author wants the line of anything. */
 export interface KeptTexts extends RepositoryReader {

@@ -3,7 +3,7 @@ import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.
 import { type ContextPiece, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
-import { MANIFEST_FILE } from '../build/manifest.ts'
+import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { KeptSnapshot } from './kept-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'

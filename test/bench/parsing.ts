@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RepoPath } from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'
-import { readTextFacts } from '#indexer/build/document.ts'
-import { parseYamlMappingLeniently, splitFrontMatter } from '#indexer/build/front-matter.ts'
+import { readTextFacts } from '#indexer/rules/document.ts'
+import { parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
 
 const RUNS = 3
 

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ancestorsOf, joinPath, type RepoPath } from '#core/repo-path.ts'
-import { buildTree } from '#indexer/build/tree.ts'
-import { applyManifests } from '#indexer/build/withheld.ts'
+import { buildTree } from '#indexer/rules/tree.ts'
+import { applyManifests } from '#indexer/rules/withheld.ts'
 
 /** Files of a repository, and the exclusions that the manifests of some of its folders declare. */
 interface Case {

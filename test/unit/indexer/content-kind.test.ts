@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { isSkillPlace, overviewRank, pathKind } from '#indexer/build/content-kind.ts'
+import { isSkillPlace, overviewRank, pathKind } from '#indexer/rules/content-kind.ts'
 
 describe('what a path is outside skill folders', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileExclusions } from '#indexer/build/exclusions.ts'
+import { compileExclusions } from '#indexer/rules/exclusions.ts'
 
 /** Whether the list excludes the path, folders above it first; a slash at the end makes it a folder. */
 function excludes(patterns: string[], path: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/build/front-matter.ts'
+import { parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
 
 describe('where front matter ends', () => {
   test.each([

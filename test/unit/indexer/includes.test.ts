@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES } from '#core/limits.ts'
-import { includeCandidates, resolveIncludes } from '#indexer/build/includes.ts'
-import { manifestsAbove } from '#indexer/build/rule-chain.ts'
+import { includeCandidates, resolveIncludes } from '#indexer/rules/includes.ts'
+import { manifestsAbove } from '#indexer/rules/rule-chain.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../api/support/texts.ts'
 

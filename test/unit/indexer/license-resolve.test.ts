@@ -7,7 +7,7 @@ import {
   type LicenseFile,
   type LicenseSettings,
   type LicenseSources,
-} from '#indexer/build/license/index.ts'
+} from '#indexer/rules/license/index.ts'
 
 const licenses = createRequire(import.meta.url)('spdx-license-list/full') as Record<string, { licenseText: string }>
 const text = (id: string) => licenses[id]?.licenseText ?? ''

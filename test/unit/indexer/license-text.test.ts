@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { kindOfExpression, LICENSE_TEXT_BYTES, recognizeLicenseText } from '#indexer/build/license/index.ts'
+import { kindOfExpression, LICENSE_TEXT_BYTES, recognizeLicenseText } from '#indexer/rules/license/index.ts'
 
 const licenses = createRequire(import.meta.url)('spdx-license-list/full') as Record<string, { licenseText: string }>
 

@@ -6,7 +6,7 @@ import {
   kindOfExpression,
   readLicenseSection,
   readLicenseWords,
-} from '#indexer/build/license/index.ts'
+} from '#indexer/rules/license/index.ts'
 
 describe('declared words', () => {
   test.each([

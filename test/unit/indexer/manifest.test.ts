@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { readManifest } from '#indexer/build/manifest.ts'
-import type { TreeFile } from '#indexer/build/tree.ts'
+import { readManifest } from '#indexer/rules/manifest.ts'
+import type { TreeFile } from '#indexer/rules/tree.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { readTextFacts, titleOfName } from '#indexer/build/document.ts'
+import { readTextFacts, titleOfName } from '#indexer/rules/document.ts'
 
 const facts = (text: string, path = 'docs/some-page.md') => readTextFacts(path as RepoPath, text)
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { MarkdownLink } from '#indexer/build/markdown.ts'
-import { resolveDeclaredPath, resolveLink } from '#indexer/build/references.ts'
-import { parseSkill } from '#indexer/build/skill.ts'
-import { followLinks } from '#indexer/build/skill-links.ts'
-import { buildTree } from '#indexer/build/tree.ts'
-import { applyManifests } from '#indexer/build/withheld.ts'
+import type { MarkdownLink } from '#indexer/rules/markdown.ts'
+import { resolveDeclaredPath, resolveLink } from '#indexer/rules/references.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
+import { followLinks } from '#indexer/rules/skill-links.ts'
+import { buildTree } from '#indexer/rules/tree.ts'
+import { applyManifests } from '#indexer/rules/withheld.ts'
 
 const EXCLUDING = new TextEncoder().encode('---\nexclude: [hidden.md]\n---\n')
 const tree = buildTree([

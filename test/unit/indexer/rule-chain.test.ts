@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { RULE_CHAIN_BYTES, RULE_CHAIN_MANIFESTS } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { Manifest } from '#indexer/build/manifest.ts'
-import { manifestMetadata, manifestsAbove, ruleChain } from '#indexer/build/rule-chain.ts'
+import type { Manifest } from '#indexer/rules/manifest.ts'
+import { manifestMetadata, manifestsAbove, ruleChain } from '#indexer/rules/rule-chain.ts'
 
 function manifest(folder: string, rules: string | null = 'Rule.', more: Partial<Manifest> = {}): Manifest {
   return {

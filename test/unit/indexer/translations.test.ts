@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DESCRIPTION_CHARACTERS, MANIFEST_NAME_CHARACTERS, TRANSLATION_TAGS } from '#core/limits.ts'
-import { parseYamlMapping, type YamlValue } from '#indexer/build/front-matter.ts'
-import { canonicalLanguage, readTranslations } from '#indexer/build/translations.ts'
+import { parseYamlMapping, type YamlValue } from '#indexer/rules/front-matter.ts'
+import { canonicalLanguage, readTranslations } from '#indexer/rules/translations.ts'
 
 describe('language tags', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { buildTree } from '#indexer/build/tree.ts'
-import { applyManifests } from '#indexer/build/withheld.ts'
+import { buildTree } from '#indexer/rules/tree.ts'
+import { applyManifests } from '#indexer/rules/withheld.ts'
 
 /** Applies the manifests among the files; whatever is not text of a manifest is an empty file. */
 function apply(files: Record<string, string>) {
