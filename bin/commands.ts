@@ -28,7 +28,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .description('index what a deployment asks for, until stopped')
     .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in a process of its own', parseConcurrency, 1)
     .action(async (options: { concurrency: number }) => {
-      const { work } = await import('#indexer/main.ts')
+      const { work } = await import('#indexer/commands/work.ts')
       await work(env, options)
     })
 
@@ -38,7 +38,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .argument('<address>', 'for example /local/acme/handbook@main/skills')
     .option('--store <store>', 'where the snapshot is kept, for example disk:.mountglass')
     .action(async (address: string, options: { store?: string }) => {
-      const { indexAddress } = await import('#indexer/cli.ts')
+      const { indexAddress } = await import('#indexer/commands/index-address.ts')
       process.exitCode = await indexAddress(address, options, env)
     })
 
@@ -51,7 +51,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .option('--private', 'as a private repository, which serves everything whatever the licence')
     .option('--all', 'cut no list')
     .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
-      const { checkFolder } = await import('#indexer/check.ts')
+      const { checkFolder } = await import('#indexer/commands/check-folder.ts')
       process.exitCode = await checkFolder(folder, options)
     })
 
@@ -62,7 +62,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .option('--days <days>', 'after which a snapshot that nobody opened goes', parseDays, RETENTION_DAYS.default)
     .option('--remove', 'remove it; else nothing is changed')
     .action(async (options: { store?: string; days: number; remove?: boolean }) => {
-      const { sweep } = await import('#indexer/sweep.ts')
+      const { sweep } = await import('#indexer/commands/sweep.ts')
       process.exitCode = await sweep(options, env)
     })
 

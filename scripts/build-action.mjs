@@ -1,5 +1,5 @@
 /**
- * `npm run build:action`: bundles the Action into `infra/action/dist`, which is committed because GitHub runs what lies there.
+ * `npm run build:action`: bundles the Action into `indexer/action/dist`, which is committed because GitHub runs what lies there.
  * The same sources and lock file give the same bytes.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const DIST = join(root, 'infra', 'action', 'dist')
+const DIST = join(root, 'indexer', 'action', 'dist')
 /** Read at run time from beside the module that names them. */
 const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'rules', 'license', name))
 /** A workflow has no database: what opens one is never loaded. As it is written where it is imported. */
@@ -22,7 +22,7 @@ const NOT_BUNDLED = ['./postgres/*']
 export async function bundleAction() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [join('infra', 'action', 'main.ts')],
+    entryPoints: [join('indexer', 'action', 'main.ts')],
     outfile: 'index.mjs',
     bundle: true,
     write: false,
@@ -78,6 +78,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await mkdir(DIST)
   for (const [name, bytes] of await bundleAction()) {
     await writeFile(join(DIST, name), bytes)
-    process.stdout.write(`infra/action/dist/${name}: ${bytes.length} bytes\n`)
+    process.stdout.write(`indexer/action/dist/${name}: ${bytes.length} bytes\n`)
   }
 }

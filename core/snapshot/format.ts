@@ -41,7 +41,7 @@ export type Location = z.infer<typeof Location>
 
 /**
  * A pack: members and pieces of search sections, and at its end a directory of `directoryBytes`, which tells whoever indexes the next commit
- * which blobs lie in it; `indexer/pack-directory.ts` has its layout. Commits of one repository share packs.
+ * which blobs lie in it; `indexer/snapshot/pack-directory.ts` has its layout. Commits of one repository share packs.
  */
 export const PackEntry = z.object({
   /** SHA-256 of the bytes, first 40 hex digits. */

@@ -1,5 +1,5 @@
 import type { RowOf, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
-import type { SnapshotWriter } from '../snapshot-writer.ts'
+import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 
 /** A snapshot that was never stored: its rows and records as the indexer wrote them. */
 export interface KeptSnapshot extends Pick<SnapshotHeader, 'truncated' | 'root'> {

@@ -1,8 +1,8 @@
 import { crc32, inflateRawSync } from 'node:zlib'
+import { inTurns } from '#core/concurrency/turns.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { INLINE_ITEMS } from '#core/search/terms-block.ts'
-import type { EarlierSnapshot } from '../earlier-snapshot.ts'
-import { inTurns } from '../turns.ts'
+import type { EarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { StoredTerms } from './stored-terms.ts'
 
 /** What an earlier commit knows of items that did not change since. */

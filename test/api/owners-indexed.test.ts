@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
 import { rememberListings } from '#api/owners/keep-listed.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
-import { indexAddress } from '#indexer/cli.ts'
+import { indexAddress } from '#indexer/commands/index-address.ts'
 import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'

@@ -1,5 +1,5 @@
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
-import { writeSnapshot } from '#indexer/write-snapshot.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
-import { writeSnapshot } from '#indexer/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
 import { openSource } from '#test/eval/items.ts'

@@ -5,7 +5,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
-import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { GitHost } from '#core/ports/git-host.ts'
-import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
+import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import { serveRepositories } from '#test/support/served-repositories.ts'
 import { collect, describeAt, LIMITS, listAt, ok, readSelected, resolveAt, textsAt } from './git-host-asking.ts'
 import { openGitHubHostAt } from './git-host-drivers.ts'

@@ -8,7 +8,7 @@ import type {
   TreeEntry,
 } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { INDEXED_BLOBS } from '#indexer/select-blobs.ts'
+import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 

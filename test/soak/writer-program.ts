@@ -10,7 +10,7 @@
 
 import { writeSync } from 'node:fs'
 import type { WriteOutcome } from '#core/ports/doc-store.ts'
-import { parseSharedInfraSettings } from '#infra/config.ts'
+import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { bytesOf } from '../support/store-values.ts'
 import { count } from './counter.ts'

@@ -11,7 +11,7 @@ import {
   type TableName,
 } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/keys.ts'
-import { writeSnapshot } from '#indexer/write-snapshot.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'

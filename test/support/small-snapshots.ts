@@ -6,7 +6,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { type CommitSha, encodeHeader, type FileRow, type Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/keys.ts'
-import { createSnapshotWriter } from '#indexer/snapshot-writer.ts'
+import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 

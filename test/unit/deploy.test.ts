@@ -2,9 +2,9 @@ import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { parseSettings } from '#api/config.ts'
-import { parseWorkerSettings } from '#indexer/config.ts'
-import { parseSharedInfraSettings } from '#infra/config.ts'
+import { parseSettings } from '#api/service-settings.ts'
+import { parseWorkerSettings } from '#indexer/jobs/worker-settings.ts'
+import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 
 /** No container engine runs in the tests: what is deployed is held to what the sources say. */
 
@@ -27,7 +27,11 @@ const SECRETS: Record<string, string> = {
 
 const SETTINGS = new Set(
   (
-    await Promise.all(['core/settings.ts', 'infra/config.ts', 'api/config.ts', 'indexer/config.ts'].map(path => read(ROOT, path)))
+    await Promise.all(
+      ['core/settings.ts', 'infra/infra-settings.ts', 'api/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(path =>
+        read(ROOT, path),
+      ),
+    )
   ).flatMap(text => text.match(/\b(MOUNTGLASS_[A-Z_]+|HOST|PORT)\b/g) ?? []),
 )
 /** Read by the AWS SDK itself. */

@@ -12,7 +12,9 @@ const namesIn = (texts: readonly string[], name: RegExp) => [...new Set(texts.fl
 const GUIDE = await read('docs/operating.md')
 
 test('every setting is told to operators, and none that nothing reads', async () => {
-  const sources = await Promise.all(['core/settings.ts', 'infra/config.ts', 'api/config.ts', 'indexer/config.ts'].map(read))
+  const sources = await Promise.all(
+    ['core/settings.ts', 'infra/infra-settings.ts', 'api/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(read),
+  )
   const name = /\bMOUNTGLASS_[A-Z_]+/g
   expect(namesIn([await read('README.md'), GUIDE], name)).toEqual(namesIn(sources, name))
 })

@@ -7,7 +7,7 @@
  * network; not part of the tests.
  */
 import { parseArgs } from 'node:util'
-import { parseInfraSettings } from '#infra/config.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { type Probe, REAL_SUBJECTS, type Subjects } from './probes.ts'
 import { HostNotReached, listProbes, type ProbeResult, runProbes } from './run.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { parseSettings } from '#api/config.ts'
 import { formatNewKeys } from '#api/keys.ts'
-import { parseInfraSettings } from '#infra/config.ts'
+import { parseSettings } from '#api/service-settings.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
 
 test('without any variable the service listens on the loopback, keeps its store beside it and indexes', () => {
   expect(parseSettings({})).toEqual({

@@ -1,0 +1,53 @@
+import type { Diagnostic } from '#core/contract/shared.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { DocStore } from '#core/ports/doc-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { keepListed } from '../jobs/keep-listed.ts'
+import { writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { readHeader } from '../snapshot/read-header.ts'
+import { openCheckout } from './checkout.ts'
+
+export interface BuildOptions {
+  repository: HostRepository
+  commit: CommitSha
+  /** The commit is that of the default branch. */
+  isDefault: boolean
+  /** Folder of the clone. */
+  folder: string
+}
+
+export interface Built {
+  /** Objects that were not there yet; none: somebody had indexed the commit before. */
+  objects: number
+  bytes: number
+  skills: number
+  documents: number
+  isPartial: boolean
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Indexes a commit from its clone into the store of a deployment, as the deployment's own worker would: the same commit gives an index with
+ * the same answers. The header is written last, and after it what points to it. Objects are
+ * removed only where the snapshot was found damaged, or a pack went while it was written.
+ *
+ * @throws Error when the clone cannot be read whole, or the store not written
+ */
+export async function build(stores: { blobs: BlobStore; docs: DocStore }, options: BuildOptions): Promise<Built> {
+  const { repository, commit, isDefault, folder } = options
+  const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
+  const host = await openCheckout(folder, repository)
+  const written = await writeSnapshot({ ...stores, hosts: [host] }, job, new AbortController().signal)
+  await keepListed(stores, job)
+  const header = written?.header ?? (await readHeader(stores.blobs, repository, commit))
+  if (header === null) throw new Error('the index was removed while it was read')
+  const { folder: root, diagnostics } = header.root
+  return {
+    objects: written?.objects ?? 0,
+    bytes: written?.bytes ?? 0,
+    ...root.counts,
+    isPartial: header.truncated,
+    diagnostics,
+  }
+}

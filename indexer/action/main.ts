@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import * as core from '@actions/core'
+import { formatAddress } from '#core/address.ts'
+import { visibleLine } from '#core/hidden-text.ts'
+import { ROOT } from '#core/repo-path.ts'
+import { truncateCharacters } from '#core/text.ts'
+import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
+import { openStores } from '#infra/stores.ts'
+import { build } from './build.ts'
+import { type Inputs, readInputs } from './inputs.ts'
+import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
+import { prewarm } from './prewarm.ts'
+import { describeRun } from './repository.ts'
+import { asRole, takeRole } from './role.ts'
+import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
+
+/** The Action, as `action.yml` describes it. What goes wrong is said in one line, and the step fails. */
+async function run(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const inputs = readInputs(name => core.getInput(name))
+    const workflow = readWorkflow(env, JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8')))
+    await tell(await outcomeOf(inputs, workflow, env))
+  } catch (error) {
+    core.setFailed((error as Error).message)
+  }
+}
+
+async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const { owner, name, commit } = workflow
+  const address = formatAddress({ host: 'gh', owner, repository: name, ref: commit, path: ROOT })
+  const built = inputs.mode === 'build' ? await buildHere(inputs, workflow, env) : null
+  const page = inputs.service && `${inputs.service}${address}`
+  if (inputs.service === null) return { address, commit, page, ...required(built) }
+  const { index } = await prewarm({
+    service: inputs.service,
+    address,
+    timeoutSeconds: inputs.timeout,
+    onWaiting: reason => core.info(`waiting: ${asPlainLine(reason)}`),
+  })
+  const { counts, diagnostics, truncated } = index
+  return { address, commit, page, ...counts, isPartial: truncated, diagnostics }
+}
+
+async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {
+  if (repositoryId === null)
+    throw new WorkflowError('a pull request is not built: its commit may be anybody’s. Use prewarm, or build on push')
+  const described = await describeRun({ repositoryId, commit }, { apiUrl, token: inputs.token })
+  const stores = await openStores(await storesOf(inputs, env))
+  try {
+    const folder = resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout)
+    const built = await build(stores, { ...described, commit, folder })
+    core.info(built.objects === 0 ? 'already indexed' : `${built.objects} objects, ${built.bytes} bytes written`)
+    return built
+  } finally {
+    await stores.close()
+  }
+}
+
+/** Where to write, and as whom: a role of the inputs goes before every credential that lies in the environment. */
+async function storesOf({ store, role, audience }: Inputs, env: NodeJS.ProcessEnv): Promise<InfraSettings> {
+  const settings = parseInfraSettings({ ...env, MOUNTGLASS_STORE: store })
+  if (role === '') return settings
+  return asRole(settings, await takeRole(role, await identityToken(audience)))
+}
+
+async function identityToken(audience: string): Promise<string> {
+  try {
+    return await core.getIDToken(audience)
+  } catch (cause) {
+    throw new WorkflowError(
+      `GitHub gives no OIDC token: does the job have the permission id-token: write? ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+}
+
+async function tell(outcome: Outcome): Promise<void> {
+  for (const [name, value] of Object.entries(outputsOf(outcome))) core.setOutput(name, value)
+  for (const { severity, message, ...properties } of annotationsOf(outcome)) ANNOTATE[severity](message, properties)
+  core.info(`${outcome.skills} skills, ${outcome.documents} documents: ${outcome.page ?? outcome.address}`)
+  if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(summaryOf(outcome)).write()
+}
+
+/** What others say. A line of the log may be a command to the runner; one form of those is taken anywhere in a line. */
+function asPlainLine(text: string): string {
+  return truncateCharacters(visibleLine(text).replaceAll('##[', '## ['), SAID_CHARACTERS)
+}
+
+const SAID_CHARACTERS = 500
+
+const ANNOTATE = { error: core.error, warning: core.warning, notice: core.notice }
+
+function required<Value>(value: Value | null): Value {
+  if (value === null) throw new Error('nothing was built')
+  return value
+}
+
+await run(process.env)

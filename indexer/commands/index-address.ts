@@ -1,0 +1,101 @@
+import { formatAddress, parseAddress } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import { SettingsError } from '#core/settings.ts'
+import type { CommitSha } from '#core/snapshot/format.ts'
+import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
+import { keepListed } from '../jobs/keep-listed.ts'
+import { errorCodeOf } from '../pipeline/index-error.ts'
+import { writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { createProgressPrinter } from './progress-printer.ts'
+
+export interface IndexOptions {
+  /** In place of `MOUNTGLASS_STORE`. */
+  store?: string
+}
+
+/** Nothing to repair: the snapshot is there. */
+const EXIT_OK = 0
+/** The repository could not be indexed: the host or the store cannot be asked now, the repository not read, or the store not written. */
+const EXIT_FAILED = 1
+/** The address or a setting is wrong. */
+const EXIT_USAGE = 2
+
+/** `mountglass index <address>`: indexes one address and says how it went. The exit code is 0, 1 (failed) or 2 (wrong address or setting). */
+export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  let settings: InfraSettings
+  try {
+    settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
+  } catch (error) {
+    return sayProblem(error, EXIT_USAGE)
+  }
+  let infra: Infra
+  try {
+    infra = await openInfra(settings)
+  } catch (error) {
+    return sayProblem(error, EXIT_FAILED)
+  }
+  try {
+    return await indexWith(infra, rawAddress)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return say(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+  } finally {
+    await infra.close()
+  }
+}
+
+async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
+  const address = parseAddress(
+    rawAddress,
+    infra.hosts.map(host => host.segment),
+  )
+  const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
+  const { repository, commit, isDefault } = await resolveAddress(host, address)
+  const stop = new AbortController()
+  const interrupt = () => stop.abort(new Error('interrupted'))
+  process.once('SIGINT', interrupt)
+
+  const printer = createProgressPrinter(process.stderr)
+  printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
+  try {
+    const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
+    await keepListed(infra, { repository, commit, ...(isDefault ? { isDefault } : {}) })
+    printer.end()
+    if (written === null) return say('already indexed', EXIT_OK)
+    const { skills, documents } = written.header.root.folder.counts
+    const partial = written.header.truncated ? '; limits were reached, so the index is partial' : ''
+    return say(`${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`, EXIT_OK)
+  } catch (error) {
+    printer.end()
+    return say(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+async function resolveAddress(
+  host: GitHost,
+  address: ReturnType<typeof parseAddress>,
+): Promise<{ repository: HostRepository; commit: CommitSha; isDefault: boolean }> {
+  const repository = await host.repository(address.owner, address.repository)
+  if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
+  if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
+  const commit = await host.resolve(repository.value, address.ref)
+  if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
+  if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
+  if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
+  const head = await host.resolve(repository.value, null)
+  return { repository: repository.value, commit: commit.value, isDefault: head.status === 'ok' && head.value === commit.value }
+}
+
+function sayProblem(error: unknown, exitCode: number): number {
+  if (!(error instanceof SettingsError)) throw error
+  return say(error.message, exitCode)
+}
+
+function say(message: string, exitCode: number): number {
+  process.stderr.write(`${message}\n`)
+  return exitCode
+}

@@ -1,0 +1,74 @@
+import { destination, pino } from 'pino'
+import { NO_METRICS } from '#core/ports/metrics.ts'
+import { SettingsError } from '#core/settings.ts'
+import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
+import { listenForMonitoring } from '#infra/monitoring/listener.ts'
+import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createReadiness } from '#infra/monitoring/readiness.ts'
+import { openInfra } from '#infra/open.ts'
+import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { createJobProcesses } from '../jobs/job-processes.ts'
+import { startWorker } from '../jobs/worker.ts'
+import { parseWorkerSettings } from '../jobs/worker-settings.ts'
+
+export { createJobProcesses } from '../jobs/job-processes.ts'
+export type { JobRunner } from '../jobs/job-runner.ts'
+export { startWorker, type Worker } from '../jobs/worker.ts'
+export interface WorkOptions {
+  /** Jobs at once. */
+  concurrency: number
+}
+
+const STOP_MILLISECONDS = 10_000
+
+/**
+ * `mountglass work`: indexes what was asked for until it is told to stop. Resolves once it looks for jobs.
+ * What stops the start is said in one line, and the process ends with exit code 1.
+ */
+export async function work(env: NodeJS.ProcessEnv, options: WorkOptions): Promise<void> {
+  try {
+    await start(env, options)
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    process.stderr.write(`mountglass: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Promise<void> {
+  const settings = parseWorkerSettings(env)
+  const infraSettings = parseSharedInfraSettings(env)
+  // Nobody would read them elsewhere.
+  const metrics = settings.monitoring && createPrometheusMetrics()
+  const infra = await openInfra(infraSettings, metrics)
+  const readiness = createReadiness(infra)
+  const listener =
+    settings.monitoring && metrics
+      ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(async error => {
+          await infra.close()
+          throw error
+        })
+      : null
+
+  // Standard error, as of the service and of the processes for jobs.
+  const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
+  const runner = createJobProcesses(
+    { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS },
+    log,
+  )
+  const stopping = new AbortController()
+  const worker = startWorker(
+    { queue: infra.queue, runner, metrics: metrics ?? NO_METRICS, log },
+    { concurrency, signal: stopping.signal },
+  )
+  const stop = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping')
+    readiness.end()
+    stopping.abort()
+    await worker.stopped
+    await listener?.close()
+    await infra.close()
+  }
+  stopOnSignal(stop, STOP_MILLISECONDS, error => log.error({ err: error }, 'could not stop in order'))
+  log.info({ concurrency, ...(listener ? { metricsPort: listener.port } : {}) }, 'waiting for jobs')
+}

@@ -1,0 +1,123 @@
+import type { Diagnostic } from '#core/contract/shared.ts'
+import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import type { RepositoryReader } from '#core/ports/git-host.ts'
+import { readableText } from '../rules/file-text.ts'
+import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
+import { MANIFEST_FILE, type Manifest } from '../rules/manifest.ts'
+import { licensePlaces, limitDiagnostic, skillCandidates } from '../rules/plan.ts'
+import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
+import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
+import type { Policy } from '../rules/withheld.ts'
+import { IndexError } from './index-error.ts'
+
+/** Bytes of the manifests by blob; `null` for what is missing or too large. */
+export async function readManifests(reader: RepositoryReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
+  const files = [...tree.folders.values()].flatMap(folder => folder.files.get(MANIFEST_FILE) ?? [])
+  const wanted = files.filter(file => file.sizeBytes !== null && file.sizeBytes <= MANIFEST_BYTES)
+  if (sumBytes(wanted) > INDEXED_TEXT_BYTES)
+    throw new IndexError('index.manifests_unreadable', `more than ${INDEXED_TEXT_BYTES} bytes of manifests`)
+  const bytes = await readBlobs(reader, wanted, MANIFEST_BYTES)
+  return oid => bytes.get(oid) ?? null
+}
+
+export interface ReadSkills {
+  parsed: ParsedSkill[]
+  truncated: boolean
+  diagnostics: Diagnostic[]
+}
+
+/** Parses every skill that counts and can be read. */
+export async function readSkills(reader: RepositoryReader, policy: Policy, repositoryName: string): Promise<ReadSkills> {
+  const { files, dropped } = skillCandidates(policy)
+  const read: ReadSkills = { parsed: [], truncated: dropped > 0, diagnostics: [] }
+  const readable: TreeFile[] = []
+  let leftBytes = INDEXED_TEXT_BYTES
+  let overBudget = 0
+  for (const file of files) {
+    if (file.sizeBytes === null) read.diagnostics.push(unreadableSkill(file, 'its blob cannot be read'))
+    else if (file.sizeBytes > READABLE_FILE_BYTES)
+      read.diagnostics.push(unreadableSkill(file, `larger than ${READABLE_FILE_BYTES} bytes`))
+    else if (file.sizeBytes > leftBytes) overBudget++
+    else {
+      leftBytes -= file.sizeBytes
+      readable.push(file)
+    }
+  }
+  if (dropped > 0)
+    read.diagnostics.push(limitDiagnostic('index.limit_skills', `${dropped} skills left out behind the first ${files.length}`))
+  if (overBudget > 0) {
+    read.truncated = true
+    read.diagnostics.push(
+      limitDiagnostic('index.limit_bytes', `${overBudget} skills left out behind ${INDEXED_TEXT_BYTES} bytes`),
+    )
+  }
+
+  let at = 0
+  for await (const { bytes } of reader.read(oidsOf(readable), READABLE_FILE_BYTES)) {
+    const file = readable[at++] as TreeFile
+    const text = bytes === null ? null : readableText(bytes)
+    if (text === null) read.diagnostics.push(unreadableSkill(file, bytes === null ? 'its blob cannot be read' : 'not UTF-8 text'))
+    else read.parsed.push(parseSkill(file.path, text, repositoryName))
+  }
+  return read
+}
+
+function unreadableSkill(file: TreeFile, message: string): Diagnostic {
+  return { code: 'skill.unreadable', severity: 'error', path: file.path, message }
+}
+
+/** Reads the texts that decide licences. `dropped`: how many were left out because there are too many. */
+export async function readLicenses(
+  reader: RepositoryReader,
+  tree: Tree,
+  policy: Policy,
+  skills: readonly ParsedSkill[],
+): Promise<{ licenses: LicenseResolver; dropped: number }> {
+  const texts = new Map<string, string | null>()
+  const licensesOfSkills = new Map(skills.map(skill => [skill.directory, { license: skill.frontMatter.license }]))
+  const resolver = createLicenseResolver({
+    filesIn: folder =>
+      (tree.folders.get(folder)?.files ?? NO_FILES) as ReadonlyMap<string, TreeFile & { mode: '100644' | '100755' | '120000' }>,
+    textOf: oid => texts.get(oid),
+    skillIn: folder => licensesOfSkills.get(folder) ?? null,
+    manifestIn: folder => manifestLicense(policy.manifests.get(folder)),
+  })
+  let leftBytes = INDEXED_TEXT_BYTES
+  let dropped = 0
+  const places = licensePlaces(policy, skills)
+  for (let round = 0; round < LICENSE_ROUNDS; round++) {
+    const missing = resolver.missing(places)
+    if (missing.length === 0) break
+    for await (const { oid, bytes } of reader.read(missing, LICENSE_TEXT_BYTES)) {
+      const isOver = bytes !== null && bytes.length > leftBytes
+      if (isOver) dropped++
+      else leftBytes -= bytes?.length ?? 0
+      // A text that is left out counts as unreadable, so what it governs is described only.
+      texts.set(oid, bytes === null || isOver ? null : readableText(bytes))
+    }
+  }
+  return { licenses: resolver, dropped }
+}
+
+const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
+/** A licence text can be a link to another, which can be a link. */
+const LICENSE_ROUNDS = 8
+
+function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {
+  if (!manifest) return null
+  return { license: typeof manifest.license === 'string' ? manifest.license : manifest.license === undefined ? undefined : '' }
+}
+
+async function readBlobs(
+  reader: RepositoryReader,
+  files: readonly TreeFile[],
+  maxBytes: number,
+): Promise<Map<string, Uint8Array | null>> {
+  const blobs = new Map<string, Uint8Array | null>()
+  for await (const { oid, bytes } of reader.read(oidsOf(files), maxBytes)) blobs.set(oid, bytes)
+  return blobs
+}
+
+function oidsOf(files: readonly TreeFile[]): string[] {
+  return files.map(file => file.oid)
+}

@@ -1,0 +1,125 @@
+import { PACK_BYTES } from '#core/limits.ts'
+import type { Location } from '#core/snapshot/format.ts'
+import { locateRange } from '#core/snapshot/segments.ts'
+import type { SectionPiece } from '../snapshot/reused-parts.ts'
+
+/** Finds in the search section of an earlier commit what the section of the next one has in common with it. */
+export interface PieceFinder {
+  /**
+   * Takes the next bytes of the section, and gives them as pieces in their order: where the same bytes lie already, or the bytes themselves,
+   * as views.
+   */
+  find(bytes: Uint8Array): SectionPiece[]
+}
+
+/** More pieces would cost a reader more than they save: the list of them is part of the header. */
+const PIECES = 12 * 1024
+/** Earlier packs that a section may lie in, beside those that its length alone fills: what a reader asks for may lie in each of them. */
+const PACKS = 3
+/** Bytes that are worth a piece; and once there are that many. */
+const PIECE_BYTES = { least: 256, crowded: 16 * 1024 }
+
+/**
+ * Bytes that are the same are found by anchors: places at which a rolling hash of the bytes before them has a certain form, which are the
+ * same places wherever the bytes stand. From an anchor that both sections have, equal bytes are followed in both directions.
+ *
+ * @param segments where the bytes of the earlier section lie
+ */
+export function createPieceFinder(earlier: Uint8Array, segments: readonly Location[], pieces = PIECES): PieceFinder {
+  const anchors = new Map<number, number>()
+  visitAnchors(earlier, (hash, end) => {
+    if (!anchors.has(hash)) anchors.set(hash, end)
+  })
+  const packs = fullestPacks(segments, PACKS + Math.floor(earlier.length / PACK_BYTES))
+  let given = 0
+  /** Behind the last known piece, in the earlier section. */
+  let cursor = -1
+
+  function locate(start: number, length: number): Location[] | null {
+    const known = locateRange(segments, { start, end: start + length })
+    const { least, crowded } = PIECE_BYTES
+    return length >= known.length * (given < pieces ? least : crowded) ? known : null
+  }
+
+  return {
+    find(bytes) {
+      const found: SectionPiece[] = []
+      let done = 0
+      /** What was compared up to here and is no piece would be compared again from every anchor in it. */
+      let compared = 0
+
+      function accept(from: number, start: number, length: number): void {
+        compared = start + length
+        const known = length === 0 ? null : locate(from, length)
+        if (known === null) return
+        if (start > done) found.push({ fresh: bytes.subarray(done, start) })
+        done = start
+        for (const location of known) {
+          const piece = bytes.subarray(done, done + location[2])
+          found.push(packs.has(location[0]) ? { known: location } : { fresh: piece })
+          done += piece.length
+        }
+        given += known.length + 1
+        cursor = from + length
+      }
+
+      // What was known up to the end of the bytes before may go on.
+      if (cursor >= 0) accept(cursor, 0, commonAfter(earlier, cursor, bytes, 0))
+      visitAnchors(bytes, (hash, end) => {
+        const same = anchors.get(hash)
+        if (same === undefined || end <= compared) return
+        const before = commonBefore(earlier, same, bytes, end, end - done)
+        accept(same - before, end - before, before + commonAfter(earlier, same, bytes, end))
+      })
+      if (done < bytes.length) {
+        found.push({ fresh: bytes.subarray(done) })
+        cursor = -1
+      }
+      return found
+    },
+  }
+}
+
+/** The packs that hold most of the bytes. */
+function fullestPacks(segments: readonly Location[], count: number): ReadonlySet<number> {
+  const bytes = new Map<number, number>()
+  for (const [pack, , length] of segments) bytes.set(pack, (bytes.get(pack) ?? 0) + length)
+  return new Set(
+    [...bytes]
+      .sort(([, left], [, right]) => right - left)
+      .slice(0, count)
+      .map(([pack]) => pack),
+  )
+}
+
+/** Numbers as good as random, one for each byte. */
+const GEAR = (() => {
+  let state = 1
+  return Uint32Array.from({ length: 256 }, () => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9
+    return Math.imul(state ^ (state >>> 13), 0x297a2d39)
+  })
+})()
+
+/** Calls back where the hash of the last 32 bytes begins with eight zeros, which is every 256 bytes or so. */
+function visitAnchors(bytes: Uint8Array, visit: (hash: number, end: number) => void): void {
+  let hash = 0
+  for (let at = 0; at < bytes.length; at++) {
+    hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0
+    if (hash >>> 24 === 0 && at >= 32) visit(hash, at + 1)
+  }
+}
+
+function commonAfter(left: Uint8Array, leftStart: number, right: Uint8Array, rightStart: number): number {
+  const most = Math.min(left.length - leftStart, right.length - rightStart)
+  let common = 0
+  while (common < most && left[leftStart + common] === right[rightStart + common]) common++
+  return common
+}
+
+function commonBefore(left: Uint8Array, leftEnd: number, right: Uint8Array, rightEnd: number, most: number): number {
+  const bound = Math.min(most, leftEnd)
+  let common = 0
+  while (common < bound && left[leftEnd - common - 1] === right[rightEnd - common - 1]) common++
+  return common
+}

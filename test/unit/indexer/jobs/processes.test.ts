@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { descendantsOf, killTree, readHeldBytes } from '#indexer/jobs/processes.ts'
+import { restAfter } from '#indexer/jobs/worker.ts'
+import { isAlive } from '#test/support/is-alive.ts'
+
+test('a process is killed together with all that came from it, also what left its group', async () => {
+  // A name with brackets and spaces stands in the middle of what the system tells of a process.
+  const script = 'exec -a "a) b (c" sh -c "setsid sleep 1000 & sleep 1000 & wait"'
+  const child = spawn('bash', ['-c', script], { stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  const pid = child.pid as number
+  while (descendantsOf(pid).length < 2) await sleep(10)
+  const family = descendantsOf(pid)
+  killTree(pid)
+  expect(await exited).toEqual([null, 'SIGKILL'])
+  while (family.some(isAlive)) await sleep(10)
+})
+
+test('the memory of a process is told; that of none is not', async () => {
+  const held = await readHeldBytes(process.pid)
+  expect(held?.own).toBeGreaterThan(1024 * 1024)
+  expect(await readHeldBytes(2 ** 30)).toBeNull()
+})
+
+const HOLD = `
+  const held = Buffer.alloc(200 * 1024 * 1024, 1)
+  process.stdout.write('holds')
+  setInterval(() => held[0], 1000)`
+
+test('what came from a process counts, also what came from that', async () => {
+  const child = spawn('sh', ['-c', 'sh -c \'"$0" -e "$1"; true\' "$0" "$1"; true', process.execPath, HOLD], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => killTree(child.pid as number))
+  await once(child.stdout, 'data')
+  const held = await readHeldBytes(child.pid as number)
+  expect(held?.own).toBeLessThan(50 * 1024 * 1024)
+  expect(held?.below).toBeGreaterThan(200 * 1024 * 1024)
+})
+
+test.each([
+  [0, 0, 750],
+  [0, 1, 1_250],
+  [1, 0.5, 1_000],
+  [3, 0.5, 4_000],
+  [6, 0.5, 30_000],
+  [2_000, 1, 37_500],
+])('after %i failures in a row, and by chance %d, a worker looks again in %i ms', (failures, chance, milliseconds) => {
+  expect(restAfter(failures, chance)).toBe(milliseconds)
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { INCLUDE_FILE_BYTES, INCLUDE_FILES } from '#core/limits.ts'
+import { includeCandidates, resolveIncludes } from '#indexer/rules/includes.ts'
+import { manifestsAbove } from '#indexer/rules/rule-chain.ts'
+import { type PlannedContent, planOf } from '#test/support/planned.ts'
+import { MIT, skillText } from '../../../api/support/texts.ts'
+
+/** Includes of the skill `x/a`, whose front matter and other files are given. */
+function resolve(include: string, files: Record<string, PlannedContent> = {}, isText: (oid: string) => boolean = () => true) {
+  const { plan, policy, skill } = planOf({ LICENSE: MIT, 'x/a/SKILL.md': skillText('a', 'Body.\n', include), ...files })
+  const planned = skill('x/a/SKILL.md')
+  const chainOf = (folder: Parameters<typeof manifestsAbove>[1]) => manifestsAbove(policy.manifests, folder)
+  const { files: found, failures } = resolveIncludes(planned, chainOf(planned.skill.directory), plan, isText)
+  return {
+    files: found.map(({ path }) => path),
+    failures: failures.map(({ code }) => code),
+    messages: failures.map(({ message }) => message),
+    candidates: includeCandidates(plan, chainOf).map(({ path }) => path),
+  }
+}
+
+describe('where an include leads', () => {
+  test.each([
+    ['own.md', 'x/a/own.md'],
+    ['./own.md', 'x/a/own.md'],
+    ['../near.md', 'x/near.md'],
+    ['../../top.md', 'top.md'],
+    ['/top.md', 'top.md'],
+    ['//top.md', 'top.md'],
+    ['/x/../top.md', 'top.md'],
+    ['a%20b.md', null],
+    ['*.md', null],
+    ['https://example.org/a.md', null],
+    ['../../../top.md', null],
+    ['..', null],
+    ['', null],
+    ['/', null],
+    ['OWN.md', null],
+  ])('%j is %j', (declared, path) => {
+    const files = { 'x/a/own.md': 'x', 'x/near.md': 'x', 'top.md': 'x', 'x/a/a b.md': 'x' }
+    const answer = resolve(`include: ${JSON.stringify([declared])}\n`, files)
+    expect(answer).toMatchObject({ files: path === null ? [] : [path], failures: path === null ? ['include.missing'] : [] })
+    expect(answer.candidates).toEqual(answer.files)
+  })
+
+  test.each<[string, string]>([
+    ['a list', 'include: [own.md, /top.md]\n'],
+    ['words', 'include: own.md /top.md\n'],
+    ['words over lines', 'include: >\n  own.md\n  /top.md\n'],
+    ['in the metadata', 'metadata: { include: own.md /top.md }\n'],
+  ])('declared as %s', (_name, include) => {
+    expect(resolve(include, { 'x/a/own.md': 'x', 'top.md': 'x' })).toMatchObject({
+      files: ['x/a/own.md', 'top.md'],
+      failures: [],
+    })
+  })
+})
+
+test('manifests come first, root first, each path from its own folder; every file once, where it comes first', () => {
+  const files = {
+    'SKILLSET.md': '---\ninclude: [style.md, x/near.md]\n---\n',
+    'x/SKILLSET.md': '---\ninclude: [near.md, ../other.md]\n---\n',
+    'style.md': 'x',
+    'other.md': 'x',
+    'x/near.md': 'x',
+    'x/a/own.md': 'x',
+  }
+  expect(resolve('include: [own.md, ../../style.md, own.md]\n', files)).toMatchObject({
+    files: ['style.md', 'x/near.md', 'other.md', 'x/a/own.md'],
+    failures: [],
+  })
+})
+
+describe('what is missing has its code', () => {
+  test.each<[string, string, Record<string, PlannedContent>]>([
+    ['include.missing', 'gone.md', {}],
+    ['include.missing', 'folder', { 'x/a/folder/a.md': 'x' }],
+    ['include.missing', 'link.md', { 'x/a/link.md': { link: 'SKILL.md' } }],
+    ['include.missing', 'blob.md', { 'x/a/blob.md': { sizeBytes: null } }],
+    ['include.missing', '/hushed/a.md', { 'hushed/SKILLSET.md': '---\nbroken', 'hushed/a.md': 'x' }],
+    ['include.excluded', '/hushed.md', { 'SKILLSET.md': '---\nexclude: [hushed.md]\n---\n', 'hushed.md': 'x' }],
+    ['include.excluded', '/hushed/a.md', { 'SKILLSET.md': '---\nexclude: [hushed/]\n---\n', 'hushed/a.md': 'x' }],
+    ['include.too_large', 'big.md', { 'x/a/big.md': { sizeBytes: INCLUDE_FILE_BYTES + 1 } }],
+    ['include.not_served', '/y/a.md', { 'y/LICENSE': 'All rights reserved.\n', 'y/a.md': 'x' }],
+  ])('%s: %s', (code, declared, files) => {
+    const answer = resolve(`include: [own.md, "${declared}"]\n`, { 'x/a/own.md': 'x', ...files })
+    expect(answer).toMatchObject({ files: ['x/a/own.md'], failures: [code] })
+    expect(answer.messages.join()).not.toContain('hushed')
+    expect(answer.candidates).toEqual(['x/a/own.md'])
+  })
+
+  test('include.not_text: what was read and is no text', () => {
+    expect(resolve('include: [own.md]\n', { 'x/a/own.md': 'x' }, () => false)).toMatchObject({
+      files: [],
+      failures: ['include.not_text'],
+    })
+  })
+})
+
+describe('bounds', () => {
+  const many = (count: number, sizeBytes: number) => ({
+    include: `include: [${Array.from({ length: count }, (_, index) => `f${index}.md`).join(', ')}]\n`,
+    files: Object.fromEntries(Array.from({ length: count }, (_, index) => [`x/a/f${index}.md`, { sizeBytes }])),
+  })
+
+  test.each([
+    ['as many files as may be', INCLUDE_FILES, 1, INCLUDE_FILES, []],
+    ['one file more', INCLUDE_FILES + 1, 1, INCLUDE_FILES, ['include.too_large']],
+    ['as many bytes as may be', 4, INCLUDE_FILE_BYTES, 4, []],
+    ['a file more than the bytes allow', 5, INCLUDE_FILE_BYTES, 4, ['include.too_large']],
+  ])('%s', (_name, count, sizeBytes, delivered, failures) => {
+    const { include, files } = many(count, sizeBytes)
+    const answer = resolve(include, files)
+    expect({ delivered: answer.files.length, failures: answer.failures }).toEqual({ delivered, failures })
+  })
+})

@@ -1,0 +1,384 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { kindOfExpression, LICENSE_TEXT_BYTES, recognizeLicenseText } from '#indexer/rules/license/index.ts'
+
+const licenses = createRequire(import.meta.url)('spdx-license-list/full') as Record<string, { licenseText: string }>
+
+function textOf(id: string): string {
+  const text = licenses[id]?.licenseText
+  if (text === undefined) throw new Error(`no text of ${id}`)
+  return text
+}
+
+const MIT = textOf('MIT').replace('<year> <copyright holders>', '2024 Example Inc.')
+const APACHE = textOf('Apache-2.0')
+const BSD = textOf('BSD-3-Clause')
+const CC_BY = textOf('CC-BY-4.0')
+const ISC = textOf('ISC')
+const MPL = textOf('MPL-2.0')
+const GPL = textOf('GPL-3.0-only')
+
+function isOpen(text: string): boolean {
+  const recognized = recognizeLicenseText(text)
+  return recognized.kind === 'known' && kindOfExpression(recognized.id) === 'open'
+}
+
+/** Replaces words that have to be there, however the lines break. */
+function change(text: string, from: string | RegExp, to: string): string {
+  const pattern = typeof from === 'string' ? new RegExp(RegExp.escape(from).replaceAll('\\x20', '\\s+')) : from
+  const changed = text.replace(pattern, to)
+  if (changed === text) throw new Error(`nothing to change: ${from}`)
+  return changed
+}
+
+describe('canonical texts', () => {
+  // The licences that choosealicense.com offers, and what a text says that does not tell "only" from "or later".
+  const CANONICAL =
+    `0BSD AFL-3.0 AGPL-3.0-only Apache-2.0 Artistic-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-2-Clause-Patent BSD-3-Clause
+    BSD-3-Clause-Clear BSD-4-Clause BSL-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC0-1.0 CECILL-2.1 CERN-OHL-P-2.0 CERN-OHL-S-2.0 CERN-OHL-W-2.0
+    ECL-2.0 EPL-1.0 EPL-2.0 EUPL-1.1 EUPL-1.2 GFDL-1.3-only GPL-2.0-only GPL-3.0-only ISC LGPL-2.1-only LGPL-3.0-only LPPL-1.3c
+    MIT MIT-0 MPL-2.0 MS-PL MS-RL MulanPSL-2.0 NCSA ODbL-1.0 OFL-1.1 OSL-3.0 PostgreSQL Unlicense UPL-1.0 Vim WTFPL Zlib`.split(
+      /\s+/,
+    )
+  const CLOSED =
+    `BUSL-1.1 CC-BY-NC-4.0 CC-BY-ND-4.0 CC-BY-NC-SA-4.0 CC-BY-NC-ND-4.0 Elastic-2.0 FSL-1.1-MIT FSL-1.1-ALv2 Hippocratic-2.1
+    JSON Parity-7.0.0 PolyForm-Noncommercial-1.0.0 PolyForm-Small-Business-1.0.0 SSPL-1.0 BSD-3-Clause-No-Nuclear-License
+    BSD-3-Clause-No-Military-License`.split(/\s+/)
+
+  test.each(CANONICAL)('%s is recognised', id => {
+    expect(recognizeLicenseText(textOf(id))).toEqual({ kind: 'known', id })
+  })
+
+  test.each(CLOSED)('%s is recognised and stays closed', id => {
+    const recognized = recognizeLicenseText(textOf(id))
+    expect(recognized).toEqual({ kind: 'known', id })
+    expect(kindOfExpression(id)).toBe('restricted')
+  })
+
+  test('no text of the SPDX list is taken for an open licence that it is not', () => {
+    const wrong = Object.keys(licenses).filter(id => kindOfExpression(id) === 'restricted' && isOpen(textOf(id)))
+    expect(wrong).toEqual([])
+  })
+
+  test.each([
+    ['other line breaks', (text: string) => text.replace(/\s*\n\s*/g, ' ')],
+    ['windows line breaks', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['comment marks', (text: string) => text.replace(/^/gm, ' * ')],
+    ['a quote in markdown', (text: string) => text.replace(/^/gm, '> ')],
+    ['capitals', (text: string) => text.toUpperCase()],
+    ['curly quotes', (text: string) => text.replaceAll('"', '”').replaceAll("'", '’')],
+    ['a byte order mark', (text: string) => `\ufeff${text}`],
+    ['a heading', (text: string) => `# The software of Example\n\n${text}`],
+    [
+      'lines of copyright',
+      (text: string) =>
+        `Copyright (c) 2020-present Jörg Ćirić, 山田太郎 & contributors. All rights reserved.\n© 2019 Example Inc.\n\n${text}`,
+    ],
+  ])('a licence stays itself with %s', (_, transform) => {
+    expect(recognizeLicenseText(transform(MIT))).toEqual({ kind: 'known', id: 'MIT' })
+    expect(recognizeLicenseText(transform(change(BSD, /^.*<owner>.*\n/m, '')))).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
+    expect(recognizeLicenseText(transform(CC_BY))).toEqual({ kind: 'known', id: 'CC-BY-4.0' })
+  })
+
+  test('the notice of a source file stands for its licence', () => {
+    const notice = APACHE.slice(APACHE.indexOf('Licensed under the Apache License'))
+    expect(recognizeLicenseText(`Copyright 2023 Example, Inc.\n\n${notice}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
+    const gnu = GPL.match(/This program is free software[\s\S]*?<https:[^>]*>/)?.[0] ?? ''
+    expect(recognizeLicenseText(gnu)).toEqual({ kind: 'known', id: 'GPL-3.0-or-later' })
+  })
+
+  test('a licence without its appendix or preamble is recognised', () => {
+    expect(recognizeLicenseText(APACHE.slice(0, APACHE.indexOf('APPENDIX')))).toEqual({ kind: 'known', id: 'Apache-2.0' })
+    expect(recognizeLicenseText(CC_BY.slice(CC_BY.indexOf('Creative Commons Attribution 4.0 International Public')))).toEqual({
+      kind: 'known',
+      id: 'CC-BY-4.0',
+    })
+  })
+
+  test('the heading of another open licence leaves the licence of the text', () => {
+    expect(recognizeLicenseText(`# MIT License\n\n${BSD}`)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
+  })
+})
+
+const COMMONS_CLAUSE = `"Commons Clause" License Condition v1.0
+
+The Software is provided to you by the Licensor under the License, as defined below, subject to the following condition.
+Without limiting other conditions in the License, the grant of rights under the License will not include, and the License does not
+grant to you, the right to Sell the Software.`
+
+const CLOSED_TEXTS: Record<string, string> = {
+  'MIT and Commons Clause': `${MIT}\n\n${COMMONS_CLAUSE}`,
+  'Commons Clause and MIT': `${COMMONS_CLAUSE}\n\n${MIT}`,
+  'MIT with Commons Clause in the title': change(MIT, 'MIT License', 'MIT License with Commons Clause'),
+  'Apache and one sentence at the end': `${APACHE}\n\nThis software may only be used for evaluation.`,
+  'Apache and one sentence at the beginning': `Use by companies with more than 50 employees needs a paid agreement.\n\n${APACHE}`,
+  'Apache and one sentence inside': change(
+    APACHE,
+    'to reproduce, prepare Derivative Works of',
+    'for internal purposes to reproduce, prepare Derivative Works of',
+  ),
+  'Apache and a sentence in the appendix': change(
+    APACHE,
+    'Copyright [yyyy]',
+    'Commercial hosting is excluded.\n\nCopyright [yyyy]',
+  ),
+  'CC-BY except images': `The contents of this repository, except for all image files, are licensed under CC BY 4.0.\n\n${CC_BY}`,
+  'CC-BY whose images belong to others': `Images are property of their owners.\n\n${CC_BY}`,
+  'CC-BY headed as non-commercial': `# CC BY-NC 4.0\n\n${CC_BY}`,
+  'CC-BY with a non-commercial condition': change(
+    CC_BY,
+    'A. reproduce and Share the Licensed Material',
+    'A. reproduce and Share the Licensed Material for NonCommercial purposes',
+  ),
+  'CC-BY with a ban on training': `${CC_BY}\n\nTraining of language models on the Licensed Material is excluded.`,
+  'MIT for non-commercial use': change(MIT, 'to use, copy', 'to use for non-commercial purposes, copy'),
+  'MIT with one word': change(MIT, 'without limitation the rights', 'without limitation the noncommercial rights'),
+  'MIT without one word': change(MIT, 'modify, ', ''),
+  'MIT without selling': change(MIT, ', sublicense, and/or sell', ''),
+  'MIT for a charge': change(MIT, 'free of charge', 'for a charge'),
+  'MIT with restriction': change(MIT, 'without restriction', 'with restriction'),
+  'MIT never granted': change(MIT, 'is hereby granted', 'is never granted'),
+  'MIT for some': change(MIT, 'any person obtaining', 'each paying person obtaining'),
+  'MIT for Norwegians': change(MIT, 'any person obtaining', 'any Norwegian person obtaining'),
+  'MIT for tinkering': change(MIT, 'to deal in', 'to tinker in'),
+  'MIT with a link to terms': `${MIT}\n\nSee https://example.com/terms`,
+  'MIT with a sentence in a line of copyright': change(
+    MIT,
+    /^Copyright.*$/m,
+    'Copyright (c) 2024 Example. Companies need a written agreement.',
+  ),
+  'MIT with escaped letters': change(MIT, 'hereby granted', 'hereby &#110;ot granted'),
+  'MIT for another thing': MIT.replaceAll(/software/gi, 'Skill'),
+  'MIT for people, not for AI': `${MIT}\n\nUse for training of AI models is prohibited.`,
+  'MIT with a ban on crawlers': `${MIT}\n\nMachine learning on this work requires consent.`,
+  'MIT with an ethical condition': `${MIT}\n\nThe Software shall be used for Good, not Evil.`,
+  'MIT with additional terms': change(
+    MIT,
+    'subject to the following conditions',
+    'subject to the following additional terms and to the following conditions',
+  ),
+  'MIT with terms elsewhere': `${MIT}\n\nSubject to the additional terms in TERMS.md.`,
+  'MIT with an agreement elsewhere': `${MIT}\n\nSee EULA.txt`,
+  'MIT with a link to terms elsewhere': `${MIT}\n\nhttps://example.com/commercial/eula.html`,
+  'MIT for parts': `The MIT License applies to the folder src.\n\n${MIT}`,
+  'MIT for others': `Third-party code is licensed as follows:\n\n${MIT}`,
+  'MIT that ends': `${MIT}\n\nThis license terminates after 30 days.`,
+  'MIT with a term in a line of copyright': change(MIT, /^Copyright.*$/m, 'Copyright (c) 2024 Example. Non-commercial use only.'),
+  'MIT with a foreign licence in a line of copyright': change(
+    MIT,
+    /^Copyright.*$/m,
+    'Copyright (c) 2024 Example, licensed under GPL',
+  ),
+  'MIT with a numbered condition': change(MIT, 'The above copyright', '(c) You may use it at home.\n\nThe above copyright'),
+  'MIT with a condition in Chinese': `${MIT}\n\n禁止用于商业用途。`,
+  'MIT with a condition in Chinese in a line of copyright': change(MIT, /^Copyright.*$/m, 'Copyright (c) 2024 王小明 禁止商用'),
+  'MIT with a condition in Russian': `${MIT}\n\nКоммерческое использование запрещено.`,
+  'MIT with a condition in German': `${MIT}\n\nKommerzielle Nutzung untersagt.`,
+  'MIT with a condition in French': `${MIT}\n\nUsage commercial interdit.`,
+  'MIT with a condition in Spanish': `${MIT}\n\nProhibido el uso comercial.`,
+  'MIT with lookalike letters': change(MIT, 'hereby granted', 'hereby nоt granted'),
+  'MIT with letters split by invisible ones': change(MIT, 'hereby granted', 'hereby n\u200bo\u00adt granted'),
+  'MIT with wide letters': change(MIT, 'hereby granted', 'hereby ｎｏｔ granted'),
+  'MIT struck out': `~~${MIT}~~\n\nAsk us.`,
+  'MIT in a comment': `<!-- ${MIT} -->`,
+  'MIT with turned writing direction': change(MIT, 'hereby granted', 'hereby \u202edetnarg\u202c'),
+  'MIT in the front matter of a page that says otherwise': `---\ntitle: MIT\nspdx-id: MIT\ndescription: Only at home, never commercially.\n---\n${MIT}`,
+  'MIT as the page of another licence': `---\ntitle: Closed\nspdx-id: CC-BY-NC-4.0\n---\n${MIT}`,
+  'MIT twice': `${MIT}\n\n${MIT}`,
+  'MIT and Apache': `${MIT}\n\n${APACHE}`,
+  'MIT and ISC': `${MIT}\n\n${ISC}`,
+  'MIT and its non-commercial sibling': `${MIT}\n\n${textOf('CC-BY-NC-4.0')}`,
+  'MIT, dual licensed': `${MIT}\n\nNote on dual licensing: the texts are licensed under CC-BY-4.0 unless otherwise specified.`,
+  'the heading of MIT over a non-commercial licence': `MIT License\n\n${textOf('CC-BY-NC-4.0')}`,
+  'the heading of MIT over a reservation': 'MIT License\n\nCopyright 2024 Example. All rights reserved.\nCopying is prohibited.',
+  'the heading of MIT alone': 'MIT License\n',
+  'the first half of MIT': MIT.slice(0, MIT.length / 2),
+  'the second half of MIT': MIT.slice(MIT.length / 2),
+  'MIT without its warranty': MIT.slice(0, MIT.indexOf('THE SOFTWARE IS PROVIDED')),
+  'the first half of Apache': APACHE.slice(0, APACHE.length / 2),
+  'Apache without its grant of copyright': change(APACHE, /2\. Grant of Copyright[\s\S]*?(?=3\. Grant)/, ''),
+  'Apache without the right to distribute': change(APACHE, 'sublicense, and distribute the Work', 'sublicense the Work'),
+  'Apache with a fee': change(APACHE, 'no-charge, royalty-free', 'royalty-bearing'),
+  'BSD with a field of use': change(BSD, 'are permitted provided', 'for academic purposes are permitted provided'),
+  'BSD with a fourth condition': change(BSD, 'THIS SOFTWARE', '4. Military use is forbidden.\n\nTHIS SOFTWARE'),
+  'BSD without modification': change(BSD, 'with or without modification', 'without modification'),
+  'BSD not permitted': change(BSD, 'are permitted', 'are not permitted'),
+  'BSD for nuclear facilities': `${BSD}\n\nYou acknowledge that this software is not designed for use in any nuclear facility.`,
+  'ISC with a fee': change(ISC, 'with or without fee', 'with fee'),
+  'ISC for one purpose': change(ISC, 'any purpose', 'educational purpose'),
+  'MPL with an exhibit': `${MPL}\n\nExhibit C - Hosting the software as a service requires a subscription.`,
+  'GPL with a further restriction': `${GPL}\n\nYou may not sell copies of this program.`,
+  'GPL with a rider': `The licensor offers this under the following license. Production use by companies needs a contract.\n\n${GPL}`,
+  'Unlicense for some': change(textOf('Unlicense'), 'commercial or non-commercial', 'non-commercial'),
+  'Zlib for nobody': change(textOf('Zlib'), 'Permission is granted to anyone', 'Permission is granted to registered users'),
+  'OSL for another thing': textOf('OSL-3.0').replaceAll(/(?<=.{500})\bOriginal\b/gs, 'Example'),
+  'Boost without its permission': change(textOf('BSL-1.0'), 'Permission is hereby granted', 'Notice is hereby given'),
+  'JSON, reworded': change(textOf('JSON'), 'not Evil', 'never for Evil'),
+  'a manual page about licences':
+    '# license\n\n> Create license files for MIT, Apache and GPL projects.\n\n`license mit > LICENSE`',
+  'MIT and dots until the end': `${MIT}${'…'.repeat(100_000)}\n\nNot for sale.`,
+  'words only': 'Free software. Do what you like.',
+  nothing: '',
+}
+
+describe('texts that are not what they look like', () => {
+  test.each(Object.entries(CLOSED_TEXTS))('%s is not open', (_, text) => {
+    expect(isOpen(text)).toBe(false)
+  })
+
+  test('a reservation in a short text is a restriction', () => {
+    expect(recognizeLicenseText('Copyright 2024 Example. All rights reserved.')).toEqual({ kind: 'restricted' })
+    expect(recognizeLicenseText(`PROPRIETARY\n\n${'x '.repeat(3_000)}`)).toEqual({ kind: 'unknown' })
+  })
+
+  const word = fc.constantFrom('example', 'project', 'team', 'berlin', 'tools', 'works', 'of', 'and', 'the', 'open')
+  const restriction = fc
+    .tuple(
+      fc.array(word, { maxLength: 4 }),
+      fc.constantFrom(
+        'non-commercial use only',
+        'may not be sold',
+        'not for production',
+        'use in AI training is prohibited',
+        'except for the images',
+        'only for members',
+        'with the Commons Clause',
+        'companies must pay',
+        'you shall not host it',
+        'unless you are a competitor',
+      ),
+      fc.array(word, { maxLength: 4 }),
+    )
+    .map(parts => ` ${parts.flat().join(' ')} `)
+
+  test('any licence with a restricting sentence at any place is closed', () => {
+    const open = [
+      'MIT',
+      'Apache-2.0',
+      'BSD-3-Clause',
+      'BSD-2-Clause',
+      'ISC',
+      'CC-BY-4.0',
+      'MPL-2.0',
+      'Unlicense',
+      '0BSD',
+      'Zlib',
+      'WTFPL',
+      'CC0-1.0',
+    ]
+    fc.assert(
+      fc.property(fc.constantFrom(...open), restriction, fc.nat(), fc.boolean(), (id, sentence, at, ownLine) => {
+        const words = textOf(id).split(/(?<=\s)/)
+        words.splice(at % (words.length + 1), 0, ownLine ? `\n${sentence}\n` : sentence)
+        expect(isOpen(words.join(''))).toBe(false)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a licence with one telling word more inside its terms is closed', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('MIT', 'BSD-3-Clause', 'ISC', 'Apache-2.0', 'Zlib'),
+        fc.constantFrom('gaming', 'Norwegian', 'registered', 'rarely'),
+        fc.nat(),
+        (id, word, at) => {
+          const body = textOf(id)
+            .replace(/^.*copyright (?:\(c\)|\[).*$/gim, '')
+            .slice(0, id === 'Apache-2.0' ? 9_000 : undefined)
+          const words = body.trimEnd().split(/(?<=\s)/)
+          words.splice(12 + (at % (words.length - 13)), 0, `${word} `)
+          expect(isOpen(words.join(''))).toBe(false)
+        },
+      ),
+    )
+  })
+
+  test('any text gets an answer', () => {
+    const part = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(MIT, APACHE.slice(0, 900), '---\n', '(c) ', '\n'),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), parts => {
+        expect(['known', 'restricted', 'unknown']).toContain(recognizeLicenseText(parts.join('')).kind)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test.each([
+    ['one word again and again', 'software '],
+    ['a licence again and again', MIT],
+    ['two words in turn', 'the license '],
+    ['no words', '=-'],
+    ['one endless word', 'x'],
+    ['quotes', "'"],
+    ['line breaks', '\n'],
+    ['lines of copyright', 'Copyright (c) 2024 x\n'],
+    ['addresses', 'https://a/'],
+    ['marks', 'a\u0301'],
+    ['parentheses', '((('],
+    ['words on one line', 'a b c d e f g h '],
+    ['letters that stand for words', 'ﷺ'],
+    ['comments', '<!-- a'],
+  ])('a long text of %s is answered', (_, unit) => {
+    const long = unit.repeat(Math.ceil(LICENSE_TEXT_BYTES / unit.length)).slice(0, LICENSE_TEXT_BYTES)
+    expect(recognizeLicenseText(long).kind).toBe('unknown')
+    expect(recognizeLicenseText(`${long}x`).kind).toBe('unknown')
+  })
+
+  test('a long licence whose every tenth word is another is answered', () => {
+    const words = GPL.split(/\s+/).map((one, index) => (index % 10 === 0 ? 'other' : one))
+    expect(isOpen(words.join(' '))).toBe(false)
+  })
+})
+
+const LABELLED = new URL('../../../../../shared/corpus/_licenses/labelled.json', import.meta.url)
+
+// The corpus lies next to the repository where it is there at all.
+describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () => {
+  interface Labelled {
+    id: string
+    occurrences: number
+    truth: string
+    text?: string | null
+  }
+  const labelled = existsSync(LABELLED) ? (JSON.parse(readFileSync(LABELLED, 'utf8')) as Labelled[]) : []
+  const withText = labelled.flatMap(({ text, ...rest }) => (typeof text === 'string' ? [{ ...rest, text }] : []))
+
+  // 428 files in 55 groups; the text of one group of one file (FSL-1.1-ALv2, a canonical text above) is not in the data.
+  test('texts of one licence are recognised, but for two groups', () => {
+    const filesOf = (groups: readonly Labelled[]) => groups.reduce((files, { occurrences }) => files + occurrences, 0)
+    expect(filesOf(labelled.filter(({ truth }) => kindOfExpression(truth) !== null))).toBe(428)
+    const single = withText.filter(({ truth }) => kindOfExpression(truth) !== null)
+    expect(filesOf(single)).toBe(427)
+    const missed = single.filter(({ text, truth }) => {
+      const recognized = recognizeLicenseText(text)
+      return recognized.kind !== 'known' || recognized.id.replace(/-only$/, '') !== truth
+    })
+    expect(missed.map(({ id }) => id)).toEqual(['b4b3b5', 'e8a1d7'])
+    expect(filesOf(single) - filesOf(missed)).toBe(422)
+    expect(missed.filter(({ text }) => isOpen(text))).toEqual([])
+  })
+
+  test('no modified, mixed or restricted text is opened', () => {
+    const closed = withText.filter(({ truth }) => kindOfExpression(truth) === null && !truth.startsWith('REF:'))
+    expect(closed.length).toBeGreaterThan(10)
+    expect(closed.filter(({ text }) => isOpen(text)).map(({ id }) => id)).toEqual([])
+  })
+
+  test('standard notices are read as their licence', () => {
+    const notices = withText
+      .filter(({ truth }) => truth.startsWith('REF:'))
+      .map(({ id, text }) => [id, recognizeLicenseText(text)])
+    expect(Object.fromEntries(notices)).toMatchObject({
+      ecf26c: { kind: 'known', id: 'AGPL-3.0-or-later' },
+      e894e1: { kind: 'known', id: 'Apache-2.0' },
+      '8af42e': { kind: 'known', id: 'Apache-2.0' },
+    })
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { type PlannedContent, planOf } from '#test/support/planned.ts'
+import { MIT, skillText } from '../../../api/support/texts.ts'
+
+/** Paths with what they are, and the skill that owns them. */
+function planned(files: Record<string, PlannedContent>): string[] {
+  return planOf(files).plan.files.map(({ file, kind, owner }) => `${file.path}: ${kind}${owner ? ` of ${owner.skill.path}` : ''}`)
+}
+
+describe('what every file is', () => {
+  test.each<[string, Record<string, PlannedContent>, string[]]>([
+    [
+      'outside of skills',
+      {
+        'SKILLSET.md': '---\n---\n',
+        'README.md': '',
+        'AGENTS.md': '',
+        LICENSE: '',
+        'a.md': '',
+        'a.ts': '',
+        '.github/a.md': '',
+        'vendor/a.md': '',
+        'x/README.zh-CN.md': '',
+      },
+      [
+        'LICENSE: community',
+        'AGENTS.md: community',
+        'README.md: overview',
+        'SKILLSET.md: manifest',
+        'a.md: document',
+        'x/README.zh-CN.md: overview',
+      ],
+    ],
+    [
+      'inside of a skill: everything, but links',
+      {
+        'a/SKILL.md': skillText('a'),
+        'a/.hidden/x.ts': '',
+        'a/README.md': '',
+        'a/pic.png': '',
+        'a/link.md': { link: 'SKILL.md' },
+      },
+      [
+        'a/.hidden/x.ts: supporting of a/SKILL.md',
+        'a/README.md: supporting of a/SKILL.md',
+        'a/SKILL.md: skill of a/SKILL.md',
+        'a/pic.png: supporting of a/SKILL.md',
+      ],
+    ],
+    [
+      'the nearest skill owns',
+      { 'a/SKILL.md': skillText('a'), 'a/b/SKILL.md': skillText('b'), 'a/b/c/x.md': '', 'a/c/x.md': '' },
+      [
+        'a/SKILL.md: skill of a/SKILL.md',
+        'a/b/SKILL.md: skill of a/b/SKILL.md',
+        'a/b/c/x.md: supporting of a/b/SKILL.md',
+        'a/c/x.md: supporting of a/SKILL.md',
+      ],
+    ],
+    [
+      'a skill at the root owns the root and the folders of the convention',
+      { 'SKILL.md': skillText('root'), 'x.txt': '', 'scripts/deep/run.py': '', 'docs/a.md': '', 'docs/a.ts': '' },
+      [
+        'SKILL.md: skill of SKILL.md',
+        'docs/a.md: document',
+        'scripts/deep/run.py: supporting of SKILL.md',
+        'x.txt: supporting of SKILL.md',
+      ],
+    ],
+    [
+      'an excluded SKILL.md owns nothing',
+      { 'SKILLSET.md': '---\nexclude: [/a/SKILL.md]\n---\n', 'a/SKILL.md': skillText('a'), 'a/x.md': '', 'a/x.ts': '' },
+      ['SKILLSET.md: manifest', 'a/x.md: document'],
+    ],
+    [
+      'a manifest in a skill folder stays one',
+      { 'a/SKILL.md': skillText('a'), 'a/SKILLSET.md': '---\n---\n' },
+      ['a/SKILL.md: skill of a/SKILL.md', 'a/SKILLSET.md: manifest'],
+    ],
+    ['nothing of a closed folder', { 'a/SKILLSET.md': '---\nbroken', 'a/SKILL.md': skillText('a'), 'a/x/b.md': '' }, []],
+    ['no skill of generated folders', { 'node_modules/a/SKILL.md': skillText('a'), '__pycache__/SKILL.md': skillText('b') }, []],
+    ['a missing blob is nothing', { 'a.md': { sizeBytes: null }, 'b.md': '' }, ['b.md: document']],
+  ])('%s', (_name, files, expected) => {
+    expect(planned(files).toSorted()).toEqual(expected.toSorted())
+  })
+})
+
+describe('skills', () => {
+  test('know which skill encloses them, and which lie directly inside', () => {
+    const { skill } = planOf({
+      'a/SKILL.md': skillText('a'),
+      'a/x/b/SKILL.md': skillText('b'),
+      'a/x/b/c/SKILL.md': skillText('c'),
+      'd/SKILL.md': skillText('d'),
+    })
+    const nestedOf = (path: string) => skill(path).nested.map(({ skill }) => skill.path)
+    expect([nestedOf('a/SKILL.md'), nestedOf('a/x/b/SKILL.md')]).toEqual([['a/x/b/SKILL.md'], ['a/x/b/c/SKILL.md']])
+    expect(skill('a/x/b/c/SKILL.md').enclosing?.skill.path).toBe('a/x/b/SKILL.md')
+    expect(skill('d/SKILL.md').enclosing).toBeNull()
+    expect(skill('a/x/b/SKILL.md').warnings).toContainEqual({
+      code: 'skill.nested',
+      message: 'lies inside the folder of a/SKILL.md',
+    })
+  })
+
+  test('of one name warn of each other, internal ones aside', () => {
+    const internal = 'metadata: { internal: true }\n'
+    const { skill } = planOf({
+      'a/x/SKILL.md': skillText('x'),
+      'b/x/SKILL.md': skillText('x'),
+      'c/x/SKILL.md': skillText('x', 'B.\n', internal),
+    })
+    const codes = (path: string) => skill(path).warnings.map(({ code }) => code)
+    expect([codes('a/x/SKILL.md'), codes('b/x/SKILL.md'), codes('c/x/SKILL.md')]).toEqual([
+      ['name.duplicate'],
+      ['name.duplicate'],
+      [],
+    ])
+  })
+})
+
+describe('what may be delivered', () => {
+  const files = {
+    LICENSE: MIT,
+    'open/SKILL.md': skillText('open'),
+    'open/x.md': '',
+    'closed/SKILL.md': skillText('closed', 'B.\n', 'license: Proprietary\n'),
+    'closed/x.md': '',
+    'closed/open/LICENSE': MIT,
+    'closed/open/x.md': '',
+    'docs/a.md': '',
+    'docs/LICENSE': 'All rights reserved.\n',
+  }
+
+  test('follows the license of the skill, or of the nearest folder that has one', () => {
+    const { plan } = planOf(files)
+    expect(plan.files.filter(({ served }) => !served).map(({ file }) => file.path)).toEqual([
+      'closed/SKILL.md',
+      'closed/x.md',
+      'docs/LICENSE',
+      'docs/a.md',
+    ])
+    expect(plan.skills.map(({ skill, full }) => [skill.path, full])).toEqual([
+      ['closed/SKILL.md', false],
+      ['open/SKILL.md', true],
+    ])
+  })
+
+  test('is everything in a private repository', () => {
+    const { plan } = planOf(files, 'private')
+    expect(plan.files.every(({ served }) => served) && plan.skills.every(({ full }) => full)).toBe(true)
+  })
+})
+
+test('of a licence file that is excluded neither the path is told nor the words that point to it', () => {
+  const { plan, skill } = planOf({
+    'SKILLSET.md': '---\nlicense: see legal/TERMS.md\nexclude: [legal/]\n---\n',
+    'legal/TERMS.md': 'All rights reserved.\n',
+    'a/SKILL.md': skillText('a'),
+  })
+  expect(skill('a/SKILL.md').license.license).toEqual({ kind: 'restricted', name: null, source: null })
+  expect(plan.files.filter(({ served }) => served)).toEqual([])
+})
+
+describe('what is said of files', () => {
+  test.each<[string, Record<string, PlannedContent>, [string, string][]]>([
+    ['another spelling', { 'a/skill.md': '' }, [['skill.file_name', 'a/skill.md']]],
+    ['a missing blob', { 'a.md': { sizeBytes: null } }, [['file.unreadable', 'a.md']]],
+    [
+      'a license that is unknown',
+      { LICENSE: 'Do as I say.\n', 'a/SKILL.md': skillText('a') },
+      [['license.unrecognized', 'LICENSE']],
+    ],
+    ['a license of documents that is unknown', { LICENSE: 'Do as I say.\n', 'a.md': '' }, [['license.unrecognized', 'LICENSE']]],
+    ['a license that governs nothing', { 'a/LICENSE': 'Do as I say.\n', 'b/x.md': '' }, []],
+  ])('%s', (_name, files, expected) => {
+    expect(planOf(files).plan.diagnostics.map(({ code, path }) => [code, path])).toEqual(expected)
+  })
+})
