@@ -3,11 +3,11 @@ import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import type { PurposeKeys } from './keys.ts'
-import type { RepositoryRule } from './mount/repository-rule.ts'
-import type { Uses } from './mount/uses.ts'
-import type { OperatorContent } from './operator/content.ts'
-import type { SnapshotReader } from './reading/snapshot-reader.ts'
+import type { OperatorContent } from './operator/operator-content.ts'
+import type { RepositoryRule } from './operator/repository-rule.ts'
+import type { PurposeKeys } from './purpose-keys.ts'
+import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
+import type { Uses } from './snapshot/uses.ts'
 
 /** What every use case receives. */
 export interface Deps {

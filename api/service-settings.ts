@@ -9,8 +9,8 @@ import {
   numberVariable,
   parseEnvironment,
 } from '#core/settings.ts'
-import { parseSealingKeys, type SealingKeys } from './keys.ts'
-import { parseRepositoryRule, type RepositoryRule } from './mount/repository-rule.ts'
+import { parseRepositoryRule, type RepositoryRule } from './operator/repository-rule.ts'
+import { parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
 
 /** Settings of the service. */
 export interface Settings extends ListenAddress {

@@ -3,7 +3,7 @@ import { FAILURE_BACKOFF_SECONDS } from './limits.ts'
 import type { DocStore } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
 import type { CommitSha } from './snapshot/format.ts'
-import { damageKey } from './snapshot/keys.ts'
+import { damageKey } from './snapshot/store-keys.ts'
 
 /**
  * What readers tell indexers: the snapshot of this commit is not what was written. A job by itself would find its header, and do nothing.

@@ -5,7 +5,7 @@ import type { DocStore, JsonValue } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
 import { canonicalJson } from './snapshot/canonical-json.ts'
 import { type CommitSha, FolderRow, type SnapshotHeader } from './snapshot/format.ts'
-import { ownerListingKey, ownerPrefix } from './snapshot/keys.ts'
+import { ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
 
 /** A repository whose default branch is indexed and has skills, as an owner page needs it: nobody opens its snapshot for a card. */
 export const OwnerListing = z.object({

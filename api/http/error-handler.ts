@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestValidationError } from 'fastify-zod-openapi'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
-import { DamagedSnapshot } from '../reading/unavailable.ts'
+import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 
 /** Answers whatever was thrown, in the one shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -5,7 +5,7 @@ import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import type { Snapshot } from '../reading/snapshot-reader.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 /**
  * The folder that a request means: its `path` parameter, or the mounted folder.

@@ -1,6 +1,6 @@
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
-import { type OperatorContent, pictureOf } from '../operator/content.ts'
+import { type OperatorContent, pictureOf } from '../operator/operator-content.ts'
 import type { OpenMount } from './open-mount.ts'
 
 /** URL of the picture that stands for a mount: the operator's, else the nearest manifest's; `null` without one. */

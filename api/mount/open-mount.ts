@@ -4,9 +4,9 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
-import type { Snapshot } from '../reading/snapshot-reader.ts'
+import type { RepositoryName } from '../operator/repository-rule.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readFolder } from './folder.ts'
-import type { RepositoryName } from './repository-rule.ts'
 import { requestIndexing } from './request-indexing.ts'
 
 /** A resolved address with the state of its index. */

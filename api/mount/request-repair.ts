@@ -1,6 +1,6 @@
 import type { DamageReports } from '#core/damage-reports.ts'
 import type { Deps } from '../deps.ts'
-import type { SnapshotDamage } from '../reading/headers.ts'
+import type { SnapshotDamage } from '../snapshot/header-cache.ts'
 import { requestIndexing } from './request-indexing.ts'
 
 export interface RepairDeps extends Pick<Deps, 'queue' | 'onOffered' | 'clock'> {

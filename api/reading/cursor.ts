@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { ServiceError } from '#core/errors.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { RULES_VERSION } from '#core/snapshot/format.ts'
-import type { PurposeKeys } from '../keys.ts'
+import type { PurposeKeys } from '../purpose-keys.ts'
 
 /** What a cursor is good for, and nothing else. The reading-rule version is added to it. */
 export interface CursorBinding {

@@ -9,8 +9,8 @@ import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readCursor, sealCursor } from './cursor.ts'
-import type { Snapshot } from './snapshot-reader.ts'
 
 /** A position as its cursor holds it. */
 const Position = z.tuple([z.int(), z.int(), z.int(), z.int()])

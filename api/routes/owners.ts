@@ -1,6 +1,6 @@
+import { readOwnerPage } from '../cards/owner-page.ts'
 import type { Deps } from '../deps.ts'
 import type { Handlers } from '../http/endpoint.ts'
-import { readOwnerPage } from '../owners/owner-page.ts'
 
 /** The page of an account of a host that lists them. */
 export function ownerHandler(deps: Deps): NonNullable<Handlers['owners']> {

@@ -1,6 +1,6 @@
 import { FIND_FOLDED_FILES } from '#core/limits.ts'
 import { ITEM_KIND, type SearchHead } from '#core/search/head.ts'
-import { lastIndexWhere } from '../reading/bisect.ts'
+import { lastIndexWhere } from '../snapshot/bisect.ts'
 import type { Ranking } from './ranking.ts'
 
 /** Numbers of items: from the first up to, not including, the second. */

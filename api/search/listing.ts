@@ -1,8 +1,8 @@
+import type { Slices } from '#core/concurrency/slices.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { ItemRecord } from '#core/search/items-block.ts'
-import type { Loaded } from '../reading/cache.ts'
-import type { Slices } from '../reading/slices.ts'
-import type { Snapshot } from '../reading/snapshot-reader.ts'
+import type { Loaded } from '../snapshot/cache.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { bestPassage } from './passage/best-passage.ts'
 import {
   type Markup,

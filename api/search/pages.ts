@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { PAGE_BYTES } from '#core/search/head.ts'
-import { type Cache, ownBytes } from '../reading/cache.ts'
+import { type Cache, ownBytes } from '../snapshot/cache.ts'
 
 /** Bytes from `start` up to, not including, `end`. */
 export interface Range {

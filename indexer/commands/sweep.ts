@@ -3,7 +3,7 @@ import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-setti
 import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { SweepBusyError, sweepStore } from '../sweep/sweep.ts'
-import { formatTally } from '../sweep/tally.ts'
+import { formatTally } from '../sweep/sweep-tally.ts'
 
 export interface SweepCommand {
   /** In place of `MOUNTGLASS_STORE`. */

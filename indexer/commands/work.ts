@@ -11,9 +11,6 @@ import { createJobProcesses } from '../jobs/job-processes.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { parseWorkerSettings } from '../jobs/worker-settings.ts'
 
-export { createJobProcesses } from '../jobs/job-processes.ts'
-export type { JobRunner } from '../jobs/job-runner.ts'
-export { startWorker, type Worker } from '../jobs/worker.ts'
 export interface WorkOptions {
   /** Jobs at once. */
   concurrency: number

@@ -4,7 +4,7 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
-import { keepListed } from './keep-listed.ts'
+import { keepListed } from './list-indexed.ts'
 
 /** What a job reads and writes. */
 export interface JobDeps {

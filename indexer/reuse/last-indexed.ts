@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { lastIndexedKey } from '#core/snapshot/keys.ts'
+import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
 
 /**
  * Which commit of a repository was indexed last. A hint: what it says may be old, wrong or gone, and then the next commit is built from

@@ -3,7 +3,7 @@ import { DIAGNOSTICS_PER_ANSWER, OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS, READABLE_F
 import { type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { FileRow, FolderRow, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { type Content, type Rows, sortRows, titleOf } from './content.ts'
+import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { buildFolders } from './folder-rows.ts'
 import { type Plan, unreadableBlob } from './plan.ts'

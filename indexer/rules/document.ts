@@ -5,7 +5,7 @@ import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './
 import { countLineBreaks } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
-import { shortLine } from './words.ts'
+import { shortLine } from './short-line.ts'
 
 /** What a text file says of itself. */
 export interface TextFacts {

@@ -3,7 +3,7 @@ import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts
 import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type FolderRow } from '#core/snapshot/format.ts'
-import { type Content, type Rows, titleOf } from './content.ts'
+import { type Content, type Rows, titleOf } from './content-facts.ts'
 import { overviewRank } from './content-kind.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'

@@ -1,7 +1,7 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
 import { MARKDOWN_CHARACTERS } from '#core/limits.ts'
 import { countLineBreaks } from './hidden-lines.ts'
-import { shortLine } from './words.ts'
+import { shortLine } from './short-line.ts'
 
 /** What the indexer takes from a Markdown text. */
 export interface MarkdownFacts {

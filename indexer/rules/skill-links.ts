@@ -6,9 +6,9 @@ import type { Manifest } from './manifest.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import type { PlannedFile, PlannedSkill } from './plan.ts'
 import { resolveLink } from './references.ts'
+import { shortLine } from './short-line.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import type { Policy } from './withheld.ts'
-import { shortLine } from './words.ts'
 
 /** Where the links of one skill lead, before anything is known of the files there. */
 export interface SkillLinks {

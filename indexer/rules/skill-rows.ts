@@ -3,7 +3,7 @@ import { OVERSIZED_FILES, SUPPORTING_FILES, WARNINGS_PER_SKILL } from '#core/lim
 import type { RepoPath } from '#core/repo-path.ts'
 import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-import type { Content } from './content.ts'
+import type { Content } from './content-facts.ts'
 import { hiddenWarnings } from './hidden-lines.ts'
 import { includeDiagnostics, includeWarnings } from './includes.ts'
 import type { Manifest } from './manifest.ts'

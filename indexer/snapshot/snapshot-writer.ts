@@ -17,8 +17,8 @@ import {
   type TableIndex,
   type TableName,
 } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/keys.ts'
 import { appendSegment } from '#core/snapshot/segments.ts'
+import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { encodeText } from '#core/text.ts'
 import { createDirectoryWriter } from './pack-directory.ts'
 import { packNameOf } from './pack-name.ts'

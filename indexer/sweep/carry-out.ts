@@ -1,10 +1,10 @@
+import { mapFew } from '#core/concurrency/map-few.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { keysAt, splitKey } from '#core/snapshot/keys.ts'
-import { mapFew } from './few.ts'
-import type { RepositoryPlan, RepositoryState, UnusedPacks } from './plan.ts'
+import { keysAt, splitKey } from '#core/snapshot/store-keys.ts'
 import type { Stores } from './repositories.ts'
 import { isObject, readStoredHeader } from './state.ts'
-import type { Tally } from './tally.ts'
+import type { RepositoryPlan, RepositoryState, UnusedPacks } from './sweep-plan.ts'
+import type { Tally } from './sweep-tally.ts'
 import { writeUnusedPacks } from './unused-packs.ts'
 
 /**

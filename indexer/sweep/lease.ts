@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { SWEEP_LEASE_KEY } from '#core/snapshot/keys.ts'
+import { SWEEP_LEASE_KEY } from '#core/snapshot/store-keys.ts'
 
 /** Who sweeps. Two at once would do no harm, and everything twice. */
 const SweepLease = z.object({ machine: z.string(), process: z.int(), id: z.string(), until: z.iso.datetime() })

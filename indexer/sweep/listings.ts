@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { forEachOf } from '#core/concurrency/map-few.ts'
 import { HIDDEN_HOURS } from '#core/limits.ts'
-import { listedHeaderKey, OWNERS_PREFIX } from '#core/snapshot/keys.ts'
-import { forEachOf } from './few.ts'
-import { isLaterVersion } from './plan.ts'
+import { listedHeaderKey, OWNERS_PREFIX } from '#core/snapshot/store-keys.ts'
 import { keysOf, type Stores } from './repositories.ts'
 import { isObject } from './state.ts'
-import type { Tally } from './tally.ts'
+import { isLaterVersion } from './sweep-plan.ts'
+import type { Tally } from './sweep-tally.ts'
 
 const Listed = z.object({ commit: z.string(), hiddenSince: z.iso.datetime().optional() })
 const AT_ONCE = 8

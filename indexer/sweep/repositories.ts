@@ -1,6 +1,6 @@
 import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import { type KeyPart, REPOSITORY_CLASSES, REPOSITORY_PREFIXES, splitKey } from '#core/snapshot/keys.ts'
+import { type KeyPart, REPOSITORY_CLASSES, REPOSITORY_PREFIXES, splitKey } from '#core/snapshot/store-keys.ts'
 
 export interface Stores {
   blobs: BlobStore

@@ -1,14 +1,15 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
+import { mapFew } from '#core/concurrency/map-few.ts'
 import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { JobRecord } from '#core/snapshot/index-state.ts'
-import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/keys.ts'
 import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
-import { mapFew } from './few.ts'
+import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
+import type { StoredRepository, Stores } from './repositories.ts'
 import {
   isLaterVersion,
   isOlderVersion,
@@ -18,8 +19,7 @@ import {
   type StandingBeside,
   type StoredHeader,
   type StoredJob,
-} from './plan.ts'
-import type { StoredRepository, Stores } from './repositories.ts'
+} from './sweep-plan.ts'
 import { readUnusedPacks } from './unused-packs.ts'
 
 const DAY_MS = 86_400_000

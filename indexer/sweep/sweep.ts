@@ -1,12 +1,12 @@
+import { forEachOf } from '#core/concurrency/map-few.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { carryOut, countOnly } from './carry-out.ts'
-import { forEachOf } from './few.ts'
 import { takeLease } from './lease.ts'
 import { sweepListings } from './listings.ts'
-import { planRepository } from './plan.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'
 import { readState } from './state.ts'
-import { emptyTally, type Tally } from './tally.ts'
+import { planRepository } from './sweep-plan.ts'
+import { emptyTally, type Tally } from './sweep-tally.ts'
 
 export interface SweepOptions {
   /** See `planRepository`. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import type { UnusedPacks } from './plan.ts'
+import type { UnusedPacks } from './sweep-plan.ts'
 
 /** The document of a repository's unused packs. */
 const UnusedPacksDocument = z.object({

@@ -4,7 +4,7 @@ import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { jobKey, queueName } from '#core/snapshot/keys.ts'
+import { jobKey, queueName } from '#core/snapshot/store-keys.ts'
 import { createJobRecords, markerOf } from './job-records.ts'
 
 export interface BossQueueOptions {

@@ -4,7 +4,7 @@ import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/keys.ts'
+import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
 import { createJobRecords, markerOf } from './job-records.ts'
 
 /**

@@ -16,7 +16,7 @@ import {
   renewed,
   takeableAt,
 } from '#core/snapshot/index-state.ts'
-import { jobKey } from '#core/snapshot/keys.ts'
+import { jobKey } from '#core/snapshot/store-keys.ts'
 
 /** The lease or failure of each job, as a document: what every queue keeps, whatever tells its workers of jobs. */
 export interface JobRecords {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { NO_CONTENT } from '#api/operator/content.ts'
+import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { folderOf } from '#test/support/operator-folder.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
+import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from './support/texts.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { hiddenKey, ownerListingKey } from '#core/snapshot/keys.ts'
+import { hiddenKey, ownerListingKey } from '#core/snapshot/store-keys.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { FILES, ownerPages } from './support/owner-pages.ts'

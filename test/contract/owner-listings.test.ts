@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOwnerListings, type IndexedDefault, type OwnerListing } from '#core/owner-listings.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import { ownerListingKey, ownerPrefix } from '#core/snapshot/keys.ts'
+import { ownerListingKey, ownerPrefix } from '#core/snapshot/store-keys.ts'
 import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { jobOf } from '#test/support/store-values.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
-import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/keys.ts'
+import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, type SmallSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
+import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { createRunnerHere } from '#indexer/jobs/run-index-job.ts'

@@ -10,7 +10,7 @@ import {
   TABLES,
   type TableName,
 } from '#core/snapshot/format.ts'
-import { packKey } from '#core/snapshot/keys.ts'
+import { packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'

@@ -1,5 +1,5 @@
 import { findInMount } from '#api/reading/find.ts'
-import { createSnapshotReader } from '#api/reading/snapshot-reader.ts'
+import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { FoundItem } from '#core/contract/find.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'

@@ -9,7 +9,7 @@ import { termOfName } from '#core/search/term-name.ts'
 import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
 import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
-import { packKey } from '#core/snapshot/keys.ts'
+import { packKey } from '#core/snapshot/store-keys.ts'
 
 /** Whose snapshots are made from searched items alone. */
 export const SEARCHED_REPOSITORY: HostRepository = {

@@ -1,6 +1,6 @@
-import { createUses } from '#api/mount/uses.ts'
+import { createUses } from '#api/snapshot/uses.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
-import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/keys.ts'
+import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import type { Stores } from '#indexer/sweep/repositories.ts'
 import { type SweepOptions, sweepStore } from '#indexer/sweep/sweep.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'

@@ -2,9 +2,9 @@ import type { Candidate } from './candidates.ts'
 import { licenseNames } from './data.ts'
 import { type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
+import { readLicenseWords } from './license-words.ts'
 import { type NormalizedText, wordsOf } from './normalize.ts'
 import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './telling-words.ts'
-import { readLicenseWords } from './words.ts'
 
 /**
  * Whether the text is the licence of the candidate, unchanged in what it permits: headings, names of authors and small slips may differ.

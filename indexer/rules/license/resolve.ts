@@ -6,13 +6,13 @@ import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { combineDeclarations, type Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
+import { readLicenseWords } from './license-words.ts'
 import { readMetadataLicense } from './metadata.ts'
 import { chooseReadme, type LicenseFileName, PACKAGE_FILE, PLUGIN_FILE, readLicenseFileName } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
 import { readLicenseSection } from './section.ts'
 import type { LicenseIssue, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
 import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
-import { readLicenseWords } from './words.ts'
 
 export interface LicenseResolver {
   /**

@@ -1,7 +1,7 @@
 import { ownWords, partsOfAddress } from './guard.ts'
+import { aliases, aliasWords } from './license-words.ts'
 import { normalizeText, wordsOf } from './normalize.ts'
 import { FORBIDDING, LATIN, NAMES } from './telling-words.ts'
-import { aliases, aliasWords } from './words.ts'
 
 /** The one licence that the licence section of a README names, as SPDX id; `null` when it names none, several, or says more. */
 export function readLicenseSection(markdown: string): string | null {

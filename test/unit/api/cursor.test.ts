@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { deriveKeys, formatNewKeys, parseSealingKeys, type SealingKeys } from '#api/keys.ts'
+import { deriveKeys, formatNewKeys, parseSealingKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { type CursorBinding, readCursor, sealCursor } from '#api/reading/cursor.ts'
 
 const OLD = { kid: 'old', key: Buffer.alloc(32, 1).toString('base64url') }

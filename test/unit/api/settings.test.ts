@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatNewKeys } from '#api/keys.ts'
+import { formatNewKeys } from '#api/purpose-keys.ts'
 import { parseSettings } from '#api/service-settings.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 

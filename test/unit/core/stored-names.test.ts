@@ -19,7 +19,7 @@ import {
   seenRefKey,
   splitKey,
   VERSIONS,
-} from '#core/snapshot/keys.ts'
+} from '#core/snapshot/store-keys.ts'
 
 test('the same value gives the same text, whatever the order of its keys, and parses to itself', () => {
   fc.assert(

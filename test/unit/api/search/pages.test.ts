@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCache } from '#api/reading/cache.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from '#api/search/pages.ts'
+import { createCache } from '#api/snapshot/cache.ts'
 import { PAGE_BYTES } from '#core/search/head.ts'
 import { locateRange } from '#core/snapshot/segments.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { ListOptions } from '#core/ports/blob-store.ts'
-import { seenRefKey } from '#core/snapshot/keys.ts'
+import { seenRefKey } from '#core/snapshot/store-keys.ts'
 import { storedRepositories } from '#indexer/sweep/repositories.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryDocStore } from '#infra/memory/doc-store.ts'

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
-
 /** Does pieces of work one after another, in the order in which they are asked for; gives way to others whenever they have taken long. */
 export type Slices = <Value>(work: () => Value) => Promise<Value>
 
@@ -11,7 +9,7 @@ export function createSlices(): Slices {
 
   async function next<Value>(work: () => Value): Promise<Value> {
     if (performance.now() >= endsAt) {
-      await setImmediate()
+      await new Promise(resolve => setImmediate(resolve))
       endsAt = performance.now() + SLICE_MILLISECONDS
     }
     return work()

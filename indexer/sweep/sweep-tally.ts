@@ -1,4 +1,4 @@
-import type { Reason } from './plan.ts'
+import type { Reason } from './sweep-plan.ts'
 
 /** What a sweep removed, or would remove, and what it left. */
 export interface Tally {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord } from '#core/snapshot/index-state.ts'
-import { VERSIONS } from '#core/snapshot/keys.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
+import { VERSIONS } from '#core/snapshot/store-keys.ts'
 import {
   isLaterVersion,
   isOlderVersion,
@@ -10,7 +10,7 @@ import {
   type StandingBeside,
   type StoredHeader,
   type UnusedPack,
-} from '#indexer/sweep/plan.ts'
+} from '#indexer/sweep/sweep-plan.ts'
 
 const NOW = new Date('2026-06-30T12:00:00.000Z')
 const DAYS = 90

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatCount, formatWait } from '#site/lib/words.ts'
+import { formatCount, formatWait } from '#site/lib/format.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.500Z')
 

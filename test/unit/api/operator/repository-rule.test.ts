@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseRepositoryRule } from '#api/mount/repository-rule.ts'
+import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
 
 test.for([
   ['gh/acme/*', 'gh', 'acme', 'tools', true],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCache } from '#api/reading/cache.ts'
+import { createCache } from '#api/snapshot/cache.ts'
 
 const MOST = 10_000
 /** What an entry takes beside its value, at most. */

@@ -13,12 +13,12 @@ import {
   type TableIndex,
   type TableName,
 } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/keys.ts'
+import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { compareBytes } from '#core/text.ts'
 import { openSection, type SearchReader } from '../search/section-reader.ts'
 import { lastIndexWhere } from './bisect.ts'
 import { createCache, type Loaded, ownBytes } from './cache.ts'
-import { createHeaders, type OnDamage } from './headers.ts'
+import { createHeaders, type OnDamage } from './header-cache.ts'
 import { createPackReader } from './pack-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import { manifestImageOf } from '../mount/image.ts'
 import { isServed, requireValue } from '../mount/open-mount.ts'
 import { describeRepository } from '../mount/overview.ts'
-import { isVerified, pictureOf } from '../operator/content.ts'
+import { isVerified, pictureOf } from '../operator/operator-content.ts'
 
 export interface IndexedRepositories {
   /** Most skills first. */

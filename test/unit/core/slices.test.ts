@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createSlices } from '#api/reading/slices.ts'
+import { createSlices } from '#core/concurrency/slices.ts'
 
 function work(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseAddress } from '#core/address.ts'
 import { resolveLink } from '#site/lib/links.ts'
-import { renderMarkdown } from '#site/lib/markdown.ts'
+import { renderMarkdown } from '#site/lib/render-markdown.ts'
 import { dangersOf } from './support/html.ts'
 
 const render = (source: string) => renderMarkdown(source, { idPrefix: 't-', resolveLink: href => href })

@@ -6,7 +6,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { type CommitSha, HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
-import { headerKey } from '#core/snapshot/keys.ts'
+import { headerKey } from '#core/snapshot/store-keys.ts'
 import type { Cache, Loaded } from './cache.ts'
 import { askStore, DamagedSnapshot, isDamage, orUnavailable, ReplacedSnapshot } from './unavailable.ts'
 

@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import { isInside } from '#core/repo-path.ts'
-import { isSameRepository, type RepositoryName } from '../mount/repository-rule.ts'
+import { isSameRepository, type RepositoryName } from './repository-rule.ts'
 
 /** What the operator says on the front page and of repositories. */
 export interface OperatorContent {

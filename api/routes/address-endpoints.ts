@@ -1,17 +1,17 @@
 import type { Address } from '#core/address.ts'
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { keepListed } from '../cards/list-on-visit.ts'
 import type { Deps } from '../deps.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
-import { keepListed } from '../owners/keep-listed.ts'
 import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
-import type { Snapshot } from '../reading/snapshot-reader.ts'
-import { ReplacedSnapshot } from '../reading/unavailable.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
 /** The five endpoints over a mount: contract in, use case out. */
 export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' | 'find' | 'skills' | 'files'> {

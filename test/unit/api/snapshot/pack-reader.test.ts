@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPackReader } from '#api/reading/pack-reader.ts'
+import { createPackReader } from '#api/snapshot/pack-reader.ts'
 
 const PACK = Uint8Array.from({ length: 400_000 }, (_, index) => index % 251)
 

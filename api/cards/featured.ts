@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { imageOf } from '../mount/image.ts'
 import { type OpenMount, openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeRepository } from '../mount/overview.ts'
-import { type FeaturedAddress, isVerified, REFERENCE_REPOSITORY } from './content.ts'
+import { type FeaturedAddress, isVerified, REFERENCE_REPOSITORY } from '../operator/operator-content.ts'
 
 /** Where the operator is told of addresses that are left out. */
 export interface OmissionLog {

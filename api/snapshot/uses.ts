@@ -5,9 +5,9 @@ import type { DocStore, JsonValue } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { CommitSha } from '#core/snapshot/format.ts'
-import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/keys.ts'
 import { type HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
-import type { RepositoryName } from './repository-rule.ts'
+import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
+import type { RepositoryName } from '../operator/repository-rule.ts'
 
 /**
  * Notes what is used, so that a sweep keeps it. Nobody waits for a note, and none is made twice a day: what cannot be written now is

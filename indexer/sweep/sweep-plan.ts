@@ -1,7 +1,7 @@
 import { HIDDEN_HOURS, OLD_VERSION_DAYS, UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { JobRecord } from '#core/snapshot/index-state.ts'
-import { type SnapshotName, VERSIONS } from '#core/snapshot/keys.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
+import { type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 
 /** What is stored of one repository, as far as deciding needs to know it. */
 export interface RepositoryState {
