@@ -92,10 +92,6 @@ export function atPath(address: Address, path: RepoPath): Address {
   return { ...address, path }
 }
 
-export function isCommitSha(text: string): boolean {
-  return /^[0-9a-f]{40}$/i.test(text)
-}
-
 /** Whether git would accept the text as the name of a branch or tag (git-check-ref-format). */
 export function isRefName(text: string): boolean {
   if (text === '' || text === '@' || text.startsWith('-') || text.endsWith('.') || !text.isWellFormed()) return false

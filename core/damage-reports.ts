@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import type { CommitSha } from './commit-sha.ts'
 import { FAILURE_BACKOFF_SECONDS } from './limits.ts'
 import type { DocStore } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
-import type { CommitSha } from './snapshot/format.ts'
 import { damageKey } from './snapshot/store-keys.ts'
 
 /**

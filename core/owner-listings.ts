@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { CommitSha } from './commit-sha.ts'
 import { Counts, License, ManifestMetadata } from './contract/shared.ts'
 import { CARD_SKILL_NAMES, OWNER_LISTINGS } from './limits.ts'
 import type { DocStore, JsonValue } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
 import { canonicalJson } from './snapshot/canonical-json.ts'
-import { type CommitSha, FolderRow, type SnapshotHeader } from './snapshot/format.ts'
+import { FolderRow, type SnapshotHeader } from './snapshot/format.ts'
 import { ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
 
 /** A repository whose default branch is indexed and has skills, as an owner page needs it: nobody opens its snapshot for a card. */
@@ -12,7 +13,7 @@ export const OwnerListing = z.object({
   repositoryId: z.string(),
   /** As it was called when it was indexed: the host leads from there to its name of now. */
   name: z.string(),
-  commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
+  commit: CommitSha,
   manifest: ManifestMetadata.optional(),
   image: FolderRow.shape.image,
   license: License,

@@ -1,5 +1,6 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha, FolderRow } from '#core/snapshot/format.ts'
+import type { FolderRow } from '#core/snapshot/format.ts'
 import { type OperatorContent, pictureOf } from '../operator/operator-content.ts'
 import type { OpenMount } from './open-mount.ts'
 

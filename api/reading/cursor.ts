@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { z } from 'zod'
 import { ServiceError } from '#core/errors.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
-import { RULES_VERSION } from '#core/snapshot/format.ts'
+import { RULES_VERSION } from '#core/snapshot/versions.ts'
 import type { PurposeKeys } from '../purpose-keys.ts'
 
 /** What a cursor is good for, and nothing else. The reading-rule version is added to it. */

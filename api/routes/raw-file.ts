@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type Address, isCommitSha } from '#core/address.ts'
+import type { Address } from '#core/address.ts'
+import { isCommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
 import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps, RawFile } from '../deps.ts'

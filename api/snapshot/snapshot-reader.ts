@@ -1,18 +1,11 @@
 import { promisify } from 'node:util'
 import { gunzip, gunzipSync } from 'node:zlib'
 import { z } from 'zod'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
-import {
-  type CommitSha,
-  type Location,
-  type RowOf,
-  type SnapshotHeader,
-  TABLES,
-  type TableIndex,
-  type TableName,
-} from '#core/snapshot/format.ts'
+import { type Location, type RowOf, type SnapshotHeader, TABLES, type TableIndex, type TableName } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { compareBytes } from '#core/text.ts'
 import { openSection, type SearchReader } from '../search/section-reader.ts'

@@ -1,5 +1,5 @@
+import type { CommitSha } from '../commit-sha.ts'
 import type { Repository } from '../contract/mount.ts'
-import type { CommitSha } from '../snapshot/format.ts'
 
 /** A place that holds git repositories, known by its host segment in addresses. */
 export interface GitHost {

@@ -1,5 +1,5 @@
+import type { CommitSha } from '../commit-sha.ts'
 import type { IndexErrorCode } from '../contract/shared.ts'
-import type { CommitSha } from '../snapshot/format.ts'
 import type { HostRepository } from './git-host.ts'
 
 /** Index jobs, at most one for a repository, commit and reading-rule version. */

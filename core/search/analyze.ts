@@ -9,18 +9,6 @@
  * Time is linear in the text, whatever the text is.
  */
 
-/**
- * Version of the terms and of what a posting says, part of the header's key: a snapshot with other terms is not seen, and built anew.
- *
- * 1: the first analyzer.
- * 2: places and impacts in a posting, keywords, triples of characters.
- * 3: the end of a contraction is no word.
- * 4: the same terms, packed in less time.
- * 5: stop words stand in front of the other terms, and blocks begin where they did in the commit before.
- * 6: the length of a text counts to three binary digits.
- */
-export const SEARCH_VERSION = 6
-
 /** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
 export const TERM_UNITS = 64
 

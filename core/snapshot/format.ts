@@ -12,25 +12,7 @@ import {
   Warning,
 } from '../contract/shared.ts'
 import { FrontMatterValue } from '../contract/skill.ts'
-
-/**
- * Version of the stored bytes, part of the header's key: what was stored in another one is not seen, and built anew.
- *
- * 1: packs of gzip members, sorted tables in shards, a header last.
- * 2: what find searches is a section of its own, read by range, in place of tables.
- * 3: commits share packs, which end with directories of their records; the search section may lie in many pieces.
- */
-export const FORMAT_VERSION = 3
-
-/**
- * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
- *
- * 1: the first rules. They are open until the first release: throw a store of an earlier checkout away.
- */
-export const RULES_VERSION = 1
-
-/** 40 lower-case hex digits. */
-export type CommitSha = string & { readonly __commitSha: true }
+import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
  * Where a gzip member lies: index into `SnapshotHeader.packs`, byte offset, byte length.

@@ -1,13 +1,13 @@
 import { z } from 'zod'
+import { CommitSha } from '../commit-sha.ts'
 import { Repository } from '../contract/mount.ts'
 import { IndexErrorCode } from '../contract/shared.ts'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '../limits.ts'
-import type { CommitSha } from './format.ts'
 
 /** The marker of a waiting or running job: what a worker needs to know before it reads anything else. */
 export const QueueMarker = z.object({
   repository: Repository.extend({ id: z.string(), ownerId: z.string().exactOptional() }),
-  commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
+  commit: CommitSha,
   isDefault: z.literal(true).exactOptional(),
   offeredAt: z.iso.datetime(),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommitSha } from './format.ts'
+import { CommitSha } from '../commit-sha.ts'
 
 /** Documents that tell how long snapshots are kept. They are written when somebody opens one, and read by `mountglass sweep` alone. */
 
@@ -10,7 +10,7 @@ export type ReadMark = z.infer<typeof ReadMark>
 /** Where a ref pointed when somebody opened it last. */
 export const SeenRef = z.object({
   ref: z.string(),
-  commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)),
+  commit: CommitSha,
   seenAt: z.iso.datetime(),
 })
 export type SeenRef = z.infer<typeof SeenRef>

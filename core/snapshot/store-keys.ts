@@ -1,7 +1,6 @@
+import type { CommitSha } from '../commit-sha.ts'
 import type { HostRepository } from '../ports/git-host.ts'
-import { SEARCH_VERSION } from '../search/analyze.ts'
-import type { CommitSha } from './format.ts'
-import { FORMAT_VERSION, RULES_VERSION } from './format.ts'
+import { FORMAT_VERSION, RULES_VERSION, SEARCH_VERSION } from './versions.ts'
 
 /** The only place where an object key is spelled. The class comes first, then a hash that spreads the load of a store. */
 

@@ -1,5 +1,5 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { createGitHubApi, type GitHubApi } from '#infra/github/api.ts'
 import { describeRepository } from '#infra/github/described.ts'
 import { systemClock } from '#infra/system/clock.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import { CommitSha } from '#core/commit-sha.ts'
 
 /** What a run of a workflow is about: a repository of GitHub at a commit. */
 export interface WorkflowRun {
@@ -15,21 +15,20 @@ export interface WorkflowRun {
 /** What GitHub says is wrong, or missing: the message is for the author of the workflow. */
 export class WorkflowError extends Error {}
 
-const Sha = z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value))
 const FullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/)
 
 // https://docs.github.com/actions/reference/variables-reference
 const Variables = z.object({
   GITHUB_REPOSITORY: FullName,
   GITHUB_REPOSITORY_ID: z.string().regex(/^\d+$/),
-  GITHUB_SHA: Sha,
+  GITHUB_SHA: CommitSha,
   GITHUB_REF: z.string(),
   GITHUB_EVENT_NAME: z.string(),
   GITHUB_API_URL: z.string().default('https://api.github.com'),
 })
 
 const PullRequestPayload = z.object({
-  pull_request: z.object({ head: z.object({ sha: Sha, repo: z.object({ full_name: FullName }) }) }),
+  pull_request: z.object({ head: z.object({ sha: CommitSha, repo: z.object({ full_name: FullName }) }) }),
 })
 
 /**

@@ -1,14 +1,14 @@
 import { z } from 'zod'
+import { CommitSha } from '#core/commit-sha.ts'
 import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
 
 /**
  * Which commit of a repository was indexed last. A hint: what it says may be old, wrong or gone, and then the next commit is built from
  * scratch. So it is written without a lease, the last writer stays, and a store that fails is as good as one that knows nothing.
  */
-const LastIndexed = z.object({ commit: z.custom<CommitSha>(value => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)) })
+const LastIndexed = z.object({ commit: CommitSha })
 
 export async function readLastIndexed(docs: DocStore, repository: HostRepository): Promise<CommitSha | null> {
   const stored = await docs.read(lastIndexedKey(repository)).catch(() => null)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
-import { SEARCH_VERSION } from '#core/search/analyze.ts'
 import { FINGERPRINT_BYTES } from '#core/search/head.ts'
+import { SEARCH_VERSION } from '#core/snapshot/versions.ts'
 import { cutAtBytes } from '#core/text.ts'
 import type { SearchInput } from './input.ts'
 

@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type CommitSha, HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
+import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 
 /** The header of a snapshot; `null` when the commit is not indexed. @throws Error when its bytes are no header */

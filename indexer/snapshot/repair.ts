@@ -1,6 +1,7 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { CommitSha, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
+import type { PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { packNameOf } from './pack-name.ts'
 import { parseHeader } from './read-header.ts'

@@ -1,17 +1,15 @@
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
-  type CommitSha,
   encodeHeader,
-  FORMAT_VERSION,
   type Location,
   type PackEntry,
   type RowOf,
-  RULES_VERSION,
   type SnapshotHeader,
   TABLES,
   type TableIndex,
@@ -19,6 +17,7 @@ import {
 } from '#core/snapshot/format.ts'
 import { appendSegment } from '#core/snapshot/segments.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
+import { FORMAT_VERSION, RULES_VERSION } from '#core/snapshot/versions.ts'
 import { encodeText } from '#core/text.ts'
 import { createDirectoryWriter } from './pack-directory.ts'
 import { packNameOf } from './pack-name.ts'

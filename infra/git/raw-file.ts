@@ -1,6 +1,6 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { type GitProcess, runGit, startGit } from './process.ts'
 import { openView, withView } from './view.ts'
 

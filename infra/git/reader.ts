@@ -1,5 +1,5 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { FetchTooLarge } from './fetch.ts'
 import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
 import { runGit } from './process.ts'

@@ -1,5 +1,5 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobSelection, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { fetchTrees } from './fetch.ts'
 import { openReader } from './reader.ts'
 import { type BlobSupply, createBlobSupply, type SupplyOptions } from './remote-blobs.ts'

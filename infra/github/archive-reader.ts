@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { createGate } from '#core/concurrency/gate.ts'
 import {
   type BlobSelection,
@@ -13,7 +14,6 @@ import {
   type RepositoryReader,
   type TreeEntry,
 } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import type { GitHubApi } from './api.ts'
 import { readBlob, readTree, type TreeBody } from './described.ts'
 import { readTar } from './tar.ts'

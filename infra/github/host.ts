@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { HOST_NAMES, isCommitSha, isRefName } from '#core/address.ts'
+import { HOST_NAMES, isRefName } from '#core/address.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import {
   type BlobSelection,
   type GitHost,
@@ -14,7 +15,6 @@ import {
 } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { encodePath } from '#core/repo-path.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'

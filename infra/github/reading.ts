@@ -1,3 +1,4 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import {
   type BlobSelection,
   type HostRepository,
@@ -5,7 +6,6 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import type { ToldSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'

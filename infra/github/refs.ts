@@ -1,6 +1,6 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'

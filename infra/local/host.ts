@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCommitSha } from '#core/address.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { createGate } from '#core/concurrency/gate.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
@@ -15,7 +15,6 @@ import {
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
 import { encodePath } from '#core/repo-path.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { CORPUS, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 
 export interface BenchRepository {

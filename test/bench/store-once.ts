@@ -1,5 +1,5 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { indexRepository } from '#indexer/pipeline/index-repository.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { createSnapshotWriter, type SnapshotWriter, type WrittenSnapshot } from '#indexer/snapshot/snapshot-writer.ts'

@@ -1,3 +1,4 @@
+import type { CommitSha } from '#core/commit-sha.ts'
 import type {
   BlobSelection,
   GitHost,
@@ -7,7 +8,6 @@ import type {
   RepositoryReader,
   TreeEntry,
 } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { HISTORY_BOUNDS } from '#infra/git/histories.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { describeAt, listAt, MISSING, ok } from './git-host-asking.ts'

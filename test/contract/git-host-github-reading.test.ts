@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobSelection, GitHost, TreeEntry } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { collect, describeAt, LIMITS, readSelected } from './git-host-asking.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok } from './git-host-asking.ts'

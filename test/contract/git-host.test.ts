@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { describeAt, MISSING, ok, resolveAt } from './git-host-asking.ts'
 import { type DriverScene, GIT_HOST_DRIVERS, openDriverScene } from './git-host-drivers.ts'

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CommitSha, ContextRow } from '#core/snapshot/format.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { ContextRow } from '#core/snapshot/format.ts'
 import {
   CORPUS,
   type CorpusApp,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cp, mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { Client } from './joined.ts'
 import { type TestApp, testApp } from './test-app.ts'
 

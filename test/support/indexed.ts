@@ -1,15 +1,8 @@
 import { gunzipSync } from 'node:zlib'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import {
-  type CommitSha,
-  encodeHeader,
-  type Location,
-  type RowOf,
-  SnapshotHeader,
-  TABLES,
-  type TableName,
-} from '#core/snapshot/format.ts'
+import { encodeHeader, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'

@@ -1,10 +1,11 @@
 import { findInMount } from '#api/reading/find.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { FoundItem } from '#core/contract/find.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
-import type { CommitSha, SnapshotHeader } from '#core/snapshot/format.ts'
+import type { SnapshotHeader } from '#core/snapshot/format.ts'
 
 /** A repository at one commit. */
 export interface Source {

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeF
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { constants, deflateRawSync, deflateSync } from 'node:zlib'
-import type { CommitSha } from '#core/snapshot/format.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
 
 /** A folder of real git repositories, laid out as the local git host serves them. */
 export interface TestRepositories {

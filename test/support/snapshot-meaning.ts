@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { type CommitSha, type Location, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
+import { type Location, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { readSection } from './search-section.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { KEY_BYTES } from '#core/ports/store-arguments.ts'
 import type { Clock } from '#core/ports/system.ts'
-import type { CommitSha } from '#core/snapshot/format.ts'
 
 /** Bytes that follow from the name alone, so that a reader in another process knows them: 1 to 200 KB. */
 export function bytesOf(name: string): Uint8Array {
