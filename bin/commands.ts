@@ -48,7 +48,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .argument('[folder]', 'a repository or a folder of one', '.')
     .option('--json', 'print one JSON document')
     .option('--watch', 'check again on every change')
-    .option('--private', 'as a private repository, which serves everything whatever the licence')
+    .option('--private', 'as a private repository, which serves everything whatever the license')
     .option('--all', 'cut no list')
     .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
       const { checkFolder } = await import('#indexer/commands/check-folder.ts')

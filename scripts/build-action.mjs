@@ -44,7 +44,7 @@ export async function bundleAction() {
 }
 
 /**
- * The licences of the packages in the bundle.
+ * The licenses of the packages in the bundle.
  *
  * @param {string[]} inputs paths of modules
  */
@@ -70,7 +70,7 @@ async function licenseText(folder) {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     }
-  return '(the package holds no text of its licence)'
+  return '(the package holds no text of its license)'
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

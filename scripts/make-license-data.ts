@@ -1,5 +1,5 @@
 /**
- * Makes the licence data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
+ * Makes the license data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
  * `node scripts/make-license-data.ts`. The same package gives the same bytes; a test compares them with the committed files.
  */
 import { writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ export function makeLicenseData(): { names: string; templates: string } {
   return { names: asLines(names), templates: asLines([...withoutTwins(templates), ...notices(licenses)]) }
 }
 
-/** OSI-approved licences that are in use, and licences that are common beside them, open or not. */
+/** OSI-approved licenses that are in use, and licenses that are common beside them, open or not. */
 function matters(id: string, licenses: Record<string, SpdxLicense>): boolean {
   if (VARIANT.test(id) || RARE.test(id)) return false
   return licenses[id]?.osiApproved === true || OTHERS.some(pattern => pattern.test(id))
@@ -44,7 +44,7 @@ const OTHERS = [
   /^(?:MIT-(?:advertising|CMU|enna|feh|Festival)|MITNFA|bzip2-1\.0\.6|ImageMagick|FTL|IJG|OLDAP-2\.7|QPL-1\.0-INRIA-2004|SGI-B-2\.0)$/,
 ]
 
-/** The first of licences whose words are the same stays: `OFL-1.1` of `OFL-1.1-RFN`. */
+/** The first of licenses whose words are the same stays: `OFL-1.1` of `OFL-1.1-RFN`. */
 function withoutTwins(templates: LicenseTemplate[]): LicenseTemplate[] {
   const seen = new Set<string>()
   return templates.filter(({ before, words, after }) => {
@@ -53,7 +53,7 @@ function withoutTwins(templates: LicenseTemplate[]): LicenseTemplate[] {
   })
 }
 
-/** What a copy may leave out: where the licence itself begins, and where its appendix begins. */
+/** What a copy may leave out: where the license itself begins, and where its appendix begins. */
 const PARTS: { ids: RegExp; begins?: RegExp; ends?: RegExp }[] = [
   { ids: /^(?:Apache|ECL)-2\.0$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?APPENDIX: / },
   { ids: /^[AL]?GPL-[123]\.[01]-only$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?(?:Appendix: )?How to Apply These Terms/i },
@@ -92,7 +92,7 @@ function cutTemplate(id: string, text: string): LicenseTemplate {
   }
 }
 
-/** The notices that stand in front of source files, as the licences themselves word them. */
+/** The notices that stand in front of source files, as the licenses themselves word them. */
 function notices(licenses: Record<string, SpdxLicense>): LicenseTemplate[] {
   const gnu = (id: string) =>
     passage(licenses, id, /This (?:program|library) is free software[\s\S]*?(?:<https?:[^>]*>|USA\.?|02111-1307)/)

@@ -21,7 +21,7 @@ const PATIENCE_MS = 1_500
 
 /**
  * Reads the operator's addresses as cards; the reference repository while there are none. An address that is not indexed yet is asked for.
- * Left out: what cannot be resolved, now or in time, and repositories whose index found no licence. Visitors do not see what is missing,
+ * Left out: what cannot be resolved, now or in time, and repositories whose index found no license. Visitors do not see what is missing,
  * so the log says it, once for each address and reason.
  */
 export function featuredReader(deps: Deps, log: OmissionLog): () => Promise<Featured> {

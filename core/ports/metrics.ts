@@ -67,7 +67,7 @@ export const METRICS = {
   },
   mountglass_job_stage_seconds: {
     kind: 'seconds',
-    help: 'How long a job was in a stage: open (reaching the repository), tree, policy (manifests, skills, licences), content, write.',
+    help: 'How long a job was in a stage: open (reaching the repository), tree, policy (manifests, skills, licenses), content, write.',
     labels: ['stage'],
   },
   mountglass_job_processes: { kind: 'gauge', help: 'Child processes for jobs that live now.', labels: [] },

@@ -39,7 +39,7 @@ export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Fin
 
 const OWN = {
   'folder.empty': { severity: 'warning', message: 'there is no file that a commit would hold' },
-  'folder.unlicensed': { severity: 'warning', message: 'no licence is declared, so a public repository may only describe it' },
+  'folder.unlicensed': { severity: 'warning', message: 'no license is declared, so a public repository may only describe it' },
   'folder.excluded': { severity: 'warning', message: 'a manifest above excludes it, so nothing of it is delivered' },
   'folder.unreadable': { severity: 'error', message: 'the folder may not be read, so nothing below it was checked' },
   'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not seen' },

@@ -108,11 +108,11 @@ function reportSkill(
 function reasonOf({ kind, name }: License): string {
   switch (kind) {
     case 'none':
-      return 'no licence is declared, so a public repository may only describe it'
+      return 'no license is declared, so a public repository may only describe it'
     case 'unknown':
-      return name === null ? 'its licence text is not recognised' : `its licence is not recognised: ${name}`
+      return name === null ? 'its license text is not recognised' : `its license is not recognised: ${name}`
     default:
-      return `its licence permits no copy: ${name ?? kind}`
+      return `its license permits no copy: ${name ?? kind}`
   }
 }
 
@@ -179,7 +179,7 @@ function collectFindings(
   return sortFindings(findings)
 }
 
-/** Whether documents or skills of the folder are under no licence at all. */
+/** Whether documents or skills of the folder are under no license at all. */
 function hasUnlicensed(snapshot: KeptSnapshot, folder: RepoPath, skills: readonly SkillReport[]): boolean {
   const row = snapshot.rows('folders').get(folder)
   const hasDocuments = row?.license.kind === 'none' && row.counts.documents > 0

@@ -148,10 +148,10 @@ function someOf(files: readonly string[], skillPath: string): string {
   return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
 }
 
-/** @param own the file of whom it is the licence */
+/** @param own the file of whom it is the license */
 function licenseOf({ kind, name, source }: License, own?: string): string {
   const from = source === null ? '' : source === own ? ' by its front matter' : ` by ${printable(source)}`
-  return kind === 'none' ? 'no licence' : `${printable(name ?? `${kind} licence`)}${from}`
+  return kind === 'none' ? 'no license' : `${printable(name ?? `${kind} license`)}${from}`
 }
 
 function summary({ totals, skills, counts, license, truncated, tokenizer }: Checked, options: TerminalOptions): string {

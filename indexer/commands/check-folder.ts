@@ -19,7 +19,7 @@ export interface CheckOptions {
   json?: boolean
   /** Checks again on every change, until interrupted. */
   watch?: boolean
-  /** As a private repository, whose readers get everything whatever the licence. */
+  /** As a private repository, whose readers get everything whatever the license. */
   private?: boolean
   /** Cuts no list. */
   all?: boolean

@@ -16,7 +16,7 @@ import { withAskedSizes } from './select-blobs.ts'
 /**
  * Turns an opened repository into a snapshot, from its tree to the header.
  *
- * Bytes are read in three rounds, each decided by pure functions over what is known by then: manifests; skills and licences;
+ * Bytes are read in three rounds, each decided by pure functions over what is known by then: manifests; skills and licenses;
  * then the content, a file at a time. The same commit gives the same objects.
  *
  * @throws IndexError, ReadError, or whatever the writer throws

@@ -66,7 +66,7 @@ function unreadableSkill(file: TreeFile, message: string): Diagnostic {
   return { code: 'skill.unreadable', severity: 'error', path: file.path, message }
 }
 
-/** Reads the texts that decide licences. `dropped`: how many were left out because there are too many. */
+/** Reads the texts that decide licenses. `dropped`: how many were left out because there are too many. */
 export async function readLicenses(
   reader: RepositoryReader,
   tree: Tree,
@@ -100,7 +100,7 @@ export async function readLicenses(
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
-/** A licence text can be a link to another, which can be a link. */
+/** A license text can be a link to another, which can be a link. */
 const LICENSE_ROUNDS = 8
 
 function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {

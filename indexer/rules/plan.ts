@@ -14,7 +14,7 @@ export interface PlannedFile {
   file: TreeFile
   kind: 'skill' | 'supporting' | 'document' | 'overview' | 'community' | 'manifest'
   owner: PlannedSkill | null
-  /** Its licence lets its bytes be delivered. */
+  /** Its license lets its bytes be delivered. */
   served: boolean
 }
 
@@ -54,7 +54,7 @@ export function skillCandidates(policy: Policy): { files: TreeFile[]; dropped: n
   return { files: files.slice(0, SKILLS), dropped: Math.max(0, files.length - SKILLS) }
 }
 
-/** Where licences are asked for: every folder, and every folder of a skill as part of it. */
+/** Where licenses are asked for: every folder, and every folder of a skill as part of it. */
 export function licensePlaces(policy: Policy, skills: Iterable<ParsedSkill>): LicensePlace[] {
   const owners = ownersOf(policy, new Map([...skills].map(skill => [skill.directory, skill])))
   return policy.folders.flatMap(({ path }) => {
@@ -163,7 +163,7 @@ function planSkill(
   }
 }
 
-// A licence file keeps its effect when it is withheld, but neither its name is told nor the words that point to it.
+// A license file keeps its effect when it is withheld, but neither its name is told nor the words that point to it.
 function withoutWithheldSource(resolved: ResolvedLicense, policy: Policy): ResolvedLicense {
   const { kind, name, source } = resolved.license
   if (source === null || policy.reasonOf(source as RepoPath) === null) return resolved

@@ -139,7 +139,7 @@ describe('left out', () => {
     expect(await addresses(at)).toEqual(['/local/acme/handbook'])
   })
 
-  test('are repositories whose index found no licence, neither of their own nor of a skill', async () => {
+  test('are repositories whose index found no license, neither of their own nor of a skill', async () => {
     const at = await start('- address: /local/acme/free\n- address: /local/acme/mixed\n- address: /local/acme/mixed/one\n')
     expect(await addresses(at)).toEqual(['/local/acme/free', '/local/acme/mixed', '/local/acme/mixed/one'])
     await at.index()

@@ -17,7 +17,7 @@ export async function choosePaths(service: Service, address: string): Promise<Pa
   return { ...(skill === undefined ? {} : { skill }), ...(file === undefined ? {} : { file }) }
 }
 
-/** What is answered of a repository, but for mounts: what a licence withholds is refused, and left out here. */
+/** What is answered of a repository, but for mounts: what a license withholds is refused, and left out here. */
 export async function callPaths(service: Service, address: string): Promise<string[]> {
   const { skill, file } = await choosePaths(service, address)
   const paths = [

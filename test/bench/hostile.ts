@@ -271,7 +271,7 @@ const MIT = 'Permission is hereby granted, free of charge, to any person obtaini
 const LICENSES: Record<string, Unit> = {
   'one word': 'license ',
   'different words': turn => `w${turn.toString(36)} `,
-  'the beginning of a licence, again and again': MIT,
+  'the beginning of a license, again and again': MIT,
   'copyright lines': turn => `Copyright (c) ${turn} Someone\n`,
   quotes: '"',
   spaces: ' ',

@@ -10,7 +10,7 @@ export interface AskedMount {
   repository: { owner: string; name: string }
   /** The mounted folder; `''`: the root. */
   folder: string
-  /** What licences say, which the oracle does not read. */
+  /** What licenses say, which the oracle does not read. */
   isServed: (path: string) => boolean
   /** Asks for one file in so many only. Default: 1. */
   everyFile?: number

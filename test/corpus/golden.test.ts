@@ -130,13 +130,13 @@ describe.runIf(CORPUS !== null)('repositories that exist', () => {
   })
 })
 
-/** Where the licence of the root is recognised as something else than people call it. */
+/** Where the license of the root is recognised as something else than people call it. */
 const LICENSE_DIFFERENCES: Readonly<Record<string, string>> = {
   // The same, in the order of the names of its two files.
   'rust-lang__book': 'open, Apache-2.0 OR MIT',
   // CC-BY-4.0 "except for all image files": whether the exception takes something back no program can tell.
   'vuejs-translations__docs-ja': 'unknown, –',
-  // CC-BY-4.0, and MIT for one folder: a text that names two licences is neither.
+  // CC-BY-4.0, and MIT for one folder: a text that names two licenses is neither.
   'tldr-pages__tldr': 'unknown, –',
 }
 

@@ -34,7 +34,7 @@ describe.runIf(CORPUS !== null)('repositories that exist are delivered as an ind
     const commit = await unpackCorpus(corpus, repository, service.root)
     await service.app.open(`/local/${repository.owner}/${repository.name}`)
     const golden = JSON.parse(readFileSync(join(GOLDEN, `${repository.directory}.json`), 'utf8')) as Summary
-    // The kinds of licences come from the golden file; where one skill is open all are.
+    // The kinds of licenses come from the golden file; where one skill is open all are.
     const isOpen = golden.license.startsWith('open')
     expect(golden.skills.describedOnly).toBe(0)
     const isServed = () => isOpen

@@ -79,7 +79,7 @@ export const PUBLISHED: Readonly<Record<string, Published>> = {
 
 /** Where the index says something else, and why. */
 export const DIFFERENCES: Readonly<Record<string, Partial<Published>>> = {
-  // The three skills whose licence is unknown are not in the archive.
+  // The three skills whose license is unknown are not in the archive.
   getsentry__skills: { skills: 24, licenses: [24, 0, 0, 0] },
   // The survey counts every link: one target twice, two links inside a code span, and one more. A skill is warned once of each target.
   wshobson__agents: { broken: 9 },
@@ -95,7 +95,7 @@ export const DIFFERENCES: Readonly<Record<string, Partial<Published>>> = {
     duplicate: 316,
     broken: 23,
   },
-  // The archive holds 344 skills: those with a defect or nested, without eight whose licence is another, and their neighbours; no file
+  // The archive holds 344 skills: those with a defect or nested, without eight whose license is another, and their neighbours; no file
   // above 90 kB.
   // Two without front matter and one each with bad YAML and without a name are among the eight. A repaired block also has a name,
   // which may differ from its folder or be repeated; the survey reads names only where the YAML is right.

@@ -13,7 +13,7 @@ export const GOLDEN = join(import.meta.dirname, '..', 'fixtures', 'golden')
 
 type Counts = Record<string, number>
 
-/** What of a repository is delivered, in numbers. Licences read `kind, name, source`; a source inside its skill's folder begins with `…/`. */
+/** What of a repository is delivered, in numbers. Licenses read `kind, name, source`; a source inside its skill's folder begins with `…/`. */
 export interface Summary {
   truncated: boolean
   license: string

@@ -137,7 +137,7 @@ test('a folder outside git is checked with every file in it', async () => {
   expect(report.skills[0]?.delivery).toMatchObject({ kind: 'full', files: ['references/more.md'] })
 })
 
-test('of a folder of a work tree the rules, exclusions and licences above it hold', async () => {
+test('of a folder of a work tree the rules, exclusions and licenses above it hold', async () => {
   await write({
     'SKILLSET.md': '---\nlicense: CC-BY-4.0\ninclude: [shared.md]\nexclude: [drafts/]\n---\nBe brief.\n',
     'shared.md': 'Shared.\n',
@@ -257,11 +257,11 @@ test('a repository that no index could hold fails with its code, in text and as 
   expect([text.code, text.stdout]).toEqual([1, expect.stringMatching(/^✗ index\.manifests_unreadable: .+\n$/)])
 }, 60_000)
 
-test('without a licence a public repository is described, a private one delivered', async () => {
+test('without a license a public repository is described, a private one delivered', async () => {
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\n---\nBody.\n' })
   const open = await check([root])
   expect([open.code, open.report.totals.described]).toEqual([0, 1])
-  expect(open.report.skills[0]?.delivery).toMatchObject({ kind: 'described', reason: expect.stringContaining('no licence') })
+  expect(open.report.skills[0]?.delivery).toMatchObject({ kind: 'described', reason: expect.stringContaining('no license') })
   expect(open.report.findings).toMatchObject([{ code: 'folder.unlicensed', severity: 'warning', path: '' }])
   const closed = await check([root, '--private'])
   expect(closed.report.findings).toEqual([])

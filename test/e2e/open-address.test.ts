@@ -54,7 +54,7 @@ describe.each(['local', 'gh'])('the reference repository at the host %s, from a 
     expect(longest).toBeGreaterThan(1)
   })
 
-  test('a skill whose licence permits no copy is described, and nothing more', async () => {
+  test('a skill whose license permits no copy is described, and nothing more', async () => {
     const mount = await service.get('mounts', address)
     if (mount.index.status !== 'ready') throw new Error('not ready')
     const described = mount.index.skills.find(skill => skill.describedOnly)

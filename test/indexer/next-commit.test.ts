@@ -65,7 +65,7 @@ async function indexAnew(
 }
 
 const wants = () => github.log.git.reduce((sum, { git }) => sum + (git?.wants ?? 0), 0)
-/** One want is the commit itself; another is `package.json`, which is read for its licence and is in no pack. */
+/** One want is the commit itself; another is `package.json`, which is read for its license and is in no pack. */
 const ALWAYS = 2
 
 const LICENSE = { 'package.json': '{"license":"MIT"}\n' }

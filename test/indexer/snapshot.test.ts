@@ -238,8 +238,8 @@ describe('references', () => {
   })
 })
 
-describe('licences', () => {
-  test('without a licence everything is described only on a public repository and served on a private one', async () => {
+describe('licenses', () => {
+  test('without a license everything is described only on a public repository and served on a private one', async () => {
     const files = {
       LICENSE: null,
       'a/SKILL.md': skill('a', 'Secret body.\n'),
@@ -299,7 +299,7 @@ test('of a closed folder nothing is told, not even by which file it is licensed'
   })
 })
 
-test('a licence file keeps its effect when it is excluded, but is not named', async () => {
+test('a license file keeps its effect when it is excluded, but is not named', async () => {
   const { rows, header } = await indexFiles({ 'SKILLSET.md': '---\nexclude: [LICENSE]\n---\n', 'a/SKILL.md': skill('a') })
   expect(header.root.folder.license).toEqual({ kind: 'open', name: 'MIT', source: null })
   expect(rows('skills').get('a/SKILL.md')?.license).toEqual({ kind: 'open', name: 'MIT', source: null })

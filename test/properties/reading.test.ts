@@ -145,7 +145,7 @@ function policyOf(files: GeneratedRepository['files']): Policy {
   return applyManifests(tree, oid => bytes.get(oid) ?? null, 'repository')
 }
 
-/** Manifests and licences speak for what is around them even where they are excluded; a closed folder is told of with its manifest. */
+/** Manifests and licenses speak for what is around them even where they are excluded; a closed folder is told of with its manifest. */
 function isPolicy(path: RepoPath, policy: Policy): boolean {
   const folder = parentOf(path)
   const isManifest = path.endsWith('SKILLSET.md') && (policy.manifests.has(folder) || policy.withheld.get(folder) === 'closed')

@@ -9,7 +9,7 @@ import { meaningOf } from '#test/support/snapshot-meaning.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { changedPlan, planted, type SearchPlan, searchPlan } from './search-repositories.ts'
 
-/** A repository through some of its commits: what changes are contents, folders, exclusions and licences. */
+/** A repository through some of its commits: what changes are contents, folders, exclusions and licenses. */
 const history: fc.Arbitrary<SearchPlan[]> = searchPlan.chain(first =>
   changedPlan(first).chain(second => changedPlan(second).map(third => [first, second, third])),
 )

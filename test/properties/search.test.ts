@@ -205,7 +205,7 @@ test('what may be found is found by any word of it, and the passage shows the wo
   )
 }, 120_000)
 
-test('nothing finds what is excluded, closed, internal, linked only or behind a licence, and no answer shows a word of it', async () => {
+test('nothing finds what is excluded, closed, internal, linked only or behind a license, and no answer shows a word of it', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const { files, hidden, unnamed, folders } = planted(plan)

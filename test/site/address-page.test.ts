@@ -52,7 +52,7 @@ describe('a repository that has another name at its host', () => {
 })
 
 describe('overview', () => {
-  test('an address shows its manifest, counts, licence, commit, skills and documents', async () => {
+  test('an address shows its manifest, counts, license, commit, skills and documents', async () => {
     const { get } = await open({})
     const { status, html } = await get(PAGE)
     expect(status).toBe(200)

@@ -11,7 +11,7 @@ const WORDS = (
 
 /**
  * The files of a repository with all that visitors meet: rules in two folders, skills of one page and of several, pages that belong to skills,
- * documents, what is excluded, what is no text, and for some no licence. The same for the same number and version; a version changes a few.
+ * documents, what is excluded, what is no text, and for some no license. The same for the same number and version; a version changes a few.
  */
 export function contentsOf(number: number, version: number): Record<string, TestFile> {
   const words = (count: number, ...seed: (string | number)[]) => {

@@ -6,7 +6,7 @@ import { FAILSAFE_SCHEMA, load } from 'js-yaml'
 
 /*
  * A second, straightforward reading of the rules: from git's plumbing alone, without a line of the indexer or of core.
- * What licences say is not read again; whoever asks gives it.
+ * What licenses say is not read again; whoever asks gives it.
  */
 
 /** What an agent has to receive of one skill, in the order of the contract. */
@@ -51,7 +51,7 @@ export function expectedContext(gitDir: string, commit: string, skillPath: strin
   return skill.context
 }
 
-/** @param isServed whether the licence of a file lets it be delivered; default: of every file */
+/** @param isServed whether the license of a file lets it be delivered; default: of every file */
 export function readOracle(gitDir: string, commit: string, isServed: (path: string) => boolean = () => true): Oracle {
   const entries = listTree(gitDir, commit)
   const regular = entries.filter(({ mode }) => mode === '100644' || mode === '100755')

@@ -174,7 +174,7 @@ test('no skill is long enough for a warning, and one body takes more than a page
   expect(Math.max(...bodies.map(body => body.split('\n').length))).toBeLessThanOrEqual(BODY_LONG_LINES)
 })
 
-test('the licences are the root’s, one of their own for scripts, and one that permits a description only', () => {
+test('the licenses are the root’s, one of their own for scripts, and one that permits a description only', () => {
   const declared = skills.map(path => split(path).head.license)
   expect(new Set(declared)).toEqual(new Set([undefined, 'CC-BY-4.0', 'Apache-2.0', 'Proprietary']))
   expect(declared.filter(license => license === 'Proprietary')).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** One licence of the SPDX list. */
+/** One license of the SPDX list. */
 export interface LicenseName {
   id: string
   name: string
@@ -8,7 +8,7 @@ export interface LicenseName {
   osi: boolean
 }
 
-/** The words of a licence, or of a standard notice. Copies may leave out what stands `before` and `after`. */
+/** The words of a license, or of a standard notice. Copies may leave out what stands `before` and `after`. */
 export interface LicenseTemplate {
   id: string
   before?: string
@@ -16,10 +16,10 @@ export interface LicenseTemplate {
   after?: string
 }
 
-/** Every licence of the SPDX list. Read at the first call; `scripts/make-license-data.ts` makes the file. */
+/** Every license of the SPDX list. Read at the first call; `scripts/make-license-data.ts` makes the file. */
 export const licenseNames = once((): LicenseName[] => readLines('names.jsonl') as LicenseName[])
 
-/** Texts of the licences that matter. Read at the first call. */
+/** Texts of the licenses that matter. Read at the first call. */
 export const licenseTemplates = once((): LicenseTemplate[] => readLines('templates.jsonl') as LicenseTemplate[])
 
 export function once<Value>(make: () => Value): () => Value {

@@ -3,9 +3,9 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { idsOfExpression } from './kind.ts'
 import type { LicenseIssue } from './sources.ts'
 
-/** One place of a folder that says something about its licence. */
+/** One place of a folder that says something about its license. */
 export interface Declaration {
-  /** `words`: a front matter or a manifest; `file`: a licence file; `metadata`: a package or plugin file. */
+  /** `words`: a front matter or a manifest; `file`: a license file; `metadata`: a package or plugin file. */
   origin: 'words' | 'file' | 'metadata'
   kind: Exclude<License['kind'], 'none'>
   name: string | null
@@ -16,7 +16,7 @@ export interface Declaration {
 /**
  * What the declarations of one folder, in order of precedence, say together; `null` when there are none.
  * A restriction wins wherever it stands. An open id in a front matter or manifest wins over a text that nobody recognises.
- * Of different open licences the first counts, with a warning.
+ * Of different open licenses the first counts, with a warning.
  */
 export function combineDeclarations(declarations: readonly Declaration[]): Declaration | null {
   const [first] = declarations
@@ -37,7 +37,7 @@ function withConflict(chosen: Declaration, others: readonly Declaration[]): Decl
   return { ...chosen, issues: [...chosen.issues, issue] }
 }
 
-/** Whether one of two licences is a side of the other; "only" and "or later" are no contradiction. */
+/** Whether one of two licenses is a side of the other; "only" and "or later" are no contradiction. */
 function agree(left: Declaration, right: Declaration): boolean {
   if (left.kind !== right.kind) return false
   const [leftIds, rightIds] = [familiesOf(left), familiesOf(right)]

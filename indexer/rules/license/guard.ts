@@ -7,8 +7,8 @@ import { type NormalizedText, wordsOf } from './normalize.ts'
 import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './telling-words.ts'
 
 /**
- * Whether the text is the licence of the candidate, unchanged in what it permits: headings, names of authors and small slips may differ.
- * In doubt it is not: a licence that is not recognised costs a description, one that is recognised wrongly costs its author.
+ * Whether the text is the license of the candidate, unchanged in what it permits: headings, names of authors and small slips may differ.
+ * In doubt it is not: a license that is not recognised costs a description, one that is recognised wrongly costs its author.
  */
 export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean {
   const { id, words, before, after } = candidate
@@ -22,7 +22,7 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
     .flatMap(({ at, words: run }) => run.map((word, index) => ({ word, at: at + index })))
     .filter(({ at }) => at >= before && at < bodyEnd)
   if (deleted.length > maxDeleted) return false
-  // A licence that closes anyway needs no closer look.
+  // A license that closes anyway needs no closer look.
   if (kindOfExpression(id) !== 'open') return true
 
   const own = ownWords(id)
@@ -76,7 +76,7 @@ const TERMS_ADDRESS = /^(?:terms|tos|conditions|agreement|legal|pricing)$/
 /** A known variant of the appendix of Apache-2.0 advises to look at these. */
 const ADVICE = new Set(['clauses', 'contracts'])
 
-/** A heading that is nothing but the name of an open licence: whichever of the two its author meant is open. */
+/** A heading that is nothing but the name of an open license: whichever of the two its author meant is open. */
 function isOpenTitle(run: readonly string[]): boolean {
   const meaning = run.length <= TITLE_WORDS ? readLicenseWords(run.join(' ')) : null
   return meaning?.kind === 'expression' && kindOfExpression(meaning.expression) === 'open'
@@ -84,7 +84,7 @@ function isOpenTitle(run: readonly string[]): boolean {
 
 const TITLE_WORDS = 8
 
-/** A line of copyright names years, people, files and how to reach them; with a condition or another licence in it, it does more. */
+/** A line of copyright names years, people, files and how to reach them; with a condition or another license in it, it does more. */
 function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(line)
   if (rest.some(word => LICENSING.test(word)) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
@@ -113,7 +113,7 @@ function withoutKnownPhrases(run: readonly string[]): string[] {
   return rest
 }
 
-/** Words of the licence's own id and name: it may name itself. */
+/** Words of the license's own id and name: it may name itself. */
 export function ownWords(id: string): ReadonlySet<string> {
   const name = licenseNames().find(license => license.id === id)?.name ?? id
   const own = new Set([...wordsOf(id.toLowerCase()), ...wordsOf(name.toLowerCase())])

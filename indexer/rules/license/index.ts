@@ -1,5 +1,5 @@
 /**
- * Licences of a repository: what is declared where, what it permits, and what stands in the way.
+ * Licenses of a repository: what is declared where, what it permits, and what stands in the way.
  *
  * Pure: the caller hands in the tree, the texts that it has read, and the declared words.
  */

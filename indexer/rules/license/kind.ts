@@ -6,11 +6,11 @@ import { licenseNames, once } from './data.ts'
 export interface LicenseSettings {
   allow?: readonly string[]
   deny?: readonly string[]
-  /** Whether public repositories without any licence are described or served; default: described. */
+  /** Whether public repositories without any license are described or served; default: described. */
   unlicensed?: 'describe' | 'serve'
 }
 
-/** Whether files under this licence are served, not only described. Readers of a private repository have it already. */
+/** Whether files under this license are served, not only described. Readers of a private repository have it already. */
 export function isServedInFull(license: License, visibility: 'public' | 'private', settings: LicenseSettings = {}): boolean {
   if (visibility === 'private' || license.kind === 'open') return true
   return license.kind === 'none' && settings.unlicensed === 'serve'
@@ -18,7 +18,7 @@ export function isServedInFull(license: License, visibility: 'public' | 'private
 
 /**
  * Whether an SPDX expression permits full serving; `null` when it is none.
- * `OR` needs one open side, `AND` both, and `WITH` follows the licence before it.
+ * `OR` needs one open side, `AND` both, and `WITH` follows the license before it.
  */
 export function kindOfExpression(expression: string, settings: LicenseSettings = {}): 'open' | 'restricted' | null {
   const tree = parseExpression(expression)
@@ -62,7 +62,7 @@ function isOpenId(id: string, { allow = [], deny = [] }: LicenseSettings): boole
 
 const approvedIds = once(() => new Set(licenseNames().flatMap(({ id, osi }) => (osi ? [id] : []))))
 
-/** Open although the Open Source Initiative did not approve them: content, data, and common permissive licences. */
+/** Open although the Open Source Initiative did not approve them: content, data, and common permissive licenses. */
 const ALSO_OPEN =
   /^(?:CC0-1\.0|CC-BY-\d.*|CC-BY-SA-\d.*|PDDL-1\.0|ODC-By-1\.0|ODbL-1\.0|CDLA-Permissive-.*|GFDL-.*-no-invariants-.*|WTFPL|FSFAP|X11|curl|BSD-[1-4]-Clause.*|BSD-Source-Code|BlueOak-.*|GPL-[23]\.0-with-.*)$/
 const NOT_OPEN = /No-Nuclear|No-Military/

@@ -1,7 +1,7 @@
 import { normalizeText } from './normalize.ts'
 import { FORBIDDING } from './telling-words.ts'
 
-/** The page of a collection of licences: metadata between two lines of `---`, then the licence. */
+/** The page of a collection of licenses: metadata between two lines of `---`, then the license. */
 export interface LicensePage {
   /** The SPDX id that the metadata names. */
   id: string

@@ -9,7 +9,7 @@ export type LicenseWords =
   | { kind: 'restricted' }
   | { kind: 'unknown' }
 
-/** Reads what stands under `license`. Exact only: a word more or less than a name of a licence has is `unknown`. */
+/** Reads what stands under `license`. Exact only: a word more or less than a name of a license has is `unknown`. */
 export function readLicenseWords(value: string): LicenseWords {
   const words = value.trim().replace(/\s+/g, ' ')
   if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
@@ -21,24 +21,24 @@ export function readLicenseWords(value: string): LicenseWords {
   return id === null ? { kind: 'unknown' } : { kind: 'expression', expression: id }
 }
 
-/** The licence that has exactly this name, with or without "the", "license" and "version". */
+/** The license that has exactly this name, with or without "the", "license" and "version". */
 function licenseIdOf(name: string): string | null {
   const [, outer = name, inner] = name.match(/^([^()]+)\(([^()]+)\)$/) ?? []
   const id = aliases().get(aliasOf(outer)) ?? null
   return inner === undefined || (aliases().get(aliasOf(inner)) ?? null) === id ? id : null
 }
 
-/** What names of a licence have in common. */
+/** What names of a license have in common. */
 function aliasOf(name: string): string {
   return aliasWords(wordsOf(name.normalize('NFKC').toLowerCase())).join(' ')
 }
 
-/** The words that tell one licence from another. */
+/** The words that tell one license from another. */
 export function aliasWords(words: readonly string[]): string[] {
   return words.filter(word => !FILLERS.has(word)).map(word => word.replace(/^v(?=\d)/, ''))
 }
 
-/** Licences by alias. Names that several licences share are left out. */
+/** Licenses by alias. Names that several licenses share are left out. */
 export const aliases = once((): ReadonlyMap<string, string> => {
   const found = new Map<string, string | null>()
   for (const { id, name } of licenseNames()) {

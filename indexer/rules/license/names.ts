@@ -1,12 +1,12 @@
 import { NAMES } from './telling-words.ts'
 
-/** Licence texts are read up to this size; a longer file is not one licence. */
+/** License texts are read up to this size; a longer file is not one license. */
 export const LICENSE_TEXT_BYTES = 128 * 1024
 
 export interface LicenseFileName {
   /** `LICENSE`, `COPYING.md`: decides over suffixed ones. */
   rank: 'plain' | 'suffixed'
-  /** `LICENSE-MIT` offers a licence to choose, `LICENSE-DOCS` covers a part. */
+  /** `LICENSE-MIT` offers a license to choose, `LICENSE-DOCS` covers a part. */
   names: 'license' | 'scope'
 }
 
@@ -17,7 +17,7 @@ const SUFFIXED_ANY_CASE = new RegExp(SUFFIXED, 'i')
 const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
 const README = /^readme(?:\.(?:md|mdx|markdown|txt|rst))?$/i
 
-/** What the name of a licence file says; `null` is none. */
+/** What the name of a license file says; `null` is none. */
 export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): LicenseFileName | null {
   if ((atRootOrSkill ? PLAIN_ANY_CASE : PLAIN).test(baseName)) return { rank: 'plain', names: 'license' }
   const [, mark, suffix = ''] = baseName.match(atRootOrSkill ? SUFFIXED_ANY_CASE : SUFFIXED) ?? []
@@ -28,7 +28,7 @@ export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): L
   return { rank: 'suffixed', names: namesLicense ? 'license' : 'scope' }
 }
 
-/** Whether a file of this base name may hold a licence text. Any case counts at the root and in a skill folder, else upper case only. */
+/** Whether a file of this base name may hold a license text. Any case counts at the root and in a skill folder, else upper case only. */
 export function isLicenseFileName(baseName: string, atRootOrSkill: boolean): boolean {
   return readLicenseFileName(baseName, atRootOrSkill) !== null
 }

@@ -1,4 +1,4 @@
-/** A licence text as words. Lines of copyright stand apart: they name people, not permissions, but may hide a condition. */
+/** A license text as words. Lines of copyright stand apart: they name people, not permissions, but may hide a condition. */
 export interface NormalizedText {
   /** Words in order: lower case, without marks, list numbers and apostrophes; an address of the web is one word. */
   words: string[]
@@ -6,7 +6,7 @@ export interface NormalizedText {
   copyright: string[][]
 }
 
-/** Turns text into comparable words. Linear in its length; of a text that is longer than any licence there are none. */
+/** Turns text into comparable words. Linear in its length; of a text that is longer than any license there are none. */
 export function normalizeText(text: string): NormalizedText {
   const normalized: NormalizedText = { words: [], copyright: [] }
   const plain = text

@@ -6,9 +6,9 @@ import { LICENSE_TEXT_BYTES } from './names.ts'
 import { isDisguised, normalizeText } from './normalize.ts'
 
 /**
- * What a licence text is.
- * `known`: the text of this licence, unchanged in what it permits. `restricted`: says itself that it reserves rights.
- * `unknown`: anything else, modified licences and several licences in one file included.
+ * What a license text is.
+ * `known`: the text of this license, unchanged in what it permits. `restricted`: says itself that it reserves rights.
+ * `unknown`: anything else, modified licenses and several licenses in one file included.
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown' }
 
@@ -27,7 +27,7 @@ function knownLicense(text: string): string | null {
   const best = candidates[0]
   if (best === undefined) return null
   const close = candidates.filter(({ similarity }) => similarity >= best.similarity - CLOSE).slice(0, TRIED)
-  // A closed licence is the answer only where nothing is more similar.
+  // A closed license is the answer only where nothing is more similar.
   return close.find(one => (one === best || kindOfExpression(one.id) === 'open') && isUnchanged(normalized, one))?.id ?? null
 }
 

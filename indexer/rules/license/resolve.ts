@@ -21,11 +21,11 @@ export interface LicenseResolver {
    */
   missing(places: Iterable<LicensePlace>): string[]
 
-  /** The licence of files directly in the folder. Resolved once per folder. A text that nobody read counts as unreadable. */
+  /** The license of files directly in the folder. Resolved once per folder. A text that nobody read counts as unreadable. */
   resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense
 }
 
-/** Resolves licences, nearest declaration first; texts are recognised once per blob, folders once per resolver. */
+/** Resolves licenses, nearest declaration first; texts are recognised once per blob, folders once per resolver. */
 export function createLicenseResolver(sources: LicenseSources, settings: LicenseSettings = {}): LicenseResolver {
   const recognized = new Map<string, RecognizedText>()
   const resolved = new Map<string, ResolvedLicense>()
@@ -175,7 +175,7 @@ function fileOrder(name: string): number {
   return ['license', 'licence', 'copying', 'unlicense'].findIndex(stem => name.toLowerCase().startsWith(stem))
 }
 
-/** Files that each claim to be the licence: all of them have to be open. */
+/** Files that each claim to be the license: all of them have to be open. */
 function joinPlain(reading: Reading, files: readonly NamedFile[]): Declaration | null {
   const texts = files.map(({ file }) => readLicenseText(reading, file))
   return (

@@ -1,8 +1,8 @@
-/** Words that decide whether a licence text is still itself. All are in lower case, as `normalizeText` gives them. */
+/** Words that decide whether a license text is still itself. All are in lower case, as `normalizeText` gives them. */
 
 export const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]+$/u
 
-/** Words that take something away, in the languages that copies of licences are annotated in. */
+/** Words that take something away, in the languages that copies of licenses are annotated in. */
 export const FORBIDDING = wordList(`
   not non no nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole exclusive* except* exclud* unless
   prohibit* forbid* forbade ban bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
@@ -47,7 +47,7 @@ export const SENTENCE = wordList(`
   subject apply applies allow* grant* agree*
 `)
 
-/** Words that name licences. */
+/** Words that name licenses. */
 export const NAMES = wordList(`
   mit isc bsd apache gnu gpl* lgpl* agpl* mpl mozilla zlib unlicense cc cc0 creative creativecommons commons domain epl eclipse cddl eupl cecill artistic
   wtfpl boost bsl busl sspl elastic fsl polyform parity prosperity hippocratic json ofl sil openrail rail llama gemma confluent timescale redis rsal

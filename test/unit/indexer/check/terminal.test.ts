@@ -22,7 +22,7 @@ test('the report reads from what is wrong to what sums up', () => {
     totals: { errors: 1, warnings: 1, infos: 0, full: 2, described: 1, incomplete: 1, tokens: 12_345 },
     skills: [
       full('b/SKILL.md'),
-      { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no licence is declared' }, license: NONE },
+      { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no license is declared' }, license: NONE },
       full('a/SKILL.md', { complete: false, pages: 2, characters: 20_000, bytes: 20_010, tokens: 5_000 }),
     ],
   })
@@ -39,8 +39,8 @@ files that git would commit; as a public repository
 3 skills
   a/SKILL.md         2 pages  20,000 characters, 20,010 bytes  ~5,000 tokens  MIT by LICENSE
       never complete: required content is missing
-  c/SKILL.md  described only                                                  no licence
-      no licence is declared
+  c/SKILL.md  described only                                                  no license
+      no license is declared
   b/SKILL.md          1 page          10 characters, 10 bytes      ~3 tokens  MIT by LICENSE
 
 ✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 never complete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s

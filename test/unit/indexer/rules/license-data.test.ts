@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { wordDifference } from '#indexer/rules/license/difference.ts'
 import { makeLicenseData } from '../../../../scripts/make-license-data.ts'
 
-test('the committed licence data is what the script makes', () => {
+test('the committed license data is what the script makes', () => {
   const { names, templates } = makeLicenseData()
   const read = (name: string) => readFileSync(new URL(`../../../indexer/rules/license/${name}`, import.meta.url), 'utf8')
   // Compared as a truth value: a difference of a megabyte helps nobody.

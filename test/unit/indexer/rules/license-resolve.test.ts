@@ -54,7 +54,7 @@ function sourcesOf(
   }
 }
 
-/** The licence of the files in a folder; of the nearest skill above it, where there is one. */
+/** The license of the files in a folder; of the nearest skill above it, where there is one. */
 function resolve(tree: Tree, folder: string, settings: LicenseSettings = {}) {
   const owners = Object.keys(tree.skills ?? {}).filter(skill => isInside(pathOf(skill), pathOf(folder)))
   const owner = owners.sort((left, right) => right.length - left.length)[0]
@@ -73,7 +73,7 @@ describe('the nearest declaration', () => {
     expect(resolve({}, 'a/b')).toEqual({ license: { kind: 'none', name: null, source: null }, issues: [], open: false })
   })
 
-  test('a licence file covers what lies below it, until a nearer one', () => {
+  test('a license file covers what lies below it, until a nearer one', () => {
     const tree = { files: { LICENSE: text('MIT'), 'a/LICENSE': text('Apache-2.0') } }
     expect(licenseOf(tree, 'b/c')).toEqual(['open', 'MIT', 'LICENSE'])
     expect(licenseOf(tree, 'a/x/y')).toEqual(['open', 'Apache-2.0', 'a/LICENSE'])
@@ -109,7 +109,7 @@ describe('the nearest declaration', () => {
     ])
   })
 
-  test('supporting files take the licence of their skill, unless a folder between declares its own', () => {
+  test('supporting files take the license of their skill, unless a folder between declares its own', () => {
     const tree = { skills: { skill: 'MIT' }, files: { LICENSE: text('GPL-3.0-only'), 'skill/fonts/LICENSE': text('OFL-1.1') } }
     expect(licenseOf(tree, 'skill/scripts')).toEqual(['open', 'MIT', 'skill/SKILL.md'])
     expect(licenseOf(tree, 'skill/fonts/x')).toEqual(['open', 'OFL-1.1', 'skill/fonts/LICENSE'])
@@ -176,7 +176,7 @@ describe('declared words', () => {
     expect(licenseOf({ manifests: { skill: 'see /LICENSE.txt' }, files }, 'skill')).toEqual(['open', 'ISC', 'LICENSE.txt'])
   })
 
-  test('a file that is not there leaves the licence unknown, with a warning at the declaration', () => {
+  test('a file that is not there leaves the license unknown, with a warning at the declaration', () => {
     for (const words of ['LICENSE.txt', '../../LICENSE', 'see TERMS.md']) {
       const { license, issues } = resolve({ skills: { skill: words }, files: { LICENSE: text('MIT') } }, 'skill')
       expect(license).toEqual({ kind: 'unknown', name: words, source: 'skill/SKILL.md' })
@@ -246,7 +246,7 @@ describe('declarations of one folder that differ', () => {
     ])
   })
 
-  test('of two open licences the front matter names the one, with a warning', () => {
+  test('of two open licenses the front matter names the one, with a warning', () => {
     const tree = { skills: { s: 'MIT' }, files: { 's/LICENSE': text('Apache-2.0') } }
     expect(licenseOf(tree, 's')).toEqual(['open', 'MIT', 's/SKILL.md'])
     expect(resolve(tree, 's').issues).toMatchObject([{ code: 'license.conflict', field: 'license', path: 's/SKILL.md' }])
@@ -258,7 +258,7 @@ describe('declarations of one folder that differ', () => {
   })
 })
 
-describe('licence files', () => {
+describe('license files', () => {
   test('a plain name decides over suffixed ones', () => {
     const files = { LICENSE: text('MIT'), 'LICENSE-CODE': MODIFIED, 'LICENSE-THIRD-PARTY': MODIFIED, NOTICE: MODIFIED }
     expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])

@@ -34,7 +34,7 @@ function change(text: string, from: string | RegExp, to: string): string {
 }
 
 describe('canonical texts', () => {
-  // The licences that choosealicense.com offers, and what a text says that does not tell "only" from "or later".
+  // The licenses that choosealicense.com offers, and what a text says that does not tell "only" from "or later".
   const CANONICAL =
     `0BSD AFL-3.0 AGPL-3.0-only Apache-2.0 Artistic-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-2-Clause-Patent BSD-3-Clause
     BSD-3-Clause-Clear BSD-4-Clause BSL-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC0-1.0 CECILL-2.1 CERN-OHL-P-2.0 CERN-OHL-S-2.0 CERN-OHL-W-2.0
@@ -57,7 +57,7 @@ describe('canonical texts', () => {
     expect(kindOfExpression(id)).toBe('restricted')
   })
 
-  test('no text of the SPDX list is taken for an open licence that it is not', () => {
+  test('no text of the SPDX list is taken for an open license that it is not', () => {
     const wrong = Object.keys(licenses).filter(id => kindOfExpression(id) === 'restricted' && isOpen(textOf(id)))
     expect(wrong).toEqual([])
   })
@@ -76,20 +76,20 @@ describe('canonical texts', () => {
       (text: string) =>
         `Copyright (c) 2020-present Jörg Ćirić, 山田太郎 & contributors. All rights reserved.\n© 2019 Example Inc.\n\n${text}`,
     ],
-  ])('a licence stays itself with %s', (_, transform) => {
+  ])('a license stays itself with %s', (_, transform) => {
     expect(recognizeLicenseText(transform(MIT))).toEqual({ kind: 'known', id: 'MIT' })
     expect(recognizeLicenseText(transform(change(BSD, /^.*<owner>.*\n/m, '')))).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
     expect(recognizeLicenseText(transform(CC_BY))).toEqual({ kind: 'known', id: 'CC-BY-4.0' })
   })
 
-  test('the notice of a source file stands for its licence', () => {
+  test('the notice of a source file stands for its license', () => {
     const notice = APACHE.slice(APACHE.indexOf('Licensed under the Apache License'))
     expect(recognizeLicenseText(`Copyright 2023 Example, Inc.\n\n${notice}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
     const gnu = GPL.match(/This program is free software[\s\S]*?<https:[^>]*>/)?.[0] ?? ''
     expect(recognizeLicenseText(gnu)).toEqual({ kind: 'known', id: 'GPL-3.0-or-later' })
   })
 
-  test('a licence without its appendix or preamble is recognised', () => {
+  test('a license without its appendix or preamble is recognised', () => {
     expect(recognizeLicenseText(APACHE.slice(0, APACHE.indexOf('APPENDIX')))).toEqual({ kind: 'known', id: 'Apache-2.0' })
     expect(recognizeLicenseText(CC_BY.slice(CC_BY.indexOf('Creative Commons Attribution 4.0 International Public')))).toEqual({
       kind: 'known',
@@ -97,7 +97,7 @@ describe('canonical texts', () => {
     })
   })
 
-  test('the heading of another open licence leaves the licence of the text', () => {
+  test('the heading of another open license leaves the license of the text', () => {
     expect(recognizeLicenseText(`# MIT License\n\n${BSD}`)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
   })
 })
@@ -166,7 +166,7 @@ const CLOSED_TEXTS: Record<string, string> = {
   'MIT for others': `Third-party code is licensed as follows:\n\n${MIT}`,
   'MIT that ends': `${MIT}\n\nThis license terminates after 30 days.`,
   'MIT with a term in a line of copyright': change(MIT, /^Copyright.*$/m, 'Copyright (c) 2024 Example. Non-commercial use only.'),
-  'MIT with a foreign licence in a line of copyright': change(
+  'MIT with a foreign license in a line of copyright': change(
     MIT,
     /^Copyright.*$/m,
     'Copyright (c) 2024 Example, licensed under GPL',
@@ -185,13 +185,13 @@ const CLOSED_TEXTS: Record<string, string> = {
   'MIT in a comment': `<!-- ${MIT} -->`,
   'MIT with turned writing direction': change(MIT, 'hereby granted', 'hereby \u202edetnarg\u202c'),
   'MIT in the front matter of a page that says otherwise': `---\ntitle: MIT\nspdx-id: MIT\ndescription: Only at home, never commercially.\n---\n${MIT}`,
-  'MIT as the page of another licence': `---\ntitle: Closed\nspdx-id: CC-BY-NC-4.0\n---\n${MIT}`,
+  'MIT as the page of another license': `---\ntitle: Closed\nspdx-id: CC-BY-NC-4.0\n---\n${MIT}`,
   'MIT twice': `${MIT}\n\n${MIT}`,
   'MIT and Apache': `${MIT}\n\n${APACHE}`,
   'MIT and ISC': `${MIT}\n\n${ISC}`,
   'MIT and its non-commercial sibling': `${MIT}\n\n${textOf('CC-BY-NC-4.0')}`,
   'MIT, dual licensed': `${MIT}\n\nNote on dual licensing: the texts are licensed under CC-BY-4.0 unless otherwise specified.`,
-  'the heading of MIT over a non-commercial licence': `MIT License\n\n${textOf('CC-BY-NC-4.0')}`,
+  'the heading of MIT over a non-commercial license': `MIT License\n\n${textOf('CC-BY-NC-4.0')}`,
   'the heading of MIT over a reservation': 'MIT License\n\nCopyright 2024 Example. All rights reserved.\nCopying is prohibited.',
   'the heading of MIT alone': 'MIT License\n',
   'the first half of MIT': MIT.slice(0, MIT.length / 2),
@@ -216,7 +216,7 @@ const CLOSED_TEXTS: Record<string, string> = {
   'OSL for another thing': textOf('OSL-3.0').replaceAll(/(?<=.{500})\bOriginal\b/gs, 'Example'),
   'Boost without its permission': change(textOf('BSL-1.0'), 'Permission is hereby granted', 'Notice is hereby given'),
   'JSON, reworded': change(textOf('JSON'), 'not Evil', 'never for Evil'),
-  'a manual page about licences':
+  'a manual page about licenses':
     '# license\n\n> Create license files for MIT, Apache and GPL projects.\n\n`license mit > LICENSE`',
   'MIT and dots until the end': `${MIT}${'…'.repeat(100_000)}\n\nNot for sale.`,
   'words only': 'Free software. Do what you like.',
@@ -253,7 +253,7 @@ describe('texts that are not what they look like', () => {
     )
     .map(parts => ` ${parts.flat().join(' ')} `)
 
-  test('any licence with a restricting sentence at any place is closed', () => {
+  test('any license with a restricting sentence at any place is closed', () => {
     const open = [
       'MIT',
       'Apache-2.0',
@@ -278,7 +278,7 @@ describe('texts that are not what they look like', () => {
     )
   })
 
-  test('a licence with one telling word more inside its terms is closed', () => {
+  test('a license with one telling word more inside its terms is closed', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('MIT', 'BSD-3-Clause', 'ISC', 'Apache-2.0', 'Zlib'),
@@ -312,7 +312,7 @@ describe('texts that are not what they look like', () => {
 
   test.each([
     ['one word again and again', 'software '],
-    ['a licence again and again', MIT],
+    ['a license again and again', MIT],
     ['two words in turn', 'the license '],
     ['no words', '=-'],
     ['one endless word', 'x'],
@@ -331,7 +331,7 @@ describe('texts that are not what they look like', () => {
     expect(recognizeLicenseText(`${long}x`).kind).toBe('unknown')
   })
 
-  test('a long licence whose every tenth word is another is answered', () => {
+  test('a long license whose every tenth word is another is answered', () => {
     const words = GPL.split(/\s+/).map((one, index) => (index % 10 === 0 ? 'other' : one))
     expect(isOpen(words.join(' '))).toBe(false)
   })
@@ -351,7 +351,7 @@ describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () =
   const withText = labelled.flatMap(({ text, ...rest }) => (typeof text === 'string' ? [{ ...rest, text }] : []))
 
   // 428 files in 55 groups; the text of one group of one file (FSL-1.1-ALv2, a canonical text above) is not in the data.
-  test('texts of one licence are recognised, but for two groups', () => {
+  test('texts of one license are recognised, but for two groups', () => {
     const filesOf = (groups: readonly Labelled[]) => groups.reduce((files, { occurrences }) => files + occurrences, 0)
     expect(filesOf(labelled.filter(({ truth }) => kindOfExpression(truth) !== null))).toBe(428)
     const single = withText.filter(({ truth }) => kindOfExpression(truth) !== null)
@@ -371,7 +371,7 @@ describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () =
     expect(closed.filter(({ text }) => isOpen(text)).map(({ id }) => id)).toEqual([])
   })
 
-  test('standard notices are read as their licence', () => {
+  test('standard notices are read as their license', () => {
     const notices = withText
       .filter(({ truth }) => truth.startsWith('REF:'))
       .map(({ id, text }) => [id, recognizeLicenseText(text)])

@@ -92,7 +92,7 @@ describe('declared words', () => {
   })
 })
 
-describe('what a licence permits', () => {
+describe('what a license permits', () => {
   test.each([
     ['MIT', 'open'],
     ['CC0-1.0', 'open'],
@@ -133,7 +133,7 @@ describe('what a licence permits', () => {
     expect(kindOfExpression('MIT', { allow: ['MIT'], deny: ['MIT'] })).toBe('restricted')
   })
 
-  test('private repositories are served in full, public ones when the licence is open, or there is none and the operator says so', () => {
+  test('private repositories are served in full, public ones when the license is open, or there is none and the operator says so', () => {
     const license = (kind: 'open' | 'restricted' | 'unknown' | 'none') => ({ kind, name: null, source: null })
     expect(isServedInFull(license('restricted'), 'private')).toBe(true)
     expect(isServedInFull(license('open'), 'public')).toBe(true)
@@ -144,7 +144,7 @@ describe('what a licence permits', () => {
   })
 })
 
-describe('names of licence files', () => {
+describe('names of license files', () => {
   test.each([
     'LICENSE',
     'LICENCE',
@@ -184,7 +184,7 @@ describe('names of licence files', () => {
   })
 })
 
-describe('the licence section of a README', () => {
+describe('the license section of a README', () => {
   test.each([
     ['# Tools\n\n## License\n\nMIT\n', 'MIT'],
     ['## License\n\nThis project is licensed under the [MIT License](LICENSE).', 'MIT'],

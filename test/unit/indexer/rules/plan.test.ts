@@ -152,7 +152,7 @@ describe('what may be delivered', () => {
   })
 })
 
-test('of a licence file that is excluded neither the path is told nor the words that point to it', () => {
+test('of a license file that is excluded neither the path is told nor the words that point to it', () => {
   const { plan, skill } = planOf({
     'SKILLSET.md': '---\nlicense: see legal/TERMS.md\nexclude: [legal/]\n---\n',
     'legal/TERMS.md': 'All rights reserved.\n',
