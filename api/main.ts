@@ -123,11 +123,11 @@ async function assembleDeps(
     log,
   }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics },
 ): Promise<Deps> {
-  const { blobs, docs, queue, hosts, local, clock, random } = infra
+  const { blobs, states, queue, hosts, local, clock, random } = infra
   const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (keys === null)
     throw new StartError('the kept sealing keys are damaged: remove the file secrets/keys of the store to have new ones made')
-  const damages = createDamageReports(docs)
+  const damages = createDamageReports(states)
   return {
     hosts,
     snapshots: createSnapshotReader(blobs, {
@@ -135,8 +135,8 @@ async function assembleDeps(
       onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
     }),
     queue,
-    listings: rememberListings(createOwnerListings(docs), clock),
-    uses: createUses(docs, clock),
+    listings: rememberListings(createOwnerListings(states), clock),
+    uses: createUses(states, clock),
     operator,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),

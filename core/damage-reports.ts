@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import type { CommitSha } from './commit-sha.ts'
 import { FAILURE_BACKOFF_SECONDS } from './limits.ts'
-import type { DocStore } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
+import type { StateStore } from './ports/state-store.ts'
 import { damageKey } from './snapshot/store-keys.ts'
 
 /**
  * What readers tell indexers: the snapshot of this commit is not what was written. A job by itself would find its header, and do nothing.
  * The document stays after the repair, so that damage that comes back is repaired less and less often.
  */
-const DamageRecord = z.object({
+const DamageEntry = z.object({
   state: z.enum(['reported', 'settled']),
   at: z.iso.datetime(),
   /** How often it was settled, one soon after the other. */
   repairs: z.int().min(0),
 })
-type DamageRecord = z.infer<typeof DamageRecord>
+type DamageEntry = z.infer<typeof DamageEntry>
 
-export type DamageReport = Pick<DamageRecord, 'repairs'>
+export type DamageReport = Pick<DamageEntry, 'repairs'>
 
 export interface DamageReports {
   /** Leaves the report, unless it was settled so lately that it has to wait. Whether there is something for an indexer to do. */
@@ -31,15 +31,15 @@ export interface DamageReports {
 /** After so long damage has nothing to do with that before. */
 const FORGOTTEN_SECONDS = 24 * 3600
 
-export function createDamageReports(docs: DocStore): DamageReports {
-  async function read(key: string): Promise<{ record: DamageRecord | null; etag: string | null }> {
-    const doc = await docs.read(key)
-    return { record: DamageRecord.safeParse(doc?.value).data ?? null, etag: doc?.etag ?? null }
+export function createDamageReports(states: StateStore): DamageReports {
+  async function read(key: string): Promise<{ record: DamageEntry | null; etag: string | null }> {
+    const stored = await states.read(key)
+    return { record: DamageEntry.safeParse(stored?.value).data ?? null, etag: stored?.etag ?? null }
   }
 
   /** Of those who write at once one does: they say the same. */
-  async function write(key: string, record: DamageRecord, etag: string | null): Promise<void> {
-    await (etag === null ? docs.create(key, record) : docs.replace(key, record, etag))
+  async function write(key: string, record: DamageEntry, etag: string | null): Promise<void> {
+    await (etag === null ? states.create(key, record) : states.replace(key, record, etag))
   }
 
   return {
@@ -65,7 +65,7 @@ export function createDamageReports(docs: DocStore): DamageReports {
   }
 }
 
-function reported(settled: DamageRecord | null, now: Date): DamageRecord | null {
+function reported(settled: DamageEntry | null, now: Date): DamageEntry | null {
   const at = now.toISOString()
   const seconds = settled === null ? Number.POSITIVE_INFINITY : (now.getTime() - Date.parse(settled.at)) / 1000
   if (settled === null || seconds > FORGOTTEN_SECONDS) return { state: 'reported', at, repairs: 0 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { CommitSha } from './commit-sha.ts'
 import { Counts, License, ManifestMetadata } from './contract/shared.ts'
 import { CARD_SKILL_NAMES, OWNER_LISTINGS } from './limits.ts'
-import type { DocStore, JsonValue } from './ports/doc-store.ts'
 import type { HostRepository } from './ports/git-host.ts'
+import type { JsonValue, StateStore } from './ports/state-store.ts'
 import { canonicalJson } from './snapshot/canonical-json.ts'
 import { FolderRow, type SnapshotHeader } from './snapshot/format.ts'
 import { ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
@@ -48,13 +48,13 @@ export interface OwnerListings {
 /** Documents that are read at once. */
 const READS = 16
 
-export function createOwnerListings(docs: DocStore): OwnerListings {
+export function createOwnerListings(states: StateStore): OwnerListings {
   /** Changes a document unless somebody else has since it was read: then that tells more. */
   async function change(ownerId: string, listing: OwnerListing, next: OwnerListing | null): Promise<void> {
     const key = ownerListingKey(ownerId, listing.repositoryId)
-    const stored = await docs.read(key)
+    const stored = await states.read(key)
     if (stored === null || canonicalJson(stored.value) !== canonicalJson(listing)) return
-    await (next === null ? docs.remove(key) : docs.replace(key, next as JsonValue, stored.etag))
+    await (next === null ? states.remove(key) : states.replace(key, next as JsonValue, stored.etag))
   }
 
   return {
@@ -63,20 +63,21 @@ export function createOwnerListings(docs: DocStore): OwnerListings {
       if (ownerId === undefined) return
       const key = ownerListingKey(ownerId, id)
       const listing = describe(indexed)
-      const stored = await docs.read(key)
+      const stored = await states.read(key)
       // Who indexes a repository that was never listed need not be allowed to remove anything.
-      if (listing === null) return stored === null ? undefined : docs.remove(key)
+      if (listing === null) return stored === null ? undefined : states.remove(key)
       // Whoever writes at the same time has read the same host just now, so it does not matter who comes last.
-      if (stored === null) await docs.create(key, listing as JsonValue)
-      else if (canonicalJson(stored.value) !== canonicalJson(listing)) await docs.replace(key, listing as JsonValue, stored.etag)
+      if (stored === null) await states.create(key, listing as JsonValue)
+      else if (canonicalJson(stored.value) !== canonicalJson(listing))
+        await states.replace(key, listing as JsonValue, stored.etag)
     },
 
     async of(ownerId) {
       const listings: OwnerListing[] = []
-      const keys = (await docs.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })).values()
+      const keys = (await states.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })).values()
       const readRest = async () => {
         for (const key of keys) {
-          const listing = OwnerListing.safeParse((await docs.read(key))?.value).data
+          const listing = OwnerListing.safeParse((await states.read(key))?.value).data
           if (listing) listings.push(listing)
         }
       }

@@ -1,5 +1,5 @@
 import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { isPrivateKey, privateShare } from '#core/snapshot/key-class.ts'
 
 /** Two stores as one: what is of private repositories lies in the second, and nothing of it reaches the first. Closing closes both. */
@@ -15,7 +15,7 @@ export function splitBlobs(others: BlobStore, ofPrivate: BlobStore): BlobStore {
 }
 
 /** The same for documents. */
-export function splitDocs(others: DocStore, ofPrivate: DocStore): DocStore {
+export function splitStates(others: StateStore, ofPrivate: StateStore): StateStore {
   const at = (key: string) => (isPrivateKey(key) ? ofPrivate : others)
   return {
     read: async key => at(key).read(key),

@@ -11,15 +11,15 @@ import { openGitHubHost } from './github/host.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
-import { countBlobStore, countDocStore } from './monitoring/counted-stores.ts'
+import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
-import { createDocQueue } from './queue/doc-queue.ts'
+import { createStateQueue } from './queue/state-queue.ts'
 import { type OpenOptions, openStores, type Stores, type TriedBuckets } from './stores.ts'
 import { systemClock } from './system/clock.ts'
 import { systemRandom } from './system/random.ts'
 
 /** What a job reads and writes. */
-export interface JobInfra extends Pick<Stores, 'blobs' | 'docs' | 'database' | 'secret'> {
+export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' | 'secret'> {
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` where there is no git program. */
   local: LocalHost | null
@@ -62,12 +62,12 @@ export async function openInfra(settings: InfraSettings, metrics: Metrics | null
 /** A bucket is paid by the request. A worker that has nothing to do lists its jobs this often. */
 const BUCKET_LOOK_SECONDS = 3
 
-async function openQueue({ docs, database }: JobInfra, { store, leaseSeconds }: InfraSettings): Promise<JobQueue> {
-  if (database === null) return createDocQueue(docs, systemClock, leaseSeconds, store.kind === 's3' ? BUCKET_LOOK_SECONDS : 0)
+async function openQueue({ states, database }: JobInfra, { store, leaseSeconds }: InfraSettings): Promise<JobQueue> {
+  if (database === null) return createStateQueue(states, systemClock, leaseSeconds, store.kind === 's3' ? BUCKET_LOOK_SECONDS : 0)
   const { openBossQueue } = await import('./queue/boss-queue.ts')
   const onWarning = (message: string) => process.emitWarning(message)
   try {
-    return await openBossQueue({ db: { executeSql: database.run }, docs, clock: systemClock, leaseSeconds, onWarning })
+    return await openBossQueue({ db: { executeSql: database.run }, states, clock: systemClock, leaseSeconds, onWarning })
   } catch (cause) {
     const problem = (cause as Error).message.split('\n')[0]
     throw new SettingsError('MOUNTGLASS_DATABASE', `the job queue cannot be opened: ${problem}`, { cause })
@@ -106,11 +106,11 @@ async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null
       closing.push(() => github.close())
       hosts.push(github)
     }
-    const { blobs, docs, database, secret } = store
-    const opened = { blobs, docs, database, hosts, local, secret, handover: JSON.stringify(store.buckets), close }
+    const { blobs, states, database, secret } = store
+    const opened = { blobs, states, database, hosts, local, secret, handover: JSON.stringify(store.buckets), close }
     if (!metrics) return opened
     watchHosts(hosts, metrics)
-    return { ...opened, blobs: countBlobStore(blobs, metrics), docs: countDocStore(docs, metrics) }
+    return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }
   } catch (error) {
     await close()
     throw error

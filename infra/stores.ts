@@ -2,16 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
-import { splitBlobs, splitDocs } from './by-class.ts'
+import { splitBlobs, splitStates } from './by-class.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
-import { openDiskDocStore } from './disk/doc-store.ts'
 import type { Leftovers } from './disk/leftovers.ts'
 import { readOrCreateSecret } from './disk/secret-file.ts'
+import { openDiskStateStore } from './disk/state-store.ts'
 import type { InfraSettings, S3Setting } from './infra-settings.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
-import { createMemoryDocStore } from './memory/doc-store.ts'
+import { createMemoryStateStore } from './memory/state-store.ts'
 import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
@@ -20,7 +20,7 @@ import { systemClock } from './system/clock.ts'
 /** Where everything that lasts lies. */
 export interface Stores {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   /** That of the documents, where they lie in one. */
   database: Database | null
   /** Another process of the same settings may open the same with it. */
@@ -62,8 +62,8 @@ export async function openStores(
   options: OpenOptions = {},
 ): Promise<Stores> {
   if (settings.database === null) return { ...(await openStore(settings, null, options)), database: null }
-  const { database, docs } = await openDatabaseDocs(settings.database, options.connections)
-  const store = await openStore(settings, docs, options).catch(closing(database))
+  const { database, states } = await openDatabaseStates(settings.database, options.connections)
+  const store = await openStore(settings, states, options).catch(closing(database))
   return {
     ...store,
     database,
@@ -74,14 +74,17 @@ export async function openStores(
   }
 }
 
-async function openDatabaseDocs(url: string, connections: number | undefined): Promise<{ database: Database; docs: DocStore }> {
-  const [{ openDatabase, problemOf }, { openPostgresDocStore }] = await Promise.all([
+async function openDatabaseStates(
+  url: string,
+  connections: number | undefined,
+): Promise<{ database: Database; states: StateStore }> {
+  const [{ openDatabase, problemOf }, { openPostgresStateStore }] = await Promise.all([
     import('./postgres/database.ts'),
-    import('./postgres/doc-store.ts'),
+    import('./postgres/state-store.ts'),
   ])
   const database = openDatabase(url, connections)
   try {
-    return { database, docs: await openPostgresDocStore(database) }
+    return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
     await database.close()
     throw new SettingsError('MOUNTGLASS_DATABASE', `the database cannot be used: ${problemOf(cause)}`, { cause })
@@ -90,39 +93,39 @@ async function openDatabaseDocs(url: string, connections: number | undefined): P
 
 type Store = Omit<Stores, 'database'>
 
-/** @param docs in place of the store's own, which then are not opened */
+/** @param states in place of the store's own, which then are not opened */
 async function openStore(
   { store, privateStore }: Pick<InfraSettings, 'store' | 'privateStore'>,
-  docs: DocStore | null,
+  states: StateStore | null,
   { buckets = NOT_TRIED, keepLeftovers = false }: OpenOptions,
 ): Promise<Store> {
   switch (store.kind) {
     case 'memory':
       return await openMemoryStore()
     case 'disk':
-      return await openDiskStore(resolve(store.folder), docs, keepLeftovers)
+      return await openDiskStore(resolve(store.folder), states, keepLeftovers)
     case 's3':
-      return await openS3Store(store, privateStore, docs, buckets)
+      return await openS3Store(store, privateStore, states, buckets)
   }
 }
 
 async function openS3Store(
   setting: S3Setting,
   privateSetting: S3Setting | null,
-  docs: DocStore | null,
+  states: StateStore | null,
   known: TriedBuckets,
 ): Promise<Store> {
-  const stores = await openBucketFor('MOUNTGLASS_STORE', setting, docs, known.store)
+  const stores = await openBucketFor('MOUNTGLASS_STORE', setting, states, known.store)
   const ofPrivate =
     privateSetting &&
-    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, docs, known.privateStore).catch(closing(stores)))
+    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(closing(stores)))
   const folder = temporaryFolder()
   return {
     folder: folder.open,
     leftovers: NO_LEFTOVERS,
     buckets: { store: stores.conditions, privateStore: ofPrivate?.conditions ?? null },
     blobs: ofPrivate ? splitBlobs(stores.blobs, ofPrivate.blobs) : stores.blobs,
-    docs: docs ?? (ofPrivate ? splitDocs(stores.docs, ofPrivate.docs) : stores.docs),
+    states: states ?? (ofPrivate ? splitStates(stores.states, ofPrivate.states) : stores.states),
     async secret() {
       throw new SettingsError('MOUNTGLASS_KEYS', KEYS_MISSING)
     },
@@ -138,12 +141,12 @@ const KEYS_MISSING =
 async function openBucketFor(
   variable: string,
   setting: S3Setting,
-  docs: DocStore | null,
+  states: StateStore | null,
   known: Conditions | null,
 ): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
   try {
-    return docs === null ? await openS3Stores(setting, known) : { ...(await openS3Blobs(setting, known)), docs }
+    return states === null ? await openS3Stores(setting, known) : { ...(await openS3Blobs(setting, known)), states }
   } catch (cause) {
     throw new SettingsError(variable, (cause as Error).message, { cause })
   }
@@ -165,7 +168,7 @@ async function openMemoryStore(): Promise<Store> {
     leftovers: NO_LEFTOVERS,
     buckets: NOT_TRIED,
     blobs: createMemoryBlobStore(systemClock),
-    docs: createMemoryDocStore(),
+    states: createMemoryStateStore(),
     async secret(name, make) {
       const secret = secrets.get(name) ?? make()
       secrets.set(name, secret)
@@ -175,19 +178,19 @@ async function openMemoryStore(): Promise<Store> {
   }
 }
 
-async function openDiskStore(folder: string, others: DocStore | null, keepLeftovers: boolean): Promise<Store> {
+async function openDiskStore(folder: string, others: StateStore | null, keepLeftovers: boolean): Promise<Store> {
   try {
     const blobs = await openDiskBlobStore(folder, { keepLeftovers })
-    const docs = others ?? (await openDiskDocStore(join(folder, 'documents.sqlite')))
+    const states = others ?? (await openDiskStateStore(join(folder, 'documents.sqlite')))
     return {
       folder: async () => folder,
       leftovers: blobs.leftovers,
       buckets: NOT_TRIED,
       blobs,
-      docs,
+      states,
       secret: (name, make) => readOrCreateSecret(join(folder, 'secrets', name), make),
       async close() {
-        if (docs !== others) await docs.close()
+        if (states !== others) await states.close()
         await blobs.close()
       },
     }

@@ -5,7 +5,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { isStopWord } from '#core/search/analyze.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
-import type { ItemRecord } from '#core/search/items-block.ts'
+import type { StoredItem } from '#core/search/items-block.ts'
 import { SEARCH_VERSION } from '#core/snapshot/versions.ts'
 import { countCharacters } from '#core/text.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
@@ -147,7 +147,7 @@ async function readPostings(section: SearchReader, asked: readonly AskedTerm[]):
 async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,
-  records: ReadonlyMap<number, ItemRecord>,
+  records: ReadonlyMap<number, StoredItem>,
   wanted: WantedPassage,
   isSkill: boolean,
 ): Promise<FoundItem> {
@@ -161,7 +161,7 @@ async function readUnit(
   return { kind: 'skill', ...identity, ...(describedOnly && { describedOnly }), files: listings, moreFiles }
 }
 
-function requireRecord(records: ReadonlyMap<number, ItemRecord>, number: number): ItemRecord {
+function requireRecord(records: ReadonlyMap<number, StoredItem>, number: number): StoredItem {
   const record = records.get(number)
   if (!record) throw new RangeError(`item ${number} was not read`)
   return record

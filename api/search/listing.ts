@@ -1,6 +1,6 @@
 import type { Slices } from '#core/concurrency/slices.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
-import type { ItemRecord } from '#core/search/items-block.ts'
+import type { StoredItem } from '#core/search/items-block.ts'
 import type { Loaded } from '../snapshot/cache.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { bestPassage } from './passage/best-passage.ts'
@@ -26,7 +26,7 @@ export interface WantedPassage {
 /** An item with the passage of its text that tells most of what was asked for, else with its own summary. */
 export async function readListing(
   snapshot: Snapshot,
-  { path, title, summary, text }: ItemRecord,
+  { path, title, summary, text }: StoredItem,
   { terms, slices }: WantedPassage,
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }

@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { type BlockIndex, decodeHead, HEAD_BYTES, type SearchHead } from '#core/search/head.ts'
-import { BLOCK_ITEMS, type ItemRecord, openItemsBlock } from '#core/search/items-block.ts'
+import { BLOCK_ITEMS, openItemsBlock, type StoredItem } from '#core/search/items-block.ts'
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { FoundTerm } from '#core/search/terms-block.ts'
 import type { SpellingEntry } from '#core/search/words-block.ts'
@@ -39,7 +39,7 @@ export interface SearchReader {
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
   /** Items by number. */
-  items(numbers: Iterable<number>): Promise<Map<number, ItemRecord>>
+  items(numbers: Iterable<number>): Promise<Map<number, StoredItem>>
 }
 
 export interface DictionaryTerm {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { DocStore, JsonValue } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
 import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
@@ -43,7 +43,7 @@ const WAITING = 5_000
 /** Between two notes: an embedded store holds the whole process while it writes. */
 const PAUSE_MS = 10
 
-export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
+export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
   const noted = new LRUCache<string, string>({ max: REMEMBERED })
   const ids = new LRUCache<string, string>({ max: REMEMBERED_NAMES })
   const hiddenIds = new LRUCache<string, true>({ max: REMEMBERED_NAMES })
@@ -81,13 +81,13 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
     // Of those who note it the first one says since when.
     const since = clock.now().toISOString()
     note(`hidden ${id}`, 'hidden', async () => {
-      await docs.create(hiddenKey({ id, visibility: 'public' }), { since } satisfies HiddenRepository)
+      await states.create(hiddenKey({ id, visibility: 'public' }), { since } satisfies HiddenRepository)
     })
   }
 
   function unhide(id: string): void {
     if (!hiddenIds.delete(id)) return
-    note(`hidden ${id}`, 'shown', () => docs.remove(hiddenKey({ id, visibility: 'public' })))
+    note(`hidden ${id}`, 'shown', () => states.remove(hiddenKey({ id, visibility: 'public' })))
   }
 
   return {
@@ -98,10 +98,10 @@ export function createUses(docs: DocStore, clock: Clock, pauseMs = PAUSE_MS): Us
       ids.set(nameOf(name), id)
       ids.set(nameOf({ host, owner, repository: spelled }), id)
       unhide(id)
-      note(`read ${id} ${commit}`, day, () => writeLater(docs, readMarkKey(repository, commit), { day }, isReadLater))
+      note(`read ${id} ${commit}`, day, () => writeLater(states, readMarkKey(repository, commit), { day }, isReadLater))
       if (ref === null) return
       note(`ref ${id} ${ref}`, `${commit} ${day}`, () => {
-        return writeLater(docs, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt: now.toISOString() }, isSeenLater)
+        return writeLater(states, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt: now.toISOString() }, isSeenLater)
       })
     },
 
@@ -153,14 +153,14 @@ function digestOf(ref: string): string {
 
 /** Writes over what is earlier. Who loses against another writer has nothing to add: it wrote the same just now. */
 async function writeLater<Value extends JsonValue>(
-  docs: DocStore,
+  states: StateStore,
   key: string,
   value: Value,
   isLater: (value: Value, stored: JsonValue) => boolean,
 ): Promise<void> {
-  const stored = await docs.read(key)
-  if (stored === null) await docs.create(key, value)
-  else if (isLater(value, stored.value)) await docs.replace(key, value, stored.etag)
+  const stored = await states.read(key)
+  if (stored === null) await states.create(key, value)
+  else if (isLater(value, stored.value)) await states.replace(key, value, stored.etag)
 }
 
 function isReadLater({ day }: ReadMark, stored: JsonValue): boolean {

@@ -17,7 +17,7 @@ export type QueueMarker = z.infer<typeof QueueMarker>
  * The life of an index job beside its queue marker, as pure transitions over one document.
  * No document: the job waits. After success the document is removed; ready is the existence of the header, never a flag.
  */
-export const JobRecord = z.discriminatedUnion('state', [
+export const JobEntry = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('leased'),
     worker: z.string(),
@@ -44,18 +44,18 @@ export const JobRecord = z.discriminatedUnion('state', [
     crashes: z.int().min(0).default(0),
   }),
 ])
-export type JobRecord = z.infer<typeof JobRecord>
-export type LeasedRecord = Extract<JobRecord, { state: 'leased' }>
-export type FailedRecord = Extract<JobRecord, { state: 'failed' }>
-export type ReleasedRecord = Extract<JobRecord, { state: 'released' }>
+export type JobEntry = z.infer<typeof JobEntry>
+export type LeasedJob = Extract<JobEntry, { state: 'leased' }>
+export type FailedJob = Extract<JobEntry, { state: 'failed' }>
+export type ReleasedJob = Extract<JobEntry, { state: 'released' }>
 
 /** The record after a worker asks for the job: its lease, a failure when too many workers died over it, or `null` while another holds it. */
 export function claim(
-  record: JobRecord | null,
+  record: JobEntry | null,
   worker: string,
   now: Date,
   leaseSeconds: number = LEASE_SECONDS,
-): LeasedRecord | FailedRecord | null {
+): LeasedJob | FailedJob | null {
   const until = after(now, leaseSeconds)
   if (record === null) return { state: 'leased', worker, fence: 1, failures: 0, crashes: 0, until }
   const { fence, failures } = record
@@ -77,32 +77,32 @@ export function claim(
  * When a job may be taken from its worker, by the clock of whoever asks. A worker renews after a third of its lease: who is ahead of it by
  * less than a lease does not take what it is doing.
  */
-export function takeableAt({ until }: LeasedRecord, leaseSeconds: number): Date {
+export function takeableAt({ until }: LeasedJob, leaseSeconds: number): Date {
   return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)
 }
 
-export function renewed(record: LeasedRecord, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedRecord {
+export function renewed(record: LeasedJob, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedJob {
   return { ...record, until: after(now, leaseSeconds) }
 }
 
 /** Deaths that were counted stay counted: who hands a job back says nothing about it. */
-export function released({ fence, failures, crashes }: LeasedRecord): ReleasedRecord {
+export function released({ fence, failures, crashes }: LeasedJob): ReleasedJob {
   return { state: 'released', fence, failures, crashes }
 }
 
 /** The process that ran the job died: the job waits again, and fails with `errorCode` when too many died over it. */
-export function crashed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): ReleasedRecord | FailedRecord {
+export function crashed(record: LeasedJob, errorCode: IndexErrorCode, now: Date): ReleasedJob | FailedJob {
   const crashes = record.crashes + 1
   return crashes >= JOB_CRASHES ? failed(record, errorCode, now) : released({ ...record, crashes })
 }
 
-export function failed(record: LeasedRecord, errorCode: IndexErrorCode, now: Date): FailedRecord {
+export function failed(record: LeasedJob, errorCode: IndexErrorCode, now: Date): FailedJob {
   const failures = record.failures + 1
   const backoffSeconds = Math.min(FAILURE_BACKOFF_SECONDS.max, FAILURE_BACKOFF_SECONDS.first * 2 ** (failures - 1))
   return { state: 'failed', errorCode, fence: record.fence, failures, retryAt: after(now, backoffSeconds) }
 }
 
-export function isRetryDue(record: FailedRecord, now: Date): boolean {
+export function isRetryDue(record: FailedJob, now: Date): boolean {
   return now.getTime() >= Date.parse(record.retryAt)
 }
 

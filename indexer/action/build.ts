@@ -1,8 +1,8 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { keepListed } from '../jobs/list-indexed.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { readHeader } from '../snapshot/read-header.ts'
@@ -34,7 +34,7 @@ export interface Built {
  *
  * @throws Error when the clone cannot be read whole, or the store not written
  */
-export async function build(stores: { blobs: BlobStore; docs: DocStore }, options: BuildOptions): Promise<Built> {
+export async function build(stores: { blobs: BlobStore; states: StateStore }, options: BuildOptions): Promise<Built> {
   const { repository, commit, isDefault, folder } = options
   const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
   const host = await openCheckout(folder, repository)

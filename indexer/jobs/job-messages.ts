@@ -12,11 +12,11 @@ export type FromJobProcess =
   | { type: 'begun'; folder: string }
   | { type: 'ready' }
   | { type: 'stage'; stage: Stage }
-  | { type: 'recorded'; records: readonly MetricRecord[] }
+  | { type: 'recorded'; records: readonly MetricValue[] }
   | { type: 'ended'; end: JobEnd }
 
 /** A call of `Metrics.record` behind the border. */
-export type MetricRecord = readonly [name: MetricName, labels: Record<string, string>, value: number]
+export type MetricValue = readonly [name: MetricName, labels: Record<string, string>, value: number]
 
 /** Errors do not cross the border as they are; what the log writes of them does. */
 interface PackedError {

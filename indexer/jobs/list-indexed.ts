@@ -1,7 +1,7 @@
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 
 /**
@@ -10,10 +10,10 @@ import { readHeader } from '../snapshot/read-header.ts'
  * @throws Error when a store fails; what is listed later, at a visit, is the same
  */
 export async function keepListed(
-  { blobs, docs }: { blobs: BlobStore; docs: DocStore },
+  { blobs, states }: { blobs: BlobStore; states: StateStore },
   { repository, commit, isDefault }: IndexJob,
 ): Promise<void> {
   if (!isDefault || repository.ownerId === undefined) return
   const header = await readHeader(blobs, repository, commit)
-  if (header) await createOwnerListings(docs).keep({ repository, commit, header })
+  if (header) await createOwnerListings(states).keep({ repository, commit, header })
 }

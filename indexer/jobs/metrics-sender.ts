@@ -1,5 +1,5 @@
 import type { Metrics } from '#core/ports/metrics.ts'
-import type { MetricRecord } from './job-messages.ts'
+import type { MetricValue } from './job-messages.ts'
 
 /** Metrics of a process that nobody asks: they are sent to the one that is asked. */
 export interface MetricsSender {
@@ -8,8 +8,8 @@ export interface MetricsSender {
   flush(): void
 }
 
-export function createMetricsSender(send: (records: readonly MetricRecord[]) => void): MetricsSender {
-  let records: MetricRecord[] = []
+export function createMetricsSender(send: (records: readonly MetricValue[]) => void): MetricsSender {
+  let records: MetricValue[] = []
   const tellers: (() => void | Promise<void>)[] = []
   return {
     metrics: {

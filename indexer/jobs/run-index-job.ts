@@ -1,6 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
@@ -9,7 +9,7 @@ import { keepListed } from './list-indexed.ts'
 /** What a job reads and writes. */
 export interface JobDeps {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   hosts: readonly ReadableHost[]
 }
 

@@ -2,9 +2,9 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from '../reuse/last-indexed.ts'
@@ -25,7 +25,7 @@ export interface SnapshotDeps {
   blobs: BlobStore
   hosts: readonly ReadableHost[]
   /** Without it every snapshot is built from scratch. */
-  docs?: DocStore
+  states?: StateStore
 }
 
 export interface BuildOptions {
@@ -40,13 +40,13 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or whatever the store throws
  */
 export async function writeSnapshot(
-  { blobs, docs, hosts }: SnapshotDeps,
+  { blobs, states, hosts }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
 ): Promise<WrittenSnapshot | null> {
   const { repository, commit } = job
-  const damages = docs ? createDamageReports(docs) : null
+  const damages = states ? createDamageReports(states) : null
   // Documents that cannot be read now report no damage; the next visitor does.
   const damage = (await damages?.find(repository, commit).catch(() => null)) ?? null
   const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(() => {}))
@@ -66,9 +66,9 @@ export async function writeSnapshot(
   const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
   try {
     const options = { signal: AbortSignal.any([signal, outOfTime.signal]), ...(onProgress ? { onProgress } : {}) }
-    const last = docs && damage === null ? await readLastIndexed(docs, repository) : null
-    const written = await buildSnapshot({ blobs, docs, host, seconds, isRepair: damage !== null }, job, last, options)
-    if (docs) await writeLastIndexed(docs, repository, commit)
+    const last = states && damage === null ? await readLastIndexed(states, repository) : null
+    const written = await buildSnapshot({ blobs, states, host, seconds, isRepair: damage !== null }, job, last, options)
+    if (states) await writeLastIndexed(states, repository, commit)
     await settle()
     return written
   } finally {
@@ -78,7 +78,7 @@ export async function writeSnapshot(
 
 export interface BuildDeps {
   blobs: BlobStore
-  docs: DocStore | undefined
+  states: StateStore | undefined
   host: ReadableHost
   /** Wall time of all reading. */
   seconds: number
@@ -119,7 +119,7 @@ async function areThere(blobs: BlobStore, repository: HostRepository, { header }
 
 /** @param last the commit to go on from; `null`: from scratch */
 async function build(
-  { blobs, docs, host, seconds, isRepair }: BuildDeps,
+  { blobs, states, host, seconds, isRepair }: BuildDeps,
   { repository, commit }: IndexJob,
   last: CommitSha | null,
   options: BuildOptions,
@@ -135,7 +135,7 @@ async function build(
       return await indexRepository(writer, read(reader), repository, { ...options, search })
     } catch (error) {
       // Should it be what was gone on from that fails the job, then the next try does not.
-      if (docs && earlier && !options.signal.aborted) await forgetLastIndexed(docs, repository)
+      if (states && earlier && !options.signal.aborted) await forgetLastIndexed(states, repository)
       throw error
     } finally {
       await search.close()

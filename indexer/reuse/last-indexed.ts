@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CommitSha } from '#core/commit-sha.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
 
 /**
@@ -10,20 +10,20 @@ import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
  */
 const LastIndexed = z.object({ commit: CommitSha })
 
-export async function readLastIndexed(docs: DocStore, repository: HostRepository): Promise<CommitSha | null> {
-  const stored = await docs.read(lastIndexedKey(repository)).catch(() => null)
+export async function readLastIndexed(states: StateStore, repository: HostRepository): Promise<CommitSha | null> {
+  const stored = await states.read(lastIndexedKey(repository)).catch(() => null)
   return LastIndexed.safeParse(stored?.value).data?.commit ?? null
 }
 
-export async function forgetLastIndexed(docs: DocStore, repository: HostRepository): Promise<void> {
-  await docs.remove(lastIndexedKey(repository)).catch(() => {})
+export async function forgetLastIndexed(states: StateStore, repository: HostRepository): Promise<void> {
+  await states.remove(lastIndexedKey(repository)).catch(() => {})
 }
 
-export async function writeLastIndexed(docs: DocStore, repository: HostRepository, commit: CommitSha): Promise<void> {
+export async function writeLastIndexed(states: StateStore, repository: HostRepository, commit: CommitSha): Promise<void> {
   const key = lastIndexedKey(repository)
   try {
-    const stored = await docs.read(key)
-    await (stored === null ? docs.create(key, { commit }) : docs.replace(key, { commit }, stored.etag))
+    const stored = await states.read(key)
+    await (stored === null ? states.create(key, { commit }) : states.replace(key, { commit }, stored.etag))
   } catch {
     // The snapshot is there: only the next one takes longer.
   }

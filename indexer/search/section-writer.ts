@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Bytes, ByteWriter, textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, encodeHead, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
-import { BLOCK_ITEMS, type ItemRecord, writeItemsBlock } from '#core/search/items-block.ts'
+import { BLOCK_ITEMS, type StoredItem, writeItemsBlock } from '#core/search/items-block.ts'
 import { BLOCK_BYTES, createTermsBlockWriter, isBorder, partsOfTermsBlock } from '#core/search/terms-block.ts'
 import { createWordsBlockWriter, spellingKey, type WordsBlockWriter } from '#core/search/words-block.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
@@ -19,7 +19,7 @@ export interface SectionPlace {
 /** Writes a section from its items and its terms: postings as they come, then what was gathered meanwhile, the head last. */
 export interface SectionWriter {
   /** Takes what is shown of an item; items come in order of their numbers. */
-  addItem(item: ItemRecord): void
+  addItem(item: StoredItem): void
   /** Takes a term; terms come in byte order of their names. Wait for the promise, where there is one. */
   addTerm(postings: TermPostings): Promise<void> | undefined
   /**
@@ -42,7 +42,7 @@ export function createSectionWriter(
   const list = new ByteWriter()
 
   const itemBlocks = createBlockList()
-  let items: ItemRecord[] = []
+  let items: StoredItem[] = []
 
   const termBlocks = createBlockList()
   const terms = createTermsBlockWriter()

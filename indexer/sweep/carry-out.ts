@@ -18,7 +18,7 @@ export async function carryOut(
   plan: RepositoryPlan,
   tally: Tally,
 ): Promise<void> {
-  const { blobs, docs } = stores
+  const { blobs, states } = stores
   const at = keysAt(place)
   // Others count meanwhile: what is awaited is added afterwards.
   await mapFew(plan.headers, async ({ header, reason }) => {
@@ -27,14 +27,14 @@ export async function carryOut(
     tally.bytes += header.sizeBytes
   })
   await mapFew(plan.documents, async key => {
-    await docs.remove(key)
+    await states.remove(key)
     tally.documents++
   })
   const waiting = plan.packs.length === 0 ? plan.unusedPacks : await removePacks(blobs, place, state, plan, tally)
-  if (!isSame(waiting, state.unusedPacks)) await writeUnusedPacks(docs, at.unusedPacks, waiting, state.unusedEtag)
+  if (!isSame(waiting, state.unusedPacks)) await writeUnusedPacks(states, at.unusedPacks, waiting, state.unusedEtag)
   countWaiting(waiting, tally)
   if (plan.forgottenHidden !== null) {
-    await docs.remove(plan.forgottenHidden)
+    await states.remove(plan.forgottenHidden)
     tally.documents++
   }
   tally.keptSnapshots += plan.keptHeaders

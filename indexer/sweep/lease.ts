@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { SWEEP_LEASE_KEY } from '#core/snapshot/store-keys.ts'
 
@@ -17,7 +17,7 @@ export interface HeldLease {
 }
 
 /** Takes the lease; `null` while somebody else sweeps. */
-export async function takeLease(docs: DocStore, clock: Clock): Promise<HeldLease | null> {
+export async function takeLease(states: StateStore, clock: Clock): Promise<HeldLease | null> {
   const id = randomUUID()
   const lost = new AbortController()
   const valueUntil = (milliseconds: number): SweepLease => {
@@ -25,16 +25,16 @@ export async function takeLease(docs: DocStore, clock: Clock): Promise<HeldLease
     return { machine: hostname(), process: process.pid, id, until }
   }
 
-  const stored = await docs.read(SWEEP_LEASE_KEY)
+  const stored = await states.read(SWEEP_LEASE_KEY)
   const before = SweepLease.safeParse(stored?.value).data
   if (before && Date.parse(before.until) > clock.now().getTime() && !isDead(before)) return null
   const lease = valueUntil(LEASE_SECONDS * 1000)
-  const taken = stored ? await docs.replace(SWEEP_LEASE_KEY, lease, stored.etag) : await docs.create(SWEEP_LEASE_KEY, lease)
+  const taken = stored ? await states.replace(SWEEP_LEASE_KEY, lease, stored.etag) : await states.create(SWEEP_LEASE_KEY, lease)
   if (taken.status === 'conflict') return null
 
   let { etag } = taken
   const write = async (milliseconds: number) => {
-    const written = await docs.replace(SWEEP_LEASE_KEY, valueUntil(milliseconds), etag)
+    const written = await states.replace(SWEEP_LEASE_KEY, valueUntil(milliseconds), etag)
     if (written.status === 'written') etag = written.etag
     else lost.abort(new Error('another sweep has begun'))
   }

@@ -13,14 +13,14 @@ const HOUR_MS = 3_600_000
 
 /** Takes off the listings of owners what is no longer indexed, or was hidden long ago. Without `remove`, what would go now is counted. */
 export async function sweepListings(
-  { blobs, docs }: Stores,
+  { blobs, states }: Stores,
   now: Date,
   { remove, signal }: { remove: boolean; signal: AbortSignal },
   tally: Tally,
 ): Promise<void> {
-  await forEachOf(keysOf(docs, OWNERS_PREFIX), AT_ONCE, async key => {
+  await forEachOf(keysOf(states, OWNERS_PREFIX), AT_ONCE, async key => {
     signal.throwIfAborted()
-    const stored = await docs.read(key)
+    const stored = await states.read(key)
     if (stored === null) return
     const listed = Listed.safeParse(stored.value).data
     const header = listed && listedHeaderKey(key, listed.commit)
@@ -29,8 +29,8 @@ export async function sweepListings(
     const isHidden = listed?.hiddenSince !== undefined && Date.parse(listed.hiddenSince) < now.getTime() - HIDDEN_HOURS * HOUR_MS
     if (header !== undefined && !isHidden && (await isObject(blobs, header))) return
     // Documents are removed without a condition, since buckets know none: what is written behind this look is written again at the next visit.
-    if ((await docs.read(key))?.etag !== stored.etag) return
-    if (remove) await docs.remove(key)
+    if ((await states.read(key))?.etag !== stored.etag) return
+    if (remove) await states.remove(key)
     tally.documents++
   })
 }

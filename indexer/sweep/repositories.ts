@@ -1,10 +1,10 @@
 import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { type KeyPart, REPOSITORY_CLASSES, REPOSITORY_PREFIXES, splitKey } from '#core/snapshot/store-keys.ts'
 
 export interface Stores {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
 }
 
 /** Everything that is stored of one repository, as keys tell it. */
@@ -28,12 +28,12 @@ const PAGE_KEYS = 1_000
  *
  * A repository's headers are listed before its packs, and what stands beside a header is written after it.
  */
-export async function* storedRepositories({ blobs, docs }: Stores): AsyncGenerator<StoredRepository> {
+export async function* storedRepositories({ blobs, states }: Stores): AsyncGenerator<StoredRepository> {
   const { objects, ...documents } = REPOSITORY_PREFIXES
   for (const visibility of REPOSITORY_CLASSES) {
     yield* joined([
       byRepository(keysOf(blobs, `${objects}${visibility}/`)),
-      ...Object.values(documents).map(prefix => byRepository(keysOf(docs, `${prefix}${visibility}/`))),
+      ...Object.values(documents).map(prefix => byRepository(keysOf(states, `${prefix}${visibility}/`))),
     ])
   }
 }

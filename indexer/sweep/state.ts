@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { mapFew } from '#core/concurrency/map-few.ts'
 import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
-import { JobRecord } from '#core/snapshot/index-state.ts'
+import { JobEntry } from '#core/snapshot/index-state.ts'
 import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
 import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 import type { StoredRepository, Stores } from './repositories.ts'
@@ -39,29 +39,29 @@ export async function readState(
   now: Date,
   days: number,
 ): Promise<RepositoryState & { unusedEtag: string | null }> {
-  const { blobs, docs } = stores
+  const { blobs, states } = stores
   const at = keysAt(place)
   const keysOf = (kind: string) => found.filter(({ part }) => part.kind === kind).map(({ key }) => key)
-  const hidden = keysOf('hidden').length > 0 ? await readHidden(docs, at.hidden) : null
+  const hidden = keysOf('hidden').length > 0 ? await readHidden(states, at.hidden) : null
 
   const named = found.flatMap(({ part }) => (part.kind === 'header' ? [part.snapshot] : []))
   const headers = (await mapFew(named, name => readStoredHeader(blobs, place, name))).filter(header => header !== null)
   const readHeaders = await mapFew(headers, async (header): Promise<StoredHeader> => {
     const keptDays = isOlderVersion(header.name.versions) ? Math.min(days, OLD_VERSION_DAYS) : days
     const isYoung = header.createdAt.getTime() >= now.getTime() - keptDays * DAY_MS
-    return { ...header, readUntil: isYoung && hidden === null ? null : await readUntil(docs, at.readMark(header.name)) }
+    return { ...header, readUntil: isYoung && hidden === null ? null : await readUntil(states, at.readMark(header.name)) }
   })
 
   const packs = new Set(found.flatMap(({ part }) => (part.kind === 'pack' ? [part.name] : [])))
-  const unused = keysOf('unusedPacks').length > 0 ? await readUnusedPacks(docs, at.unusedPacks) : NOTHING_UNUSED
+  const unused = keysOf('unusedPacks').length > 0 ? await readUnusedPacks(states, at.unusedPacks) : NOTHING_UNUSED
   return {
     headers: readHeaders,
     beside: await readBeside(stores, place, found, new Set(headers.map(({ name }) => nameOf(name)))),
     refs: await mapFew(keysOf('ref'), async key => ({
       key,
-      seen: SeenRef.safeParse((await docs.read(key))?.value).data ?? null,
+      seen: SeenRef.safeParse((await states.read(key))?.value).data ?? null,
     })),
-    jobs: await readJobs(docs, place, found),
+    jobs: await readJobs(states, place, found),
     packs,
     missingPacks: await findMissing(blobs, place, headers, packs),
     unusedPacks: unused.packs,
@@ -103,13 +103,13 @@ async function contentOf(bytes: Uint8Array, place: string, { commit, versions }:
   }
 }
 
-async function readUntil(docs: DocStore, key: string): Promise<Date | null> {
-  const mark = ReadMark.safeParse((await docs.read(key))?.value).data
+async function readUntil(states: StateStore, key: string): Promise<Date | null> {
+  const mark = ReadMark.safeParse((await states.read(key))?.value).data
   return mark === undefined ? null : new Date(Date.parse(mark.day) + DAY_MS)
 }
 
-async function readHidden(docs: DocStore, key: string): Promise<RepositoryState['hidden']> {
-  const stored = await docs.read(key)
+async function readHidden(states: StateStore, key: string): Promise<RepositoryState['hidden']> {
+  const stored = await states.read(key)
   if (stored === null) return null
   const hidden = HiddenRepository.safeParse(stored.value).data
   return { key, since: hidden === undefined ? null : new Date(hidden.since) }
@@ -118,7 +118,7 @@ async function readHidden(docs: DocStore, key: string): Promise<RepositoryState[
 const LastCommit = z.object({ commit: z.string().regex(/^[0-9a-f]{40}$/) })
 
 async function readBeside(
-  { blobs, docs }: Stores,
+  { blobs, states }: Stores,
   place: string,
   found: StoredRepository['found'],
   headers: ReadonlySet<string>,
@@ -126,7 +126,7 @@ async function readBeside(
   const all = await mapFew(found, async ({ key, part }): Promise<StandingBeside | null> => {
     if (part.kind === 'readMark' || part.kind === 'damage') return { key, snapshot: part.snapshot }
     if (part.kind !== 'last') return null
-    const last = LastCommit.safeParse((await docs.read(key))?.value).data
+    const last = LastCommit.safeParse((await states.read(key))?.value).data
     if (last === undefined && isLaterVersion(part.versions)) return null
     return { key, snapshot: last ? { commit: last.commit, versions: part.versions } : null }
   })
@@ -139,12 +139,12 @@ async function readBeside(
   return standing.filter((_, index) => !stay[index])
 }
 
-async function readJobs(docs: DocStore, place: string, found: StoredRepository['found']): Promise<StoredJob[]> {
+async function readJobs(states: StateStore, place: string, found: StoredRepository['found']): Promise<StoredJob[]> {
   const jobs = await mapFew(found, async ({ key, part }): Promise<StoredJob | null> => {
     if (part.kind !== 'job') return null
-    const record = JobRecord.safeParse((await docs.read(key))?.value).data ?? null
+    const record = JobEntry.safeParse((await states.read(key))?.value).data ?? null
     if (record === null && isLaterVersion(part.snapshot.versions)) return null
-    return { key, record, isQueued: (await docs.read(keysAt(place).queueMarker(part.snapshot))) !== null }
+    return { key, record, isQueued: (await states.read(keysAt(place).queueMarker(part.snapshot))) !== null }
   })
   return jobs.filter(job => job !== null)
 }

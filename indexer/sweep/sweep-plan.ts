@@ -1,5 +1,5 @@
 import { HIDDEN_HOURS, OLD_VERSION_DAYS, UNUSED_PACK_HOURS } from '#core/limits.ts'
-import type { JobRecord } from '#core/snapshot/index-state.ts'
+import type { JobEntry } from '#core/snapshot/index-state.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
 import { type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 
@@ -41,7 +41,7 @@ export interface StandingBeside {
 
 export interface StoredJob {
   key: string
-  record: JobRecord | null
+  record: JobEntry | null
   /** A marker says that the job waits or runs. */
   isQueued: boolean
 }

@@ -33,7 +33,7 @@ const FAILURES = 10
  * @throws SweepBusyError; the reason of `signal`; whatever a store throws again and again
  */
 export async function sweepStore(stores: Stores, clock: Clock, options: SweepOptions): Promise<Tally> {
-  const lease = options.remove ? await takeLease(stores.docs, clock) : null
+  const lease = options.remove ? await takeLease(stores.states, clock) : null
   if (options.remove && lease === null) throw new SweepBusyError('another sweep of this store is running')
   try {
     const signal = lease === null ? options.signal : AbortSignal.any([options.signal, lease.lost])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { UnusedPacks } from './sweep-plan.ts'
 
 /** The document of a repository's unused packs. */
@@ -9,8 +9,8 @@ const UnusedPacksDocument = z.object({
 type UnusedPacksDocument = z.infer<typeof UnusedPacksDocument>
 
 /** What a damaged document said is found again. */
-export async function readUnusedPacks(docs: DocStore, key: string): Promise<{ packs: UnusedPacks; etag: string | null }> {
-  const stored = await docs.read(key)
+export async function readUnusedPacks(states: StateStore, key: string): Promise<{ packs: UnusedPacks; etag: string | null }> {
+  const stored = await states.read(key)
   const { packs } = UnusedPacksDocument.safeParse(stored?.value).data ?? { packs: {} }
   return {
     packs: new Map(
@@ -21,12 +21,12 @@ export async function readUnusedPacks(docs: DocStore, key: string): Promise<{ pa
 }
 
 /** Writes what is unused, unless somebody else did since it was read: then that is as good. */
-export async function writeUnusedPacks(docs: DocStore, key: string, packs: UnusedPacks, etag: string | null): Promise<void> {
-  if (packs.size === 0) return etag === null ? undefined : docs.remove(key)
+export async function writeUnusedPacks(states: StateStore, key: string, packs: UnusedPacks, etag: string | null): Promise<void> {
+  if (packs.size === 0) return etag === null ? undefined : states.remove(key)
   const value: UnusedPacksDocument = {
     packs: Object.fromEntries(
       [...packs].map(([name, { since, sizeBytes }]) => [name, { since: since.toISOString(), sizeBytes }]),
     ),
   }
-  await (etag === null ? docs.create(key, value) : docs.replace(key, value, etag))
+  await (etag === null ? states.create(key, value) : states.replace(key, value, etag))
 }

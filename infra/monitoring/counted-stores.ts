@@ -1,6 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 
 /** The store, with its requests counted: how many, how long, how many bytes. */
 export function countBlobStore(blobs: BlobStore, metrics: Metrics): BlobStore {
@@ -28,15 +28,15 @@ export function countBlobStore(blobs: BlobStore, metrics: Metrics): BlobStore {
 }
 
 /** Likewise. */
-export function countDocStore(docs: DocStore, metrics: Metrics): DocStore {
+export function countStateStore(states: StateStore, metrics: Metrics): StateStore {
   const count = createCounts('documents', metrics)
   return {
-    read: count('read', key => docs.read(key)),
-    create: count('create', (key, value) => docs.create(key, value)),
-    replace: count('replace', (key, value, etag) => docs.replace(key, value, etag)),
-    remove: count('remove', key => docs.remove(key)),
-    list: count('list', (prefix, options) => docs.list(prefix, options)),
-    close: () => docs.close(),
+    read: count('read', key => states.read(key)),
+    create: count('create', (key, value) => states.create(key, value)),
+    replace: count('replace', (key, value, etag) => states.replace(key, value, etag)),
+    remove: count('remove', key => states.remove(key)),
+    list: count('list', (prefix, options) => states.list(prefix, options)),
+    close: () => states.close(),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 
 /** Whether a process can do its work now. */
 export interface Readiness {
@@ -17,11 +17,11 @@ const FRESH_MILLISECONDS = 1_000
 const FORGOTTEN_MILLISECONDS = 2_000
 
 /** Ready is who can read its stores. */
-export function createReadiness({ blobs, docs }: { blobs: BlobStore; docs: DocStore }): Readiness {
+export function createReadiness({ blobs, states }: { blobs: BlobStore; states: StateStore }): Readiness {
   let asked: { answer: Promise<unknown>; until: number } | null = null
   let isEnding = false
 
-  const probe = async () => Promise.all([blobs.list('probe/', { limit: 1 }), docs.read('probe')])
+  const probe = async () => Promise.all([blobs.list('probe/', { limit: 1 }), states.read('probe')])
 
   /** However many ask, the stores are asked once at a time. */
   function ask(): Promise<unknown> {

@@ -1,17 +1,17 @@
 import { type ConstructorOptions, type Job, PgBoss } from 'pg-boss'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
 import { jobKey, queueName } from '#core/snapshot/store-keys.ts'
-import { createJobRecords, markerOf } from './job-records.ts'
+import { createJobEntries, markerOf } from './job-entries.ts'
 
 export interface BossQueueOptions {
   /** Runs the statements of pg-boss. Several in one text are run as one. */
   db: NonNullable<ConstructorOptions['db']>
   /** Where leases and failures are kept. */
-  docs: DocStore
+  states: StateStore
   clock: Clock
   /** Is told what goes wrong in the background. */
   onWarning(message: string): void
@@ -57,13 +57,13 @@ const DELIVERIES = 2_147_483_647
  */
 export async function openBossQueue({
   db,
-  docs,
+  states,
   clock,
   leaseSeconds = LEASE_SECONDS,
   ...options
 }: BossQueueOptions): Promise<JobQueue> {
   const queue = queueName()
-  const records = createJobRecords(docs, clock, leaseSeconds)
+  const records = createJobEntries(states, clock, leaseSeconds)
   // Delivered sooner, nobody could take it yet.
   const silentSeconds = Math.ceil(leaseSeconds * (1 + LEASE_MARGIN))
   const jobOptions = { heartbeatSeconds: Math.max(HEARTBEAT_SECONDS.min, silentSeconds), retryLimit: DELIVERIES }

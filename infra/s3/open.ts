@@ -1,15 +1,15 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { openBucket, type S3Settings } from './bucket.ts'
-import { createS3DocStore } from './doc-store.ts'
 import { type Conditions, probeConditions } from './probe.ts'
+import { createS3StateStore } from './state-store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Both stores of one bucket. Their keys do not meet: documents begin with `ctl/`. */
 export interface S3Stores {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   /** What the server does with conditions: another process need not try it again. */
   conditions: Conditions
   close(): Promise<void>
@@ -28,7 +28,7 @@ export async function openS3Stores(settings: S3Settings, known: Conditions | nul
     if (!createsOnly || replaces === null) throw new Error(`${name(settings)} ${LOSES_DOCUMENTS}`)
     return {
       blobs: createS3BlobStore(bucket, { createsOnly }),
-      docs: createS3DocStore(bucket, replaces),
+      states: createS3StateStore(bucket, replaces),
       conditions,
       close: async () => bucket.close(),
     }
@@ -36,7 +36,7 @@ export async function openS3Stores(settings: S3Settings, known: Conditions | nul
 }
 
 /** The same for blobs alone: whoever writes to one key says the same, so a server that knows no conditions will do. */
-export async function openS3Blobs(settings: S3Settings, known: Conditions | null = null): Promise<Omit<S3Stores, 'docs'>> {
+export async function openS3Blobs(settings: S3Settings, known: Conditions | null = null): Promise<Omit<S3Stores, 'states'>> {
   return await openIn(settings, async bucket => {
     const conditions = known ?? (await probeConditions(bucket))
     return { blobs: createS3BlobStore(bucket, conditions), conditions, close: async () => bucket.close() }

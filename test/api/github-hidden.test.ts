@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
@@ -87,7 +87,7 @@ async function start(tokenOf: (github: FakeGitHub) => string): Promise<void> {
     { 'acme/shown': FILES },
     {
       blobs: recordedStore<BlobStore>(createMemoryBlobStore(systemClock), storeCalls),
-      docs: recordedStore<DocStore>(createMemoryDocStore(), storeCalls),
+      states: recordedStore<StateStore>(createMemoryStateStore(), storeCalls),
       github: { withToken: true, tokenOf },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import type { FakeGitHub } from '#test/support/fake-github/server.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -24,7 +24,7 @@ function start(tokenOf?: (github: FakeGitHub) => string): Promise<TestApp> {
     { 'acme/tools': FILES, 'acme/empty': {} },
     {
       blobs: createMemoryBlobStore(systemClock),
-      docs: createMemoryDocStore(),
+      states: createMemoryStateStore(),
       github: { withToken: true, ...(tokenOf ? { tokenOf } : {}) },
     },
   )

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { recordedStore } from '#test/support/recorded-store.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
     { 'acme/tools': FILES, 'acme/empty': {} },
     {
       blobs: recordedStore<BlobStore>(createMemoryBlobStore(systemClock), storeCalls),
-      docs: recordedStore<DocStore>(createMemoryDocStore(), storeCalls),
+      states: recordedStore<StateStore>(createMemoryStateStore(), storeCalls),
       github: { withToken: true },
     },
   )

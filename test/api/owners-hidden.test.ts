@@ -92,7 +92,7 @@ describe('the listing of what the host does not show', () => {
     const { id } = await app.github.shown('acme', 'kit')
     await app.deps.uses.written()
     const key = hiddenKey({ id: `gh-${id}`, visibility: 'public' })
-    expect((await app.docs.read(key))?.value).toEqual({ since: expect.stringContaining(since) })
+    expect((await app.states.read(key))?.value).toEqual({ since: expect.stringContaining(since) })
 
     app.advanceClock(47 * HOUR)
     expect((await names()).indexed).toEqual(['tools'])
@@ -151,7 +151,7 @@ describe('the listing of what the host does not show', () => {
     await addMany(150)
     for (let number = 1; number <= 150; number++) {
       const { id, ownerId = '' } = await described(`many-${number}`)
-      await app.docs.create(ownerListingKey(ownerId, id), {
+      await app.states.create(ownerListingKey(ownerId, id), {
         repositoryId: id,
         name: `many-${number}`,
         commit: app.commitOf('acme/plain'),

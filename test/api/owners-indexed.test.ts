@@ -6,8 +6,8 @@ import { rememberListings } from '#api/cards/list-on-visit.ts'
 import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { indexAddress } from '#indexer/commands/index-address.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { FILES, ownerPages, type Page, skills } from './support/owner-pages.ts'
@@ -98,9 +98,9 @@ describe('what is indexed', () => {
     const env = { ...app.github.settings(), MOUNTGLASS_LOCAL_REPOSITORIES: app.repositories.root }
     const { ownerId = '' } = await described('kit')
     const listed = async () => {
-      const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
-      const found = (await createOwnerListings(docs).of(ownerId)).map(({ name }) => name)
-      await docs.close()
+      const states = await openDiskStateStore(join(folder, 'documents.sqlite'))
+      const found = (await createOwnerListings(states).of(ownerId)).map(({ name }) => name)
+      await states.close()
       return found
     }
     const index = (address: string) => indexAddress(address, { store: `disk:${folder}` }, env)
@@ -124,15 +124,15 @@ describe('what is indexed', () => {
 
 describe('what is listed of an account', () => {
   test('is read once for many visitors and pages, and seen a minute later when another process has written it', async () => {
-    const docs = createMemoryDocStore()
+    const states = createMemoryStateStore()
     const lists: string[] = []
     const counted = await testApp(FILES, {
       github: { withToken: true },
-      docs: {
-        ...docs,
+      states: {
+        ...states,
         list(prefix, options) {
           if (prefix.startsWith('ctl/owner/')) lists.push(prefix)
-          return docs.list(prefix, options)
+          return states.list(prefix, options)
         },
       },
     })
@@ -157,7 +157,7 @@ describe('what is listed of an account', () => {
 
   test('and was changed while it was read is read again', async () => {
     const clock = handClock()
-    const store = createOwnerListings(createMemoryDocStore())
+    const store = createOwnerListings(createMemoryStateStore())
     let slow: Promise<void> = Promise.resolve()
     const listings = rememberListings(
       {

@@ -73,12 +73,12 @@ test('many readers of one shard make one read, and what was read is not read aga
 })
 
 test('a crowd that comes first reads as one visitor does: every range once', async () => {
-  const { blobs, docs, close } = await openTestStores(systemClock)
+  const { blobs, states, close } = await openTestStores(systemClock)
   const words = Array.from({ length: 300 }, (_, at) => `word-${at}`)
   const pages = Array.from({ length: 150 }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\n${words.slice(at).join(' ')}\n`])
   const app = await testApp(
     { 'acme/handbook': { LICENSE: MIT, 'skills/pdf/SKILL.md': skillText('pdf'), ...Object.fromEntries(pages) } },
-    { blobs, docs },
+    { blobs, states },
   )
   try {
     await app.open('/local/acme/handbook')
@@ -113,7 +113,7 @@ test('a crowd that comes first reads as one visitor does: every range once', asy
         return blobs.readRange(key, offset, length)
       },
     }
-    const cold = await testApp({}, { blobs: watched, docs, deps: deps => ({ ...deps, hosts: app.deps.hosts }) })
+    const cold = await testApp({}, { blobs: watched, states, deps: deps => ({ ...deps, hosts: app.deps.hosts }) })
     const answers = await Promise.all(Array.from({ length: visitors }, () => cold.get(url)))
     await cold.close()
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1)

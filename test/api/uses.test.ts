@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createUses } from '#api/snapshot/uses.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { readMarkKey } from '#core/snapshot/store-keys.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -11,10 +11,13 @@ const SKILL = { 'package.json': '{"license":"MIT"}', 'skills/a/SKILL.md': '---\n
 const DAY = 86_400
 
 /** What is noted, in the order of its keys: of a repository, its snapshots, its refs, and that it is hidden. */
-async function notes(docs: DocStore): Promise<[what: string, value: unknown][]> {
-  const keys = await docs.list('ctl/kept/')
+async function notes(states: StateStore): Promise<[what: string, value: unknown][]> {
+  const keys = await states.list('ctl/kept/')
   return Promise.all(
-    keys.map(async key => [/^ctl\/kept\/pub\/[0-9a-f]{3}\/[^/]+\/([a-z]+)/.exec(key)?.[1] ?? key, (await docs.read(key))?.value]),
+    keys.map(async key => [
+      /^ctl\/kept\/pub\/[0-9a-f]{3}\/[^/]+\/([a-z]+)/.exec(key)?.[1] ?? key,
+      (await states.read(key))?.value,
+    ]),
   )
 }
 
@@ -28,7 +31,7 @@ describe('what visitors open', () => {
 
   const noted = async () => {
     await app.deps.uses.written()
-    return notes(app.docs)
+    return notes(app.states)
   }
   const ask = (address: string) => app.get(`/api/v1/mounts${address}`)
   const today = () => app.deps.clock.now().toISOString().slice(0, 10)
@@ -62,11 +65,11 @@ describe('what visitors open', () => {
   test('is not written twice a day, and again on the next day and when the ref has moved', async () => {
     await app.open('/gh/acme/tools')
     await ask('/gh/acme/tools')
-    const [before, key] = [await noted(), (await app.docs.list('ctl/kept/'))[0] ?? '']
-    const etag = (await app.docs.read(key))?.etag
+    const [before, key] = [await noted(), (await app.states.list('ctl/kept/'))[0] ?? '']
+    const etag = (await app.states.read(key))?.etag
     for (let times = 0; times < 3; times++) await ask('/gh/acme/tools')
     expect(await noted()).toEqual(before)
-    expect((await app.docs.read(key))?.etag).toBe(etag)
+    expect((await app.states.read(key))?.etag).toBe(etag)
 
     app.advanceClock(DAY)
     await ask('/gh/acme/tools')
@@ -86,14 +89,14 @@ describe('what visitors open', () => {
     await ask('/gh/acme/tools')
     const before = await noted()
     const earlier = { now: () => new Date(app.deps.clock.now().getTime() - DAY * 1000) }
-    const other = createUses(app.docs, earlier, 0)
+    const other = createUses(app.states, earlier, 0)
     const host = app.deps.hosts.find(({ segment }) => segment === 'gh')
     const repository = await host?.repository('acme', 'tools')
     if (repository?.status !== 'ok') throw new Error('no repository')
     const name = { host: 'gh', owner: 'acme', repository: 'tools' }
     other.opened({ name, repository: repository.value, commit: app.commitOf('acme/tools'), ref: 'main' })
     await other.written()
-    expect(await notes(app.docs)).toEqual(before)
+    expect(await notes(app.states)).toEqual(before)
   })
 
   test('is noted as hidden when the host shows it no more, and as shown when it comes back', async () => {
@@ -135,44 +138,44 @@ describe('notes', () => {
   const use = { name: { host: 'test', owner: 'acme', repository: 'tools-1' }, repository, commit, ref: null }
 
   test('that a store does not take are made at a later use', async () => {
-    const docs = createMemoryDocStore()
+    const states = createMemoryStateStore()
     let broken = true
     const uses = createUses(
-      { ...docs, create: (key, value) => (broken ? Promise.reject(new Error('no store')) : docs.create(key, value)) },
+      { ...states, create: (key, value) => (broken ? Promise.reject(new Error('no store')) : states.create(key, value)) },
       handClock(),
       0,
     )
     uses.opened(use)
     await uses.written()
-    expect(await docs.list('')).toEqual([])
+    expect(await states.list('')).toEqual([])
     broken = false
     uses.opened(use)
     await uses.written()
-    expect(await docs.list('')).toEqual([readMarkKey(repository, commit)])
+    expect(await states.list('')).toEqual([readMarkKey(repository, commit)])
   })
 
   test('that a damaged document stands for are written over', async () => {
-    const docs = createMemoryDocStore()
-    await docs.create(readMarkKey(repository, commit), { day: 'yesterday' })
-    const uses = createUses(docs, handClock('2026-03-01T12:00:00.000Z'), 0)
+    const states = createMemoryStateStore()
+    await states.create(readMarkKey(repository, commit), { day: 'yesterday' })
+    const uses = createUses(states, handClock('2026-03-01T12:00:00.000Z'), 0)
     uses.opened(use)
     await uses.written()
-    expect((await docs.read(readMarkKey(repository, commit)))?.value).toEqual({ day: '2026-03-01' })
+    expect((await states.read(readMarkKey(repository, commit)))?.value).toEqual({ day: '2026-03-01' })
   })
 
   test('that wait are bounded, and dropped when the process ends', async () => {
-    const docs = createMemoryDocStore()
-    const uses = createUses(docs, handClock(), 0)
+    const states = createMemoryStateStore()
+    const uses = createUses(states, handClock(), 0)
     for (let number = 0; number < 6_000; number++) uses.opened({ ...use, commit: jobOf(number).commit })
     await uses.written()
     // The first is being written while the others wait.
-    expect((await docs.list('')).length).toBe(5_001)
+    expect((await states.list('')).length).toBe(5_001)
     for (let number = 6_000; number < 6_100; number++) uses.opened({ ...use, commit: jobOf(number).commit })
     await uses.close()
-    const left = (await docs.list('')).length
+    const left = (await states.list('')).length
     uses.opened({ ...use, commit: jobOf(9_999).commit })
     await uses.written()
-    expect((await docs.list('')).length).toBe(left)
+    expect((await states.list('')).length).toBe(left)
     expect(left).toBeLessThan(5_101)
   })
 })

@@ -1,9 +1,9 @@
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { openBossQueue } from '#infra/queue/boss-queue.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { createDatabase, startOwnPostgres } from '#test/support/servers/postgres.ts'
 import { jobOf } from '#test/support/store-values.ts'
@@ -19,29 +19,29 @@ export async function measureDatabase(): Promise<void> {
   try {
     const { url } = await createDatabase(server.url)
     const database = openDatabase(url)
-    const docs = await openPostgresDocStore(database)
+    const states = await openPostgresStateStore(database)
     try {
-      printTable('Documents in PostgreSQL (a second)', [await measureDocs(docs)])
-      const boss = await openBossQueue({ db: { executeSql: database.run }, docs, clock: systemClock, onWarning() {} })
+      printTable('Documents in PostgreSQL (a second)', [await measureDocs(states)])
+      const boss = await openBossQueue({ db: { executeSql: database.run }, states, clock: systemClock, onWarning() {} })
       printTable(`${JOBS} jobs, ${CALLERS} at once (a second; a look in milliseconds)`, [
         { queue: 'pg-boss', ...(await measureQueue(boss)) },
-        { queue: 'documents in PostgreSQL', ...(await measureQueue(createDocQueue(docs, systemClock))) },
+        { queue: 'documents in PostgreSQL', ...(await measureQueue(createStateQueue(states, systemClock))) },
       ])
       await boss.close()
     } finally {
-      await docs.close()
+      await states.close()
     }
   } finally {
     await server.remove()
   }
 }
 
-async function measureDocs(docs: DocStore): Promise<Record<string, number>> {
-  for (let index = 0; index < 64; index++) await docs.create(`doc/${index}`, 0)
-  const read = (index: number) => docs.read(`doc/${index}`)
+async function measureDocs(states: StateStore): Promise<Record<string, number>> {
+  for (let index = 0; index < 64; index++) await states.create(`doc/${index}`, 0)
+  const read = (index: number) => states.read(`doc/${index}`)
   const swap = (index: number) => async () => {
     const doc = await read(index)
-    return docs.replace(`doc/${index}`, Number(doc?.value) + 1, doc?.etag ?? '')
+    return states.replace(`doc/${index}`, Number(doc?.value) + 1, doc?.etag ?? '')
   }
   return {
     'reads, 1 caller': await rate(1, () => read(0)),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openSource } from '#test/eval/items.ts'
 import { type Cost, costOf, type Run, timed } from './cost.ts'
 import { commitFiles, gitFolderOf, otherWords } from './repositories.ts'
@@ -42,7 +42,7 @@ export async function job({ root, owner, name, store, itemsFile }: Subject): Pro
     await blobs.close()
   }
   const prepare = async () => {
-    const deps = { blobs: await openDiskBlobStore(`${store}-job-${behind++}`), docs: createMemoryDocStore(), hosts: [host] }
+    const deps = { blobs: await openDiskBlobStore(`${store}-job-${behind++}`), states: createMemoryStateStore(), hosts: [host] }
     await writeSnapshot(deps, { repository, commit }, signal)
     return deps
   }

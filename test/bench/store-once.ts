@@ -27,7 +27,7 @@ const RECORDS_UNDER_WAY = 16
 let startedAt = performance.now()
 let usedBytes: number
 if (mode === 'commit') {
-  const deps = { blobs: uploads.blobs, docs: stores.docs, hosts: [source.host] }
+  const deps = { blobs: uploads.blobs, states: stores.states, hosts: [source.host] }
   const written = await writeSnapshot(deps, source, new AbortController().signal)
   if (written === null) throw new Error('the commit is there already')
   usedBytes = written.header.usedBytes

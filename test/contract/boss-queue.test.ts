@@ -4,7 +4,7 @@ import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES } from '#core/limits.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { jobKey } from '#core/snapshot/store-keys.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { openBossDatabase, SILENT_SECONDS, type Through, taken } from '#test/support/queue-drivers.ts'
@@ -18,9 +18,9 @@ const NOTICED_SECONDS = SILENT_SECONDS + NOTICE_SECONDS + 1
 
 async function openQueue(url: string, onWarning: (message: string) => void = () => {}): Promise<JobQueue> {
   const database = openDatabase(url)
-  const docs = await openPostgresDocStore(database)
-  onTestFinished(() => docs.close())
-  const queue = await openBossQueue({ db: { executeSql: database.run }, docs, clock: systemClock, onWarning })
+  const states = await openPostgresStateStore(database)
+  onTestFinished(() => states.close())
+  const queue = await openBossQueue({ db: { executeSql: database.run }, states, clock: systemClock, onWarning })
   onTestFinished(() => queue.close())
   return queue
 }
@@ -97,17 +97,17 @@ describe.runIf(hasServer('postgres'))('a process that dies', () => {
   test.each(deathsAt([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))(
     'while it finishes a job, at statement $at (run: $isRun): the job comes to its end',
     async ({ at, isRun }) => {
-      const { queue, doomed, dieDuring, url, docs } = await openDoomed()
+      const { queue, doomed, dieDuring, url, states } = await openDoomed()
       await dieDuring(() => live(doomed, lease => doomed.finish(lease)), at, isRun)
       await live(queue, lease => queue.finish(lease))
-      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+      expect([await jobs(url), await states.list('')]).toEqual([[], []])
     },
   )
 
   test.each(deathsAt([7, 8, 9]))(
     'while it fails a job, at statement $at (run: $isRun): a visitor can have it again',
     async ({ at, isRun }) => {
-      const { queue, doomed, dieDuring, url, clock, docs } = await openDoomed()
+      const { queue, doomed, dieDuring, url, clock, states } = await openDoomed()
       await dieDuring(() => live(doomed, lease => doomed.fail(lease, 'index.timeout')), at, isRun)
       if ((await queue.offer(jobOf(1))).status === 'failed') {
         // Nothing that the dead process left starts the job before its time.
@@ -118,19 +118,19 @@ describe.runIf(hasServer('postgres'))('a process that dies', () => {
         expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
       }
       await queue.finish(await taken(queue))
-      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+      expect([await jobs(url), await states.list('')]).toEqual([[], []])
     },
   )
 
   test.each(deathsAt([1, 2, 3]))(
     'while it hands a job back, at statement $at (run: $isRun): another takes it',
     async ({ at, isRun }) => {
-      const { queue, doomed, dieDuring, url, docs } = await openDoomed()
+      const { queue, doomed, dieDuring, url, states } = await openDoomed()
       await doomed.offer(jobOf(1))
       const lease = await taken(doomed)
       await dieDuring(() => doomed.release(lease), at, isRun)
       await queue.finish(await taken(queue))
-      expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+      expect([await jobs(url), await states.list('')]).toEqual([[], []])
     },
   )
 })
@@ -165,12 +165,12 @@ describe.runIf(hasServer('postgres'))('a worker whose database fails once', () =
   }
 
   test.each([true, false])("a job that was taken just before is another's at once (run: %s)", async isRun => {
-    const { queue, failOnce, docs } = await openStumbling()
+    const { queue, failOnce, states } = await openStumbling()
     await queue.offer(jobOf(1))
     // It is fetched, its record read and written, and then marked as begun.
     await failOnce(() => queue.take('unlucky'), 4, isRun)
     expect(await taken(queue)).toMatchObject({ fence: 2 })
-    expect((await docs.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
+    expect((await states.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
   })
 
   // The record is read and written, then the job of pg-boss changes.
@@ -221,7 +221,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
   })
 
   test('a job that was finished while a slow worker had it delivered is not started over', async () => {
-    const { open, clock, url, docs } = await openBossDatabase()
+    const { open, clock, url, states } = await openBossDatabase()
     const queue = await open()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
@@ -237,7 +237,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     })
     expect(await slow.take('slow')).toBeNull()
     expect(finished).toBe(true)
-    expect([await jobs(url), await docs.list('')]).toEqual([[], []])
+    expect([await jobs(url), await states.list('')]).toEqual([[], []])
   })
 
   test('a job that is delivered although somebody holds it waits for its worker', async () => {

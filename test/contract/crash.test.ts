@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { count, findMiscounts } from '#test/soak/counter.ts'
 import { makePlace, type PlaceKind, SERVERS_OF } from '#test/soak/place.ts'
@@ -66,24 +66,24 @@ describe('what is looked for would be seen', () => {
   })
 
   test('a count that is lost, or made twice', async () => {
-    const docs = createMemoryDocStore()
-    for (const name of ['one', 'one', 'two']) await count(docs, name)
+    const states = createMemoryStateStore()
+    for (const name of ['one', 'one', 'two']) await count(states, name)
     const counted = (one: number, two: number) => [
       { name: 'one', acknowledged: one },
       { name: 'two', acknowledged: two },
     ]
-    expect(await findMiscounts(docs, counted(2, 1))).toEqual([])
-    expect(await findMiscounts(docs, counted(1, 0)), 'killed before they heard of it').toEqual([])
-    expect(await findMiscounts(docs, counted(3, 1))).toHaveLength(1)
-    expect(await findMiscounts(docs, counted(0, 1))).toHaveLength(1)
+    expect(await findMiscounts(states, counted(2, 1))).toEqual([])
+    expect(await findMiscounts(states, counted(1, 0)), 'killed before they heard of it').toEqual([])
+    expect(await findMiscounts(states, counted(3, 1))).toHaveLength(1)
+    expect(await findMiscounts(states, counted(0, 1))).toHaveLength(1)
   })
 
   test('a write that is lost or damaged', async () => {
-    const [blobs, docs] = [createMemoryBlobStore(systemClock), createMemoryDocStore()]
+    const [blobs, states] = [createMemoryBlobStore(systemClock), createMemoryStateStore()]
     const [first, second] = [objectKey('a', 1), objectKey('a', 2)]
     await blobs.create(first, bytesOf(first))
-    await docs.create(documentKey('a'), 1)
-    const look = (...lines: string[]) => lookAtWrites({ blobs, docs }, new Map([['a', lines]]))
+    await states.create(documentKey('a'), 1)
+    const look = (...lines: string[]) => lookAtWrites({ blobs, states }, new Map([['a', lines]]))
     expect(await look(`object ${first}`, 'document 1')).toMatchObject({ problems: [], corrupt: 0, lost: 0 })
     expect(await look(`object ${first}`, `object ${second}`, 'document 1', 'document 2')).toMatchObject({ lost: 2, corrupt: 0 })
     await blobs.create(second, bytesOf(first))

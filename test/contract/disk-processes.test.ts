@@ -2,8 +2,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { startStoreProcess } from '#test/support/store-process.ts'
 
@@ -14,15 +14,15 @@ describe('several processes on one disk', () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     const ends = await Promise.all(numbers(8).map(() => startStoreProcess('increment', [file, 'counter', '25']).ended))
     expect(ends).toEqual(numbers(8).map(() => ({ code: 0, signal: null, errors: '' })))
-    const docs = await openDiskDocStore(file)
-    expect((await docs.read('counter'))?.value).toBe(200)
-    await docs.close()
+    const states = await openDiskStateStore(file)
+    expect((await states.read('counter'))?.value).toBe(200)
+    await states.close()
   })
 
   test('writes that the system refuses throw, leave nothing behind, and take nothing of what was there', async () => {
     const folder = await temporaryFolder()
     await (await openDiskBlobStore(join(folder, 'blobs'))).create('kept', Buffer.from('kept object'))
-    const first = await openDiskDocStore(join(folder, 'docs.sqlite'))
+    const first = await openDiskStateStore(join(folder, 'docs.sqlite'))
     await first.create('kept', 'kept document')
     await first.close()
 
@@ -34,10 +34,10 @@ describe('several processes on one disk', () => {
     expect(await readdir(join(folder, 'blobs', 'tmp'))).toEqual([])
     expect(await blobs.list('')).toEqual(['kept'])
     expect(await blobs.create('large', new Uint8Array(4_000_000))).toBe('created')
-    const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
-    expect(await docs.list('')).toEqual(['kept'])
-    expect((await docs.create('large', 'x'.repeat(4_000_000))).status).toBe('written')
-    await docs.close()
+    const states = await openDiskStateStore(join(folder, 'docs.sqlite'))
+    expect(await states.list('')).toEqual(['kept'])
+    expect((await states.create('large', 'x'.repeat(4_000_000))).status).toBe('written')
+    await states.close()
   })
 })
 

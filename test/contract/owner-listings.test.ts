@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOwnerListings, type IndexedDefault, type OwnerListing } from '#core/owner-listings.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { ownerListingKey, ownerPrefix } from '#core/snapshot/store-keys.ts'
-import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import { STATE_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { jobOf } from '#test/support/store-values.ts'
 
 const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
@@ -33,11 +33,11 @@ function indexed(number: number, skills: number, repository: Partial<IndexedDefa
   }
 }
 
-describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $driver', ({ open }) => {
+describe.each(STATE_STORE_DRIVERS)('the listings of an account over documents: $driver', ({ open }) => {
   async function openListings() {
-    const docs = await open(await temporaryFolder())
-    onTestFinished(() => docs.close())
-    return { docs, listings: createOwnerListings(docs) }
+    const states = await open(await temporaryFolder())
+    onTestFinished(() => states.close())
+    return { states, listings: createOwnerListings(states) }
   }
 
   test('have what a card needs of every repository, and of one account alone', async () => {
@@ -73,21 +73,21 @@ describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $dr
   })
 
   test('need no right to remove where nothing was listed', async () => {
-    const { docs } = await openListings()
+    const { states } = await openListings()
     const refuse = async () => Promise.reject(new Error('may not be removed'))
-    const listings = createOwnerListings({ ...docs, remove: refuse })
+    const listings = createOwnerListings({ ...states, remove: refuse })
     await listings.keep(indexed(1, 0))
     await listings.keep(indexed(1, 2, { visibility: 'private' }))
     expect(await listings.of('gh-7')).toEqual([])
   })
 
   test('are not written again while nothing changes', async () => {
-    const { docs, listings } = await openListings()
+    const { states, listings } = await openListings()
     await listings.keep(indexed(1, 7))
     const key = ownerListingKey('gh-7', jobOf(1).repository.id)
-    const before = await docs.read(key)
+    const before = await states.read(key)
     await listings.keep(indexed(1, 7))
-    expect((await docs.read(key))?.etag).toBe(before?.etag)
+    expect((await states.read(key))?.etag).toBe(before?.etag)
   })
 
   test('are noted as hidden, as shown again, and taken off', async () => {
@@ -120,20 +120,20 @@ describe.each(DOC_STORE_DRIVERS)('the listings of an account over documents: $dr
   })
 
   test('of a host without accounts are none', async () => {
-    const { docs, listings } = await openListings()
+    const { states, listings } = await openListings()
     const { ownerId: _, ...repository } = indexed(1, 7).repository
     await listings.keep({ ...indexed(1, 7), repository })
-    expect(await docs.list('')).toEqual([])
+    expect(await states.list('')).toEqual([])
   })
 
   test('pass over documents that they cannot read', async () => {
-    const { docs, listings } = await openListings()
+    const { states, listings } = await openListings()
     await listings.keep(indexed(1, 7))
-    await damage(docs, `${ownerPrefix('gh-7')}gh-9`)
+    await damage(states, `${ownerPrefix('gh-7')}gh-9`)
     expect((await listings.of('gh-7')).length).toBe(1)
   })
 })
 
-async function damage(docs: DocStore, key: string): Promise<void> {
-  await docs.create(key, { repositoryId: 9 })
+async function damage(states: StateStore, key: string): Promise<void> {
+  await states.create(key, { repositoryId: 9 })
 }

@@ -3,12 +3,12 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
-import { splitBlobs, splitDocs } from '#infra/by-class.ts'
+import { splitBlobs, splitStates } from '#infra/by-class.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { openStores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -51,29 +51,29 @@ describe('stores that keep what is private apart', () => {
   })
 
   test('documents too, each under the versions of its own store', async () => {
-    const [others, ofPrivate] = [createMemoryDocStore(), createMemoryDocStore()]
-    const docs = splitDocs(others, ofPrivate)
+    const [others, ofPrivate] = [createMemoryStateStore(), createMemoryStateStore()]
+    const states = splitStates(others, ofPrivate)
     for (const key of KEYS) {
-      const created = await docs.create(key, 1)
+      const created = await states.create(key, 1)
       if (created.status !== 'written') throw new Error(created.status)
-      expect(await docs.replace(key, 2, created.etag)).toMatchObject({ status: 'written' })
-      expect(await docs.replace(key, 3, created.etag)).toEqual({ status: 'conflict' })
-      expect(await docs.read(key)).toMatchObject({ value: 2 })
+      expect(await states.replace(key, 2, created.etag)).toMatchObject({ status: 'written' })
+      expect(await states.replace(key, 3, created.etag)).toEqual({ status: 'conflict' })
+      expect(await states.read(key)).toMatchObject({ value: 2 })
     }
     expect(await ofPrivate.list('')).toEqual(PRIVATE)
-    for (const key of KEYS) await docs.remove(key)
+    for (const key of KEYS) await states.remove(key)
     expect([...(await others.list('')), ...(await ofPrivate.list(''))]).toEqual([])
   })
 
   test('a listing of any prefix, start and limit is that of one store', async () => {
-    const [blobs, docs] = [
+    const [blobs, states] = [
       splitBlobs(createMemoryBlobStore(systemClock), createMemoryBlobStore(systemClock)),
-      splitDocs(createMemoryDocStore(), createMemoryDocStore()),
+      splitStates(createMemoryStateStore(), createMemoryStateStore()),
     ]
-    const [allBlobs, allDocs] = [createMemoryBlobStore(systemClock), createMemoryDocStore()]
+    const [allBlobs, allDocs] = [createMemoryBlobStore(systemClock), createMemoryStateStore()]
     for (const key of KEYS) {
       for (const store of [blobs, allBlobs]) await store.create(key, Buffer.from(key))
-      for (const store of [docs, allDocs]) await store.create(key, key)
+      for (const store of [states, allDocs]) await store.create(key, key)
     }
     const prefixes = new Set(KEYS.flatMap(key => Array.from({ length: key.length + 1 }, (_, end) => key.slice(0, end))))
     for (const prefix of prefixes) {
@@ -82,7 +82,7 @@ describe('stores that keep what is private apart', () => {
           const options = { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }
           const what = JSON.stringify([prefix, options])
           expect(await blobs.list(prefix, options), what).toEqual(await allBlobs.list(prefix, options))
-          expect(await docs.list(prefix, options), what).toEqual(await allDocs.list(prefix, options))
+          expect(await states.list(prefix, options), what).toEqual(await allDocs.list(prefix, options))
         }
       }
     }
@@ -156,12 +156,12 @@ describe.runIf(hasServer('s3'))('a bucket of private repositories, with credenti
       const commit = await repository.commit({ LICENSE: 'MIT', 'docs/a.md': '# A\n\nSome words.\n' })
       const described = answered(await host.repository('acme', visibility))
       const job = { repository: { ...described, visibility } satisfies HostRepository, commit }
-      const queue = createDocQueue(stores.docs, systemClock)
+      const queue = createStateQueue(stores.states, systemClock)
       await queue.offer(job)
       const lease = await queue.take('worker')
       if (lease === null) throw new Error('no job')
       const written = await writeSnapshot(
-        { blobs: stores.blobs, docs: stores.docs, hosts: [host] },
+        { blobs: stores.blobs, states: stores.states, hosts: [host] },
         job,
         new AbortController().signal,
       )

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, type TestContext, test } from 'vitest'
-import type { WriteOutcome } from '#core/ports/doc-store.ts'
+import type { WriteOutcome } from '#core/ports/state-store.ts'
 import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { StoreError } from '#infra/s3/store-error.ts'
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
@@ -72,69 +72,69 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
   })
 
   test.for(troubles)('a document is created, and goes on, when $what', async ({ faults }, context) => {
-    const { docs, direct, next } = await openScene(context)
+    const { states, direct, next } = await openScene(context)
     next(faults, isWrite)
-    const created = await etagOf(docs.create('ctl/a', 1))
-    expect(await direct.docs.read('ctl/a')).toEqual({ value: 1, etag: created })
+    const created = await etagOf(states.create('ctl/a', 1))
+    expect(await direct.states.read('ctl/a')).toEqual({ value: 1, etag: created })
     next(faults, isWrite)
-    const replaced = await etagOf(docs.replace('ctl/a', 2, created))
-    expect(await direct.docs.read('ctl/a')).toEqual({ value: 2, etag: replaced })
-    expect(await docs.replace('ctl/a', 3, created)).toEqual({ status: 'conflict' })
+    const replaced = await etagOf(states.replace('ctl/a', 2, created))
+    expect(await direct.states.read('ctl/a')).toEqual({ value: 2, etag: replaced })
+    expect(await states.replace('ctl/a', 3, created)).toEqual({ status: 'conflict' })
   })
 
   test.for(troubles)('a write that comes too late is a conflict also when $what', async ({ faults }, context) => {
-    const { blobs, docs, direct, next } = await openScene(context)
+    const { blobs, states, direct, next } = await openScene(context)
     await direct.blobs.create('pub/a', Buffer.from('first'))
-    const stale = await etagOf(direct.docs.create('ctl/a', 1))
-    const current = await etagOf(direct.docs.replace('ctl/a', 2, stale))
+    const stale = await etagOf(direct.states.create('ctl/a', 1))
+    const current = await etagOf(direct.states.replace('ctl/a', 2, stale))
     next(faults, isWrite)
     expect(await blobs.create('pub/a', Buffer.from('second'))).toBe('exists')
     next(faults, isWrite)
-    expect(await docs.create('ctl/a', 3)).toEqual({ status: 'conflict' })
+    expect(await states.create('ctl/a', 3)).toEqual({ status: 'conflict' })
     next(faults, isWrite)
-    expect(await docs.replace('ctl/a', 3, stale)).toEqual({ status: 'conflict' })
-    expect(await direct.docs.read('ctl/a')).toEqual({ value: 2, etag: current })
+    expect(await states.replace('ctl/a', 3, stale)).toEqual({ status: 'conflict' })
+    expect(await direct.states.read('ctl/a')).toEqual({ value: 2, etag: current })
     expect(Buffer.from((await direct.blobs.read('pub/a'))?.bytes ?? []).toString()).toBe('first')
   })
 
   test('a write is known as done although others went over it before its writer could ask', async context => {
-    const { docs, direct, next } = await openScene(context)
-    const before = await etagOf(direct.docs.create('ctl/a', 'before'))
+    const { states, direct, next } = await openScene(context)
+    const before = await etagOf(direct.states.create('ctl/a', 'before'))
     const others = async () => {
       for (let turn = 0; turn < 5; turn++) {
-        const doc = await direct.docs.read('ctl/a')
-        expect(await direct.docs.replace('ctl/a', `over ${doc?.value}`, doc?.etag ?? '')).toMatchObject({ status: 'written' })
+        const doc = await direct.states.read('ctl/a')
+        expect(await direct.states.replace('ctl/a', `over ${doc?.value}`, doc?.etag ?? '')).toMatchObject({ status: 'written' })
       }
     }
     next([{ ...LOST, meanwhile: others }], isWrite)
-    const etag = await etagOf(docs.replace('ctl/a', 'mine', before))
-    expect((await docs.read('ctl/a'))?.value).toBe('over over over over over mine')
-    expect(await docs.replace('ctl/a', 'again', etag), 'its version is no longer the last one').toEqual({ status: 'conflict' })
+    const etag = await etagOf(states.replace('ctl/a', 'mine', before))
+    expect((await states.read('ctl/a'))?.value).toBe('over over over over over mine')
+    expect(await states.replace('ctl/a', 'again', etag), 'its version is no longer the last one').toEqual({ status: 'conflict' })
   })
 
   test('of two whose answers are lost, one after the other, each knows what became of its write', async context => {
-    const { docs, direct, next } = await openScene(context)
-    const first = await etagOf(direct.docs.create('ctl/a', 0))
+    const { states, direct, next } = await openScene(context)
+    const first = await etagOf(direct.states.create('ctl/a', 0))
     let loser: Promise<WriteOutcome> | undefined
     const meanwhile = async () => {
-      loser = direct.docs.replace('ctl/a', 'late', first)
+      loser = direct.states.replace('ctl/a', 'late', first)
       await loser
     }
     next([{ ...LOST, meanwhile }], isWrite)
-    const winner = await etagOf(docs.replace('ctl/a', 'won', first))
+    const winner = await etagOf(states.replace('ctl/a', 'won', first))
     expect(await loser).toEqual({ status: 'conflict' })
-    expect(await docs.read('ctl/a')).toEqual({ value: 'won', etag: winner })
+    expect(await states.read('ctl/a')).toEqual({ value: 'won', etag: winner })
   })
 
   test('a removal whose answer is lost is repeated, and is none that fails', async context => {
-    const { blobs, docs, direct, next } = await openScene(context)
+    const { blobs, states, direct, next } = await openScene(context)
     await direct.blobs.create('pub/a', Buffer.from('a'))
-    await direct.docs.create('ctl/a', 1)
+    await direct.states.create('ctl/a', 1)
     next([LOST])
     await blobs.remove('pub/a')
     next([BUSY, LOST])
-    await docs.remove('ctl/a')
-    expect([...(await direct.blobs.list('')), ...(await direct.docs.list(''))]).toEqual([])
+    await states.remove('ctl/a')
+    expect([...(await direct.blobs.list('')), ...(await direct.states.list(''))]).toEqual([])
   })
 
   const readTroubles: { what: string; fault: Fault }[] = [
@@ -145,16 +145,16 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
   ]
 
   test.for(readTroubles)('a read whose answer $what is repeated, and whole', async ({ fault }, context) => {
-    const { blobs, docs, direct, next } = await openScene(context)
+    const { blobs, states, direct, next } = await openScene(context)
     const bytes = Buffer.from(bytesOf('large'))
     await direct.blobs.create('pub/a', bytes)
-    await direct.docs.create('ctl/a', 'x'.repeat(10_000))
+    await direct.states.create('ctl/a', 'x'.repeat(10_000))
     next([fault, fault])
     expect(bytes.equals((await blobs.read('pub/a'))?.bytes ?? Buffer.of())).toBe(true)
     next([fault, fault])
     expect(bytes.subarray(100, 900).equals((await blobs.readRange('pub/a', 100, 800)) ?? Buffer.of())).toBe(true)
     next([fault, fault])
-    expect((await docs.read('ctl/a'))?.value).toHaveLength(10_000)
+    expect((await states.read('ctl/a'))?.value).toHaveLength(10_000)
     next([fault, fault])
     expect(await blobs.list('pub/')).toEqual(['pub/a'])
   })
@@ -172,16 +172,16 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
   ])(
     'what is read or written while every answer $what fails, and is never taken for something else',
     async ({ fault }, context) => {
-      const { blobs, docs, direct, proxy } = await openScene(context)
+      const { blobs, states, direct, proxy } = await openScene(context)
       await direct.blobs.create('pub/a', bytesOf('a'))
-      const etag = await etagOf(direct.docs.create('ctl/a', 'x'.repeat(10_000)))
+      const etag = await etagOf(direct.states.create('ctl/a', 'x'.repeat(10_000)))
       proxy.befall(() => fault)
       const attempts = [
         () => blobs.read('pub/a'),
         () => blobs.readRange('pub/a', 0, 1_000),
-        () => docs.read('ctl/a'),
-        () => docs.create('ctl/b', 1),
-        () => docs.replace('ctl/a', 1, etag),
+        () => states.read('ctl/a'),
+        () => states.create('ctl/b', 1),
+        () => states.replace('ctl/a', 1, etag),
         () => blobs.create('pub/b', Buffer.from('b')),
         () => blobs.list(''),
       ]
@@ -195,7 +195,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
       if (fault.kind === 'body breaks off')
         for (const read of attempts.slice(0, 3)) await expect(read()).rejects.toThrow(StoreError)
       // What never came to the server changed nothing there.
-      if (fault.kind === 'answered') expect((await direct.docs.read('ctl/a'))?.etag).toBe(etag)
+      if (fault.kind === 'answered') expect((await direct.states.read('ctl/a'))?.etag).toBe(etag)
     },
   )
 
@@ -218,17 +218,17 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
   })
 
   test('what nobody answers is asked again, whether or not it was done', async context => {
-    const { blobs, docs, direct, next } = await openScene(context)
+    const { blobs, states, direct, next } = await openScene(context)
     await direct.blobs.create('pub/a', bytesOf('a'))
     next([{ kind: 'hangs' }, { kind: 'answer hangs' }])
-    const [read, created] = await Promise.all([blobs.read('pub/a'), docs.create('ctl/a', 1)])
+    const [read, created] = await Promise.all([blobs.read('pub/a'), states.create('ctl/a', 1)])
     expect(Buffer.from(bytesOf('a')).equals(read?.bytes ?? Buffer.of())).toBe(true)
-    expect(await direct.docs.read('ctl/a')).toEqual({ value: 1, etag: await etagOf(Promise.resolve(created)) })
+    expect(await direct.states.read('ctl/a')).toEqual({ value: 1, etag: await etagOf(Promise.resolve(created)) })
   })
 
   test('8 callers who count in one document lose no increment that was acknowledged, while every fifth answer is lost and others fail', async context => {
-    const { docs, direct, proxy } = await openScene(context)
-    await direct.docs.create('ctl/counter', 0)
+    const { states, direct, proxy } = await openScene(context)
+    await direct.states.create('ctl/counter', 0)
     const random = seeded(7)
     proxy.befall(() => {
       const draw = random()
@@ -240,8 +240,8 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     const increment = async () => {
       for (;;) {
         try {
-          const doc = await docs.read('ctl/counter')
-          const outcome = await docs.replace('ctl/counter', Number(doc?.value) + 1, doc?.etag ?? '').catch(error => {
+          const doc = await states.read('ctl/counter')
+          const outcome = await states.replace('ctl/counter', Number(doc?.value) + 1, doc?.etag ?? '').catch(error => {
             unknown++
             throw error
           })
@@ -254,7 +254,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
       }
     }
     for (let turn = 0; turn < 8; turn++) await Promise.all(Array.from({ length: 8 }, increment))
-    const counted = Number((await direct.docs.read('ctl/counter'))?.value)
+    const counted = Number((await direct.states.read('ctl/counter'))?.value)
     expect(acknowledged).toBe(64)
     expect(counted).toBeGreaterThanOrEqual(acknowledged)
     expect(counted).toBeLessThanOrEqual(acknowledged + unknown)

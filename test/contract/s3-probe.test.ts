@@ -18,15 +18,15 @@ test.for<{ habits: Habits; requests: number }>([
   { habits: { ifNoneMatch: 'kept', ifMatch: 'bare' }, requests: 6 },
 ])('a server like $habits holds documents, and is found out by $requests requests', async ({ habits, requests }) => {
   const { server, settings } = await serverWith(habits)
-  const { docs } = await openS3Stores(settings)
-  onTestFinished(() => docs.close())
+  const { states } = await openS3Stores(settings)
+  onTestFinished(() => states.close())
   expect(server.requests).toHaveLength(requests)
   expect([...server.objects.keys()], 'nothing is left of the probe').toEqual([])
-  const created = await docs.create('ctl/key', 1)
+  const created = await states.create('ctl/key', 1)
   if (created.status !== 'written') throw new Error(created.status)
-  expect(await docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
-  expect(await docs.replace('ctl/key', 3, created.etag)).toEqual({ status: 'conflict' })
-  expect(await docs.read('ctl/key')).toMatchObject({ value: 2 })
+  expect(await states.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
+  expect(await states.replace('ctl/key', 3, created.etag)).toEqual({ status: 'conflict' })
+  expect(await states.read('ctl/key')).toMatchObject({ value: 2 })
 })
 
 const LOSING: Habits[] = [
@@ -62,9 +62,9 @@ test('what was found out of a server is not tried again, and kept to', async () 
   const second = await openS3Stores(settings, first.conditions)
   onTestFinished(() => second.close())
   expect(server.requests).toHaveLength(before)
-  const created = await second.docs.create('ctl/key', 1)
+  const created = await second.states.create('ctl/key', 1)
   if (created.status !== 'written') throw new Error(created.status)
-  expect(await second.docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
+  expect(await second.states.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
 })
 
 test.runIf(hasServer('s3'))('the gateway is found out by five writes and a removal', async () => {
@@ -92,10 +92,10 @@ test.runIf(hasServer('s3')).for([1, 2, 3, 4, 5, 6])(
       const stores = await openS3Stores({ ...settings, prefix, endpoint: proxy.url })
       onTestFinished(() => stores.close())
       expect(proxy.requests.length - before).toBeLessThanOrEqual(8)
-      expect(await stores.docs.list(''), 'nothing is left of the probe').toEqual([])
-      const created = await stores.docs.create('ctl/key', 1)
+      expect(await stores.states.list(''), 'nothing is left of the probe').toEqual([])
+      const created = await stores.states.create('ctl/key', 1)
       if (created.status !== 'written') throw new Error(created.status)
-      expect(await stores.docs.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
+      expect(await stores.states.replace('ctl/key', 2, created.etag)).toMatchObject({ status: 'written' })
     }
   },
 )

@@ -24,7 +24,7 @@ type Env = Record<string, string>
 /** A store of its own, open here and given to processes by its settings. */
 interface Place {
   settings: Env
-  stores: Pick<Stores, 'blobs' | 'docs'>
+  stores: Pick<Stores, 'blobs' | 'states'>
 }
 
 const PLACES: { name: string; openPlace: () => Promise<Place> }[] = [
@@ -60,15 +60,15 @@ const repositoryOf = (id: string): HostRepository => ({ ...jobOf(1).repository, 
 const placeOf = ({ repository, commit }: SmallSnapshot) => splitKey(headerKey(repository, commit))?.place ?? ''
 
 /** A snapshot that nobody can read, with a mark that somebody tried. */
-async function writeDead({ blobs, docs }: Place['stores'], id: string): Promise<void> {
+async function writeDead({ blobs, states }: Place['stores'], id: string): Promise<void> {
   const snapshot = await makeSnapshot(repositoryOf(id), jobOf(1).commit, [`dead ${id}`])
   await snapshot.writePacks(blobs)
   await blobs.create(headerKey(snapshot.repository, snapshot.commit), Buffer.from('no header'))
-  await docs.create(readMarkKey(snapshot.repository, snapshot.commit), { day: DAYS_AGO.slice(0, 10) })
+  await states.create(readMarkKey(snapshot.repository, snapshot.commit), { day: DAYS_AGO.slice(0, 10) })
 }
 
 /** A snapshot in a repository with a pack of a dead job, which a sweep noted three days ago. */
-async function writeAlive({ blobs, docs }: Place['stores'], id: string): Promise<SmallSnapshot> {
+async function writeAlive({ blobs, states }: Place['stores'], id: string): Promise<SmallSnapshot> {
   const earlier = await makeSnapshot(repositoryOf(id), jobOf(2).commit, [`shared ${id}`])
   const snapshot = await makeSnapshot(repositoryOf(id), jobOf(1).commit, [`alive ${id}`], earlier)
   const orphan = await makeSnapshot(repositoryOf(id), jobOf(3).commit, [`orphan ${id}`])
@@ -77,7 +77,7 @@ async function writeAlive({ blobs, docs }: Place['stores'], id: string): Promise
   // The shared pack was noted by mistake, too: it is used.
   const names = [...orphan.packs.keys(), ...earlier.packs.keys()]
   const packs = Object.fromEntries(names.map(name => [name, { since: DAYS_AGO, sizeBytes: null }]))
-  await docs.create(keysAt(placeOf(snapshot)).unusedPacks, { packs })
+  await states.create(keysAt(placeOf(snapshot)).unusedPacks, { packs })
   return snapshot
 }
 
@@ -119,7 +119,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     const packs = (await stores.blobs.list('pub/')).filter(key => key.includes('/dead-'))
     expect(packs.filter(key => !key.includes('/p/'))).toEqual([])
     expect(await left()).toBe(aliveObjects() + packs.length)
-    expect(await stores.docs.list('ctl/')).toEqual([
+    expect(await stores.states.list('ctl/')).toEqual([
       ...packs.map(key => keysAt(splitKey(key)?.place ?? '').unusedPacks),
       SWEEP_LEASE_KEY,
     ])
@@ -129,7 +129,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     const { settings, stores } = await openPlace()
     await writeDead(stores, 'dead')
     await writeAlive(stores, 'alive')
-    const before = [await stores.blobs.list(''), await stores.docs.list('')]
+    const before = [await stores.blobs.list(''), await stores.states.list('')]
     const told = run(settings)
     expect(told).toMatchObject({ status: 0, stderr: '' })
     expect(told.stdout.split('\n')).toEqual([
@@ -144,7 +144,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
       '  all packs of 1 repositories with a snapshot whose header cannot be read',
       '',
     ])
-    expect([await stores.blobs.list(''), await stores.docs.list('')]).toEqual(before)
+    expect([await stores.blobs.list(''), await stores.states.list('')]).toEqual(before)
     const done = run(settings, '--remove')
     expect(done.stdout.split('\n').slice(1)).toEqual(told.stdout.split('\n').slice(1))
     expect(done.stdout).toMatch(/^removed:\n/)
@@ -194,7 +194,7 @@ describe('mountglass sweep', () => {
 
   test('says that another one is running', async () => {
     const { settings, stores } = await openFolder()
-    await stores.docs.create(SWEEP_LEASE_KEY, { machine: 'another', process: 1, id: 'a', until: '2999-01-01T00:00:00.000Z' })
+    await stores.states.create(SWEEP_LEASE_KEY, { machine: 'another', process: 1, id: 'a', until: '2999-01-01T00:00:00.000Z' })
     expect(run(settings, '--remove')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('another sweep of this store is running'),

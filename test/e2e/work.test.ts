@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob, JobQueue } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, jobKey } from '#core/snapshot/store-keys.ts'
 import { descendantsOf } from '#indexer/jobs/processes.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { jobAt } from '#test/support/answered.ts'
 import { isAlive } from '#test/support/is-alive.ts'
@@ -28,7 +28,7 @@ let repositories: TestRepositories
 let host: GitHost
 let folder: string
 let blobs: BlobStore
-let docs: DocStore
+let states: StateStore
 let queue: JobQueue
 let slow: SlowGit
 
@@ -48,12 +48,12 @@ afterAll(async () => {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mountglass-work-'))
   blobs = await openDiskBlobStore(join(folder, 'store'))
-  docs = await openDiskDocStore(join(folder, 'store', 'documents.sqlite'))
-  queue = createDocQueue(docs, systemClock)
+  states = await openDiskStateStore(join(folder, 'store', 'documents.sqlite'))
+  queue = createStateQueue(states, systemClock)
   slow = await makeSlowGit(await mkdtemp(join(folder, 'bin-')))
 })
 afterEach(async () => {
-  await docs.close()
+  await states.close()
   await blobs.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -91,7 +91,7 @@ async function isIndexed(name: string): Promise<boolean> {
 
 async function recordOf(name: string): Promise<{ state: string; crashes?: number; fence?: number } | null> {
   const { repository, commit } = await jobOf(name)
-  return ((await docs.read(jobKey(repository, commit)))?.value ?? null) as never
+  return ((await states.read(jobKey(repository, commit)))?.value ?? null) as never
 }
 
 /** Waits until the queue is empty. */

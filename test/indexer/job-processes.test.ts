@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { jobAt } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
@@ -39,14 +39,14 @@ interface Options {
   settings?: Partial<JobProcessesSettings>
   env?: Record<string, string>
   /** The worker's documents; those of the jobs are as they are. */
-  docs?: (docs: DocStore) => DocStore
+  states?: (states: StateStore) => StateStore
 }
 
 /** Real processes for jobs over a folder, and what they log. */
 async function openProcesses({ settings = {}, env = {} }: Options) {
   const folder = await temporaryFolder()
   const blobs = await openDiskBlobStore(folder)
-  const docs = await openDiskDocStore(join(folder, 'documents.sqlite'))
+  const states = await openDiskStateStore(join(folder, 'documents.sqlite'))
   const metrics = createPrometheusMetrics()
   const log: { message: string; [field: string]: unknown }[] = []
   const note = (fields: object, message: string) => log.push({ ...fields, message })
@@ -67,16 +67,16 @@ async function openProcesses({ settings = {}, env = {} }: Options) {
     },
     { info: note, warn: note, error: note },
   )
-  return { blobs, docs, metrics, log, note, processes }
+  return { blobs, states, metrics, log, note, processes }
 }
 
 /** A worker in this process, with real processes for its jobs, until the test ends. */
-async function openWorker({ docs: wrap = docs => docs, ...options }: Options = {}) {
-  const { blobs, docs, metrics, log, note, processes } = await openProcesses(options)
-  const queue = createDocQueue(docs, systemClock)
+async function openWorker({ states: wrap = states => states, ...options }: Options = {}) {
+  const { blobs, states, metrics, log, note, processes } = await openProcesses(options)
+  const queue = createStateQueue(states, systemClock)
   const stopping = new AbortController()
   const deps = {
-    queue: createDocQueue(wrap(docs), systemClock, 3),
+    queue: createStateQueue(wrap(states), systemClock, 3),
     runner: processes,
     metrics,
     log: { info: note, warn: note, error: note },
@@ -88,7 +88,7 @@ async function openWorker({ docs: wrap = docs => docs, ...options }: Options = {
   }
   onTestFinished(async () => {
     await stop()
-    await docs.close()
+    await states.close()
     await blobs.close()
   })
   return {
@@ -130,10 +130,10 @@ test('what the processes that a job started hold counts as its memory', async ()
 })
 
 test('a kept process that died before it began a job is not held against the job: another one does it', async () => {
-  const { processes, blobs, docs, log } = await openProcesses({})
+  const { processes, blobs, states, log } = await openProcesses({})
   onTestFinished(async () => {
     await processes.close()
-    await docs.close()
+    await states.close()
     await blobs.close()
   })
   const [job, { signal }] = [await jobOf('one'), new AbortController()]
@@ -176,13 +176,13 @@ test('a worker outlives documents that fail, and every job is done without a dea
     }
   }
   const { queue, log, isIndexed } = await openWorker({
-    docs: docs => ({
-      ...docs,
-      read: failing(docs.read),
-      create: failing(docs.create),
-      replace: failing(docs.replace),
-      remove: failing(docs.remove),
-      list: failing(docs.list),
+    states: states => ({
+      ...states,
+      read: failing(states.read),
+      create: failing(states.create),
+      replace: failing(states.replace),
+      remove: failing(states.remove),
+      list: failing(states.list),
     }),
   })
   const jobs = [await jobOf('one'), await jobOf('two'), await jobOf('three')]

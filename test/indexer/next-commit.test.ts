@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { PackEntry } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
@@ -11,7 +11,7 @@ import { createDirectoryWriter, readDirectory } from '#indexer/snapshot/pack-dir
 import { packNameOf } from '#indexer/snapshot/pack-name.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { openGitHubHostAt } from '#test/contract/git-host-drivers.ts'
 import { answered } from '#test/support/answered.ts'
@@ -39,17 +39,17 @@ afterAll(async () => {
 
 interface Stores {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
 }
 
-const newStores = (): Stores => ({ blobs: createMemoryBlobStore(systemClock), docs: createMemoryDocStore() })
+const newStores = (): Stores => ({ blobs: createMemoryBlobStore(systemClock), states: createMemoryStateStore() })
 const newRepository = () => repositories.create('acme', `met-${made++}`)
 
 /** Indexes a commit as a worker does that has just been started: it has nothing at hand but what is stored. */
 async function indexAnew(
   repository: TestRepository,
   commit: CommitSha,
-  { blobs, docs }: Stores,
+  { blobs, states }: Stores,
   change: Partial<HostRepository> = {},
 ): Promise<HostRepository> {
   const host = await openGitHubHostAt(github)
@@ -57,7 +57,7 @@ async function indexAnew(
     const described = answered(await host.repository(repository.owner, repository.name))
     const job = { repository: { ...described, ...change }, commit }
     github.log.clear()
-    await writeSnapshot({ blobs, docs, hosts: [host] }, job, new AbortController().signal)
+    await writeSnapshot({ blobs, states, hosts: [host] }, job, new AbortController().signal)
     return job.repository
   } finally {
     await host.close()

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'
 import { index } from '#test/support/indexed.ts'
@@ -108,12 +108,12 @@ describe('one commit after another', () => {
   async function indexAll(
     { host, repository }: Awaited<ReturnType<typeof commits>>,
     shas: readonly CommitSha[],
-    docs?: DocStore,
+    states?: StateStore,
     blobs = createMemoryBlobStore(systemClock),
   ): Promise<unknown> {
     for (const commit of shas) {
       await writeSnapshot(
-        { blobs, hosts: [host], ...(docs ? { docs } : {}) },
+        { blobs, hosts: [host], ...(states ? { states } : {}) },
         { repository, commit },
         new AbortController().signal,
       )
@@ -126,32 +126,32 @@ describe('one commit after another', () => {
   test('the second says the same as from scratch', async () => {
     const made = await commits(FIRST, CHANGED)
     const fromScratch = await indexAll(made, made.shas.slice(1))
-    const docs = createMemoryDocStore()
-    expect(await indexAll(made, made.shas, docs)).toEqual(fromScratch)
-    expect((await docs.read(lastIndexedKey(made.repository)))?.value).toEqual({ commit: made.shas[1] })
+    const states = createMemoryStateStore()
+    expect(await indexAll(made, made.shas, states)).toEqual(fromScratch)
+    expect((await states.read(lastIndexedKey(made.repository)))?.value).toEqual({ commit: made.shas[1] })
     await made.host.close()
   })
 
-  test.each<[string, (commits: { repository: HostRepository; shas: CommitSha[] }, docs: DocStore) => Promise<unknown>]>([
-    ['names a commit that is not there', ({ repository }, docs) => write(docs, repository, { commit: 'd'.repeat(40) })],
-    ['is of no known form', ({ repository }, docs) => write(docs, repository, ['what', { is: 'this' }])],
-    ['cannot be read or written', async (_, docs) => Object.assign(docs, { read: () => Promise.reject(new Error('down')) })],
+  test.each<[string, (commits: { repository: HostRepository; shas: CommitSha[] }, states: StateStore) => Promise<unknown>]>([
+    ['names a commit that is not there', ({ repository }, states) => write(states, repository, { commit: 'd'.repeat(40) })],
+    ['is of no known form', ({ repository }, states) => write(states, repository, ['what', { is: 'this' }])],
+    ['cannot be read or written', async (_, states) => Object.assign(states, { read: () => Promise.reject(new Error('down')) })],
   ])('the snapshot says the same when the note of the last commit %s', async (_, spoil) => {
     const made = await commits(FIRST, CHANGED)
     const fromScratch = await indexAll(made, made.shas.slice(1))
-    const docs = createMemoryDocStore()
+    const states = createMemoryStateStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await indexAll(made, made.shas.slice(0, 1), docs, blobs)
-    await spoil(made, docs)
-    expect(await indexAll(made, made.shas.slice(1), docs, blobs)).toEqual(fromScratch)
+    await indexAll(made, made.shas.slice(0, 1), states, blobs)
+    await spoil(made, states)
+    expect(await indexAll(made, made.shas.slice(1), states, blobs)).toEqual(fromScratch)
     await made.host.close()
   })
 
   test('a repository that was public goes on from nothing when it is private, and nothing public changes', async () => {
     const made = await commits(FIRST, CHANGED)
-    const docs = createMemoryDocStore()
+    const states = createMemoryStateStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await indexAll(made, made.shas, docs, blobs)
+    await indexAll(made, made.shas, states, blobs)
     const keys = await blobs.list('')
     const hidden = { ...made, repository: { ...made.repository, visibility: 'private' as const } }
     const read: string[] = []
@@ -162,29 +162,33 @@ describe('one commit after another', () => {
         return blobs.readRange(...asked)
       },
     }
-    await indexAll(hidden, made.shas, docs, watched)
+    await indexAll(hidden, made.shas, states, watched)
     expect(await blobs.list('pub/')).toEqual(keys)
     expect((await blobs.list('prv/')).map(key => key.replace('prv/', 'pub/'))).toEqual(keys)
     expect(read.filter(key => !key.startsWith('prv/'))).toEqual([])
     for (const { repository } of [made, hidden]) {
-      expect((await docs.read(lastIndexedKey(repository)))?.value).toEqual({ commit: made.shas[1] })
+      expect((await states.read(lastIndexedKey(repository)))?.value).toEqual({ commit: made.shas[1] })
     }
     await made.host.close()
   })
 
-  async function write(docs: DocStore, repository: HostRepository, value: Parameters<DocStore['create']>[1]): Promise<void> {
-    await docs.remove(lastIndexedKey(repository))
-    await docs.create(lastIndexedKey(repository), value)
+  async function write(
+    states: StateStore,
+    repository: HostRepository,
+    value: Parameters<StateStore['create']>[1],
+  ): Promise<void> {
+    await states.remove(lastIndexedKey(repository))
+    await states.create(lastIndexedKey(repository), value)
   }
 
   test('a job that failed over what it went on from does not go on from it again', async () => {
     const made = await commits(FIRST, CHANGED)
-    const docs = createMemoryDocStore()
+    const states = createMemoryStateStore()
     const blobs = createMemoryBlobStore(systemClock)
-    await indexAll(made, made.shas.slice(0, 1), docs, blobs)
+    await indexAll(made, made.shas.slice(0, 1), states, blobs)
     const full = { ...blobs, create: () => Promise.reject(new Error('no space')) }
-    await expect(indexAll(made, made.shas.slice(1), docs, full)).rejects.toThrow('no space')
-    expect(await docs.read(lastIndexedKey(made.repository))).toBeNull()
+    await expect(indexAll(made, made.shas.slice(1), states, full)).rejects.toThrow('no space')
+    expect(await states.read(lastIndexedKey(made.repository))).toBeNull()
     await made.host.close()
   })
 })

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'
 import { countStore } from '#test/support/counted-store.ts'
@@ -44,14 +44,14 @@ async function newRepository(): Promise<Subject> {
 
 interface Stores {
   blobs: BlobStore
-  docs?: DocStore
+  states?: StateStore
 }
 
-const newStores = () => ({ blobs: createMemoryBlobStore(systemClock), docs: createMemoryDocStore() })
+const newStores = () => ({ blobs: createMemoryBlobStore(systemClock), states: createMemoryStateStore() })
 
-const index = ({ blobs, docs }: Stores, { described }: Subject, commit: CommitSha) =>
+const index = ({ blobs, states }: Stores, { described }: Subject, commit: CommitSha) =>
   writeSnapshot(
-    { blobs, hosts: [host], ...(docs ? { docs } : {}) },
+    { blobs, hosts: [host], ...(states ? { states } : {}) },
     { repository: described, commit },
     new AbortController().signal,
   )
@@ -99,12 +99,12 @@ describe('the next commit', () => {
     const subject = await newRepository()
     const first = await subject.repository.commit({ ...pages(400), 'a/SKILL.md': skill('a') })
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1), 'docs/5/new.md': page(9_999) })
-    const { blobs: stored, docs } = newStores()
+    const { blobs: stored, states } = newStores()
     const { blobs, counts, reset } = countStore(stored)
-    await index({ blobs, docs }, subject, first)
+    await index({ blobs, states }, subject, first)
     const full = counts.putBytes
     reset()
-    const written = await index({ blobs, docs }, subject, second)
+    const written = await index({ blobs, states }, subject, second)
     expect(counts.puts).toBe(2)
     expect(counts.putBytes).toBeLessThan(full / 10)
     const [before, after] = [await storedHeader(blobs, subject.described, first), written?.header as SnapshotHeader]
@@ -117,11 +117,11 @@ describe('the next commit', () => {
     const subject = await newRepository()
     const first = await subject.repository.commit(pages(300))
     const second = await subject.repository.commit({})
-    const { blobs: stored, docs } = newStores()
+    const { blobs: stored, states } = newStores()
     const { blobs, counts, reset } = countStore(stored)
-    await index({ blobs, docs }, subject, first)
+    await index({ blobs, states }, subject, first)
     reset()
-    await index({ blobs, docs }, subject, second)
+    await index({ blobs, states }, subject, second)
     expect(counts.puts).toBeLessThanOrEqual(2)
     expect(counts.putBytes).toBeLessThan(10_000)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
@@ -132,9 +132,9 @@ describe('the next commit', () => {
     const first = await subject.repository.commit(pages(300))
     const moved = Object.fromEntries(Object.entries(pages(300)).map(([path, text]) => [path.replace('docs/', 'guide/'), text]))
     const second = await subject.repository.commit({ 'package.json': '{"license":"MIT"}\n', ...moved }, { replace: true })
-    const { blobs, docs } = newStores()
-    await index({ blobs, docs }, subject, first)
-    const written = await index({ blobs, docs }, subject, second)
+    const { blobs, states } = newStores()
+    await index({ blobs, states }, subject, first)
+    const written = await index({ blobs, states }, subject, second)
     const fresh = (await storedHeader(blobs, subject.described, second)).packs.at(-1)
     const records = (await storedHeader(blobs, subject.described, first)).packs[0]
     expect(written?.header.packs[0]).toEqual(records)
@@ -145,16 +145,16 @@ describe('the next commit', () => {
 
 test('a long history: every snapshot says what it says alone, in at most 64 packs, of which it refers to half or more', async () => {
   const subject = await newRepository()
-  const { blobs, docs } = newStores()
+  const { blobs, states } = newStores()
   let commit = await subject.repository.commit({ ...pages(60), 'a/SKILL.md': skill('a') })
-  await index({ blobs, docs }, subject, commit)
+  await index({ blobs, states }, subject, commit)
   const packCounts: number[] = []
   for (let turn = 1; turn <= 90; turn++) {
     const changes: Record<string, TestFile> = { [`docs/${turn % 9}/page-${turn % 60}.md`]: page(turn % 60, turn) }
     if (turn % 10 === 3) changes[`docs/new-${turn}.md`] = page(1_000 + turn)
     if (turn % 10 === 7) changes[`docs/new-${turn - 4}.md`] = null
     commit = await subject.repository.commit(changes)
-    await index({ blobs, docs }, subject, commit)
+    await index({ blobs, states }, subject, commit)
     const header = await storedHeader(blobs, subject.described, commit)
     packCounts.push(header.packs.length)
     const { packed, used } = await sharesOf(blobs, subject, header)
@@ -169,7 +169,7 @@ test('a long history: every snapshot says what it says alone, in at most 64 pack
 
 test('when most of a tree goes, what is left is written anew', async () => {
   const subject = await newRepository()
-  const { blobs, docs } = newStores()
+  const { blobs, states } = newStores()
   const first = await subject.repository.commit(pages(300))
   const gone = Object.fromEntries(
     Object.keys(pages(300))
@@ -177,8 +177,8 @@ test('when most of a tree goes, what is left is written anew', async () => {
       .map(path => [path, null]),
   )
   const second = await subject.repository.commit(gone)
-  await index({ blobs, docs }, subject, first)
-  await index({ blobs, docs }, subject, second)
+  await index({ blobs, states }, subject, first)
+  await index({ blobs, states }, subject, second)
   const [before, after] = await Promise.all([first, second].map(commit => storedHeader(blobs, subject.described, commit)))
   expect(after?.packs.some(({ name }) => before?.packs.some(pack => pack.name === name))).toBe(false)
   expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
@@ -238,13 +238,13 @@ describe('packs that go while they are gone on from', () => {
   }
 
   test('the snapshot is built from scratch when one was removed before its header stood', async () => {
-    const { subject, first, second, blobs, docs } = await twoCommits()
+    const { subject, first, second, blobs, states } = await twoCommits()
     const [pack] = (await storedHeader(blobs, subject.described, first)).packs
     let turns = 0
     const watched = onPublish(blobs, headerKey(subject.described, second), async () => {
       if (turns++ === 0) await blobs.remove(packKey(subject.described, pack?.name ?? ''))
     })
-    await index({ blobs: watched, docs }, subject, second)
+    await index({ blobs: watched, states }, subject, second)
     expect(turns).toBe(2)
     const header = await storedHeader(blobs, subject.described, second)
     expect(header.packs.map(({ name }) => name)).not.toContain(pack?.name)
@@ -252,19 +252,19 @@ describe('packs that go while they are gone on from', () => {
   })
 
   test('no header is left without its packs when they go again and again', async () => {
-    const { subject, second, blobs, docs } = await twoCommits()
+    const { subject, second, blobs, states } = await twoCommits()
     const removeAll = async () => {
       for (const key of await blobs.list('')) if (key.includes('/p/')) await blobs.remove(key)
     }
     const watched = onPublish(blobs, headerKey(subject.described, second), removeAll)
-    await expect(index({ blobs: watched, docs }, subject, second)).rejects.toThrow('packs were removed')
+    await expect(index({ blobs: watched, states }, subject, second)).rejects.toThrow('packs were removed')
     expect(await blobs.read(headerKey(subject.described, second))).toBeNull()
-    await index({ blobs, docs }, subject, second)
+    await index({ blobs, states }, subject, second)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
   })
 
   test('the header of another worker, who was sooner, stays', async () => {
-    const { subject, second, blobs, docs } = await twoCommits()
+    const { subject, second, blobs, states } = await twoCommits()
     const key = headerKey(subject.described, second)
     let isOther = true
     const watched = onPublish(blobs, key, async () => {
@@ -272,7 +272,7 @@ describe('packs that go while they are gone on from', () => {
       isOther = false
       await index({ blobs }, subject, second)
     })
-    const written = await index({ blobs: watched, docs }, subject, second)
+    const written = await index({ blobs: watched, states }, subject, second)
     expect(written?.isFirst).toBe(false)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnerListings } from '#core/owner-listings.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, type SmallSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
@@ -141,7 +141,7 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
 })
 
 describe('a second sweep', () => {
-  const leaseOf = async (docs: DocStore) => (await docs.read(SWEEP_LEASE_KEY))?.value as Record<string, unknown>
+  const leaseOf = async (states: StateStore) => (await states.read(SWEEP_LEASE_KEY))?.value as Record<string, unknown>
 
   test('does nothing while one is running, and telling what would go needs no turn', async () => {
     const { all } = await mixed()
@@ -162,7 +162,7 @@ describe('a second sweep', () => {
     let value: Record<string, unknown> = {}
     const first = steppedPlace(all, async step => {
       if (step !== 10) return
-      value = await leaseOf(all.stores.docs)
+      value = await leaseOf(all.stores.states)
       all.clock.advance(HOUR)
       await all.sweep()
     })
@@ -174,9 +174,9 @@ describe('a second sweep', () => {
   test('begins at once after one that was killed on this machine, or whose lease cannot be read', async () => {
     const { all } = await mixed()
     await all.sweep()
-    for (const odd of [{ ...(await leaseOf(all.stores.docs)), process: 4_194_303, until: '2999-01-01T00:00:00.000Z' }, 'odd']) {
-      await all.stores.docs.remove(SWEEP_LEASE_KEY)
-      await all.stores.docs.create(SWEEP_LEASE_KEY, odd)
+    for (const odd of [{ ...(await leaseOf(all.stores.states)), process: 4_194_303, until: '2999-01-01T00:00:00.000Z' }, 'odd']) {
+      await all.stores.states.remove(SWEEP_LEASE_KEY)
+      await all.stores.states.create(SWEEP_LEASE_KEY, odd)
       await all.sweep()
     }
   })
@@ -243,5 +243,5 @@ test('a listing that is written anew while the sweep looks at it stays', async (
     all.clock,
   )
   expect(await whileLooking.sweep()).toMatchObject({ documents: 0 })
-  expect(await createOwnerListings(all.stores.docs).of('test-owner')).toMatchObject([{ commit: fresh.commit }])
+  expect(await createOwnerListings(all.stores.states).of('test-owner')).toMatchObject([{ commit: fresh.commit }])
 })

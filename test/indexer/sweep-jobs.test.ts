@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { TABLES, type TableName } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
@@ -10,7 +10,7 @@ import type { Stores } from '#indexer/sweep/repositories.ts'
 import { sweepStore } from '#indexer/sweep/sweep.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { answered } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
@@ -65,7 +65,7 @@ async function readAll({ blobs }: Stores, { repository, commit }: IndexJob): Pro
 
 /** A store that a job finds: two commits were indexed, nobody opened them, and their packs are due. */
 async function dueStores(): Promise<() => Promise<Stores>> {
-  const stores = { blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore() }
+  const stores = { blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }
   await index(stores, first)
   await index(stores, second)
   clock.advance(91 * DAY)
@@ -75,10 +75,10 @@ async function dueStores(): Promise<() => Promise<Stores>> {
   return () => copyOf(stores)
 }
 
-async function copyOf({ blobs, docs }: Stores): Promise<Stores> {
-  const copy: { blobs: BlobStore; docs: DocStore } = { blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore() }
+async function copyOf({ blobs, states }: Stores): Promise<Stores> {
+  const copy: { blobs: BlobStore; states: StateStore } = { blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }
   for (const key of await blobs.list('')) await copy.blobs.create(key, (await blobs.read(key))?.bytes ?? new Uint8Array())
-  for (const key of await docs.list('')) await copy.docs.create(key, (await docs.read(key))?.value ?? null)
+  for (const key of await states.list('')) await copy.states.create(key, (await states.read(key))?.value ?? null)
   return copy
 }
 
@@ -134,7 +134,7 @@ describe('an index job that comes upon packs that are due', () => {
   test('goes on from an earlier commit whose header the sweep removes meanwhile, and keeps what it refers to', async () => {
     let steps = 1
     for (let at = 0; at < steps; at++) {
-      const stores = { blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore() }
+      const stores = { blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }
       await index(stores, first)
       clock.advance(91 * DAY)
       const watched = stepped(stores, async step => {

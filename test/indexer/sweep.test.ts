@@ -4,7 +4,7 @@ import { UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { headerKey, jobKey, keysAt, lastIndexedKey, packKey, queueKey, readMarkKey, VERSIONS } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
-import { BLOB_STORE_DRIVERS, DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import { BLOB_STORE_DRIVERS, STATE_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { handClock } from '#test/support/store-values.ts'
 import {
   commitOf,
@@ -22,23 +22,23 @@ import {
 } from '#test/support/sweep-places.ts'
 
 const DRIVERS = BLOB_STORE_DRIVERS.flatMap(blobs => {
-  const docs = DOC_STORE_DRIVERS.filter(
+  const states = STATE_STORE_DRIVERS.filter(
     ({ driver }) => driver === blobs.driver || (blobs.driver === 's3' && driver === 'postgres'),
   )
-  return docs.map(one => ({
+  return states.map(one => ({
     name: blobs.driver === one.driver ? one.driver : `${blobs.driver} and ${one.driver}`,
     blobs,
-    docs: one,
+    states: one,
   }))
 })
 
-describe.each(DRIVERS)('a sweep over $name', ({ blobs, docs }) => {
+describe.each(DRIVERS)('a sweep over $name', ({ blobs, states }) => {
   async function openPlace(): Promise<Place> {
-    const [blobStore, docStore] = [await blobs.open(await temporaryFolder()), await docs.open(await temporaryFolder())]
+    const [blobStore, stateStore] = [await blobs.open(await temporaryFolder()), await states.open(await temporaryFolder())]
     onTestFinished(async () => {
-      await Promise.all([blobStore.close(), docStore.close()])
+      await Promise.all([blobStore.close(), stateStore.close()])
     })
-    return placeOver({ blobs: blobStore, docs: docStore })
+    return placeOver({ blobs: blobStore, states: stateStore })
   }
 
   test('tells what would go, removes it, and its packs a day later, and leaves what is used', async () => {
@@ -84,8 +84,8 @@ describe.each(DRIVERS)('a sweep over $name', ({ blobs, docs }) => {
     const all = await openPlace()
     const never = await makeSnapshot(repository, commitOf(1), ['never published'])
     await never.writePacks(all.stores.blobs)
-    await all.stores.docs.create(lastIndexedKey(repository), { commit: commitOf(1) })
-    await all.stores.docs.create(jobKey(repository, commitOf(1)), { state: 'what no version knows' })
+    await all.stores.states.create(lastIndexedKey(repository), { commit: commitOf(1) })
+    await all.stores.states.create(jobKey(repository, commitOf(1)), { state: 'what no version knows' })
     await opened(all, never)
     expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1, documents: 3 })
     all.clock.advance(DAY)
@@ -108,7 +108,7 @@ describe('a snapshot', () => {
     all.clock.advance(2 * HOUR)
     await all.sweep()
     expect(await textsOf(all, snapshot)).toEqual(['a'])
-    expect(await all.stores.docs.list('ctl/kept/')).toEqual([])
+    expect(await all.stores.states.list('ctl/kept/')).toEqual([])
   })
 
   test('that was opened by its hash is kept as long as one that a branch led to', async () => {
@@ -183,7 +183,7 @@ describe('a snapshot', () => {
 
   test('of another version keeps its packs, and goes as its readers go', async () => {
     const all = inMemory()
-    const { blobs, docs } = all.stores
+    const { blobs, states } = all.stores
     const snapshot = await written(all, 1)
     const { header: keyOf } = keysAt(place)
     const bytes = (await blobs.read(headerKey(repository, snapshot.commit)))?.bytes ?? new Uint8Array()
@@ -191,7 +191,7 @@ describe('a snapshot', () => {
     if (!older || !later) throw new Error('no names')
     for (const name of [older, later]) await blobs.create(keyOf(name), bytes)
     await blobs.remove(headerKey(repository, snapshot.commit))
-    await docs.create(keysAt(place).readMark(older), { day: all.clock.now().toISOString().slice(0, 10) })
+    await states.create(keysAt(place).readMark(older), { day: all.clock.now().toISOString().slice(0, 10) })
 
     all.clock.advance(7 * DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 2, waitingPacks: 0 })
@@ -218,7 +218,7 @@ describe('a repository that its host hides', () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     await list(all, snapshot)
-    const uses = createUses(all.stores.docs, all.clock, 0)
+    const uses = createUses(all.stores.states, all.clock, 0)
     uses.hidden(repository.id)
     await uses.written()
     all.clock.advance(DAY)
@@ -227,7 +227,7 @@ describe('a repository that its host hides', () => {
     all.clock.advance(2 * DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, documents: 1 })
 
-    const later = createUses(all.stores.docs, all.clock, 0)
+    const later = createUses(all.stores.states, all.clock, 0)
     later.hidden(repository.id)
     await later.written()
     all.clock.advance(2 * DAY + 1)
@@ -245,7 +245,7 @@ describe('what is none of its business', () => {
     const strange = ['probe/a', 'pub/x', 'pub/000/test-1/q/a', 'prv/000/test-1/p/short', 'media/a']
     for (const key of strange) await all.stores.blobs.create(key, Buffer.from('a'))
     const documents = ['ctl/person/000/a', 'ctl/kept/pub/000/test-1/other', queueKey(repository, commitOf(1)), 'ctl/owner/odd']
-    for (const key of documents) await all.stores.docs.create(key, 1)
+    for (const key of documents) await all.stores.states.create(key, 1)
     const before = await all.keys()
     all.clock.advance(1_000 * DAY)
     await all.sweep()
@@ -255,11 +255,11 @@ describe('what is none of its business', () => {
   test('jobs that wait keep their records', async () => {
     const all = inMemory()
     const record = { state: 'released', fence: 1, failures: 0 }
-    await all.stores.docs.create(jobKey(repository, commitOf(1)), record)
-    await all.stores.docs.create(queueKey(repository, commitOf(1)), {})
-    await all.stores.docs.create(jobKey(repository, commitOf(2)), record)
+    await all.stores.states.create(jobKey(repository, commitOf(1)), record)
+    await all.stores.states.create(queueKey(repository, commitOf(1)), {})
+    await all.stores.states.create(jobKey(repository, commitOf(2)), record)
     expect(await all.sweep()).toMatchObject({ documents: 1 })
-    expect(await all.stores.docs.list('ctl/job/')).toEqual([jobKey(repository, commitOf(1))])
+    expect(await all.stores.states.list('ctl/job/')).toEqual([jobKey(repository, commitOf(1))])
   })
 
   test('private and public repositories of one id are two', async () => {
@@ -276,8 +276,8 @@ describe('what is none of its business', () => {
 test('what a listing of a later version says is left to that version', async () => {
   const all = inMemory()
   const versions = VERSIONS
-  await all.stores.docs.create(`ctl/owner/000/test-o/${versions}/test-1`, { odd: true })
-  await all.stores.docs.create('ctl/owner/000/test-o/r999f1s1/test-1', { odd: true })
+  await all.stores.states.create(`ctl/owner/000/test-o/${versions}/test-1`, { odd: true })
+  await all.stores.states.create('ctl/owner/000/test-o/r999f1s1/test-1', { odd: true })
   await all.sweep()
   expect(await all.keys()).toEqual(['ctl/owner/000/test-o/r999f1s1/test-1'])
 })
@@ -285,7 +285,7 @@ test('what a listing of a later version says is left to that version', async () 
 test('marks of a day are read as its end', async () => {
   const all = inMemory(handClock('2026-03-01T23:00:00.000Z'))
   const snapshot = await written(all, 1)
-  await all.stores.docs.create(readMarkKey(repository, snapshot.commit), { day: '2026-03-01' })
+  await all.stores.states.create(readMarkKey(repository, snapshot.commit), { day: '2026-03-01' })
   all.clock.advance(90 * DAY)
   expect(await all.sweep()).toMatchObject({ keptSnapshots: 1 })
   all.clock.advance(HOUR + 1)

@@ -8,7 +8,7 @@ import { headerKey, hiddenKey, lastIndexedKey, SWEEP_LEASE_KEY } from '#core/sna
 import { keysOf, type Stores, storedRepositories } from '#indexer/sweep/repositories.ts'
 import { sweepStore } from '#indexer/sweep/sweep.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { makeSnapshot, readTexts, type SmallSnapshot } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
@@ -56,7 +56,7 @@ const event = fc.oneof(
 /** A store and what is known of it by having seen everything. */
 class World {
   readonly clock = handClock()
-  readonly stores: Stores = { blobs: createMemoryBlobStore(this.clock), docs: createMemoryDocStore() }
+  readonly stores: Stores = { blobs: createMemoryBlobStore(this.clock), states: createMemoryStateStore() }
   /** When each snapshot that was published was used last. */
   readonly used = new Map<SmallSnapshot, number>()
   readonly hiddenAt = new Map<string, number>()
@@ -80,7 +80,7 @@ class World {
   now = () => this.clock.now().getTime()
 
   async index(repository: HostRepository, goesOn: boolean, dies: boolean): Promise<void> {
-    const { blobs, docs } = this.stores
+    const { blobs, states } = this.stores
     const earlier = goesOn ? await this.newest(repository) : undefined
     const number = this.commits++
     // Texts come back, so that packs of dead jobs and of snapshots that went do as well.
@@ -93,9 +93,9 @@ class World {
     // Who reads a repository is shown it.
     if (this.now() - (this.hiddenAt.get(repository.id) ?? this.now()) > HOUR_MS) this.hiddenAt.delete(repository.id)
     const key = lastIndexedKey(repository)
-    const stored = await docs.read(key)
+    const stored = await states.read(key)
     const { commit } = snapshot
-    await (stored ? docs.replace(key, { commit }, stored.etag) : docs.create(key, { commit }))
+    await (stored ? states.replace(key, { commit }, stored.etag) : states.create(key, { commit }))
   }
 
   async newest(repository: HostRepository): Promise<SmallSnapshot | undefined> {
@@ -107,7 +107,7 @@ class World {
   async open(snapshot: SmallSnapshot | undefined, by: 'branch' | 'tag' | 'hash'): Promise<void> {
     if (!snapshot || (await readTexts(this.stores.blobs, snapshot.repository, snapshot.commit)) === null) return
     const { repository, commit } = snapshot
-    const uses = createUses(this.stores.docs, this.clock, 0)
+    const uses = createUses(this.stores.states, this.clock, 0)
     const name = { host: repository.host, owner: repository.owner, repository: repository.name }
     uses.opened({ name, repository, commit, ref: { branch: 'main', tag: 'v1', hash: null }[by] })
     await uses.written()
@@ -118,12 +118,12 @@ class World {
   }
 
   async hide({ id }: HostRepository): Promise<void> {
-    const { docs } = this.stores
-    const uses = createUses(docs, this.clock, 0)
+    const { states } = this.stores
+    const uses = createUses(states, this.clock, 0)
     uses.hidden(id)
     await uses.written()
     // An earlier sight stands, unless a sweep was done with it.
-    const stored = await docs.read(hiddenKey({ id, visibility: 'public' }))
+    const stored = await states.read(hiddenKey({ id, visibility: 'public' }))
     this.hiddenAt.set(id, Date.parse(HiddenRepository.parse(stored?.value).since))
   }
 
@@ -154,8 +154,8 @@ class World {
   }
 
   async left(): Promise<string[]> {
-    const { blobs, docs } = this.stores
-    return [...(await blobs.list('')), ...(await docs.list(''))].filter(key => key !== SWEEP_LEASE_KEY)
+    const { blobs, states } = this.stores
+    return [...(await blobs.list('')), ...(await states.list(''))].filter(key => key !== SWEEP_LEASE_KEY)
   }
 }
 
@@ -212,9 +212,9 @@ test('a store is gone through repository by repository, whatever its keys are', 
   })
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(objects), fc.uniqueArray(documents), async (blobKeys, docKeys) => {
-      const stores = { blobs: createMemoryBlobStore(handClock()), docs: createMemoryDocStore() }
+      const stores = { blobs: createMemoryBlobStore(handClock()), states: createMemoryStateStore() }
       for (const key of blobKeys) await stores.blobs.create(key, new Uint8Array())
-      for (const key of docKeys) await stores.docs.create(key, 1)
+      for (const key of docKeys) await stores.states.create(key, 1)
       const seen = new Map<string, string[]>()
       for await (const { place: at, found } of storedRepositories(stores)) {
         expect(seen.has(at)).toBe(false)
@@ -231,18 +231,18 @@ test('a store is gone through repository by repository, whatever its keys are', 
 })
 
 test('keys are read to the last, page by page', async () => {
-  const docs = createMemoryDocStore()
-  for (let number = 0; number < 2_500; number++) await docs.create(`a/${number}`, 1)
+  const states = createMemoryStateStore()
+  for (let number = 0; number < 2_500; number++) await states.create(`a/${number}`, 1)
   const pages: number[] = []
   const counted = {
-    async list(prefix: string, options: Parameters<typeof docs.list>[1]) {
-      const page = await docs.list(prefix, options)
+    async list(prefix: string, options: Parameters<typeof states.list>[1]) {
+      const page = await states.list(prefix, options)
       pages.push(page.length)
       return page
     },
   }
   const keys: string[] = []
   for await (const key of keysOf(counted, 'a/')) keys.push(key)
-  expect(keys).toEqual(await docs.list('a/'))
+  expect(keys).toEqual(await states.list('a/'))
   expect(pages).toEqual([1_000, 1_000, 500])
 })

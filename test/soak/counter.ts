@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 
 const KEY = 'ctl/soak/counter'
 
@@ -7,12 +7,12 @@ const Counter = z.object({ total: z.int(), by: z.record(z.string(), z.int()) })
 type Counter = z.infer<typeof Counter>
 
 /** Counts one in the document in which all processes count. Resolves when that is acknowledged. */
-export async function count(docs: DocStore, name: string): Promise<void> {
+export async function count(states: StateStore, name: string): Promise<void> {
   for (;;) {
-    const doc = await docs.read(KEY)
+    const doc = await states.read(KEY)
     const { total, by } = doc === null ? { total: 0, by: {} } : Counter.parse(doc.value)
     const next = { total: total + 1, by: { ...by, [name]: (by[name] ?? 0) + 1 } }
-    const written = doc === null ? await docs.create(KEY, next) : await docs.replace(KEY, next, doc.etag)
+    const written = doc === null ? await states.create(KEY, next) : await states.replace(KEY, next, doc.etag)
     if (written.status === 'written') return
   }
 }
@@ -26,8 +26,8 @@ export interface Counted {
 }
 
 /** What does not add up; empty: every acknowledged count is there, and at most one of each process of which it heard nothing. */
-export async function findMiscounts(docs: DocStore, counted: readonly Counted[]): Promise<string[]> {
-  const doc = await docs.read(KEY)
+export async function findMiscounts(states: StateStore, counted: readonly Counted[]): Promise<string[]> {
+  const doc = await states.read(KEY)
   const { total, by }: Counter = doc === null ? { total: 0, by: {} } : Counter.parse(doc.value)
   const sum = Object.values(by).reduce((all, one) => all + one, 0)
   const problems = sum === total ? [] : [`the counter says ${total}, its parts ${sum}`]

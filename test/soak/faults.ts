@@ -6,7 +6,7 @@ import { NO_METRICS } from '#core/ports/metrics.ts'
 import { createRunnerHere } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openS3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { type CorpusRepository, commitFolder, unpackCorpus } from '../support/corpus.ts'
@@ -53,7 +53,7 @@ const TRIES = 60
  */
 export async function runFaults(servers: Servers, options: FaultsOptions, atEnd: AtEnd): Promise<FaultsReport> {
   const startedAt = performance.now()
-  const reference = await testApp({}, { blobs: createMemoryBlobStore(systemClock), docs: createMemoryDocStore() })
+  const reference = await testApp({}, { blobs: createMemoryBlobStore(systemClock), states: createMemoryStateStore() })
   atEnd(reference.close)
   const addresses = await makeRepositories(reference, options)
   const wanted: Answers = new Map()
@@ -67,12 +67,12 @@ export async function runFaults(servers: Servers, options: FaultsOptions, atEnd:
   atEnd(proxy.close)
   const stores = await openS3Stores({ ...s3SettingsOf(s3), prefix: randomUUID(), endpoint: proxy.url })
   atEnd(stores.close)
-  const { blobs, docs } = stores
+  const { blobs, states } = stores
   // Every request reads everything that it needs from the store.
   const cold = {
     open: (...args: Parameters<ReturnType<typeof createSnapshotReader>['open']>) => createSnapshotReader(blobs).open(...args),
   }
-  const app = await testApp({}, { blobs, docs, deps: deps => ({ ...deps, snapshots: { ...deps.snapshots, ...cold } }) })
+  const app = await testApp({}, { blobs, states, deps: deps => ({ ...deps, snapshots: { ...deps.snapshots, ...cold } }) })
   atEnd(app.close)
   await makeRepositories(app, options)
 
@@ -151,11 +151,11 @@ async function untilReady(app: TestApp, address: string, report: FaultsReport): 
 }
 
 /** Runs the job that waits; `false`: there is none, or nobody knows. */
-async function runJob({ queue, blobs, docs, host }: TestApp, report: FaultsReport): Promise<boolean> {
+async function runJob({ queue, blobs, states, host }: TestApp, report: FaultsReport): Promise<boolean> {
   const lease = await queue.take('worker').catch(() => null)
   if (lease === null) return false
   report.jobs++
-  const runner = createRunnerHere({ blobs, docs, hosts: [host] })
+  const runner = createRunnerHere({ blobs, states, hosts: [host] })
   const log = { info() {}, warn() {}, error() {} }
   // What it cannot tell the queue ends with its lease.
   await runLease({ queue, runner, metrics: NO_METRICS, log }, lease, new AbortController().signal).catch(() => {})

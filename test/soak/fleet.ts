@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { DocStore } from '#core/ports/doc-store.ts'
-import { JobRecord } from '#core/snapshot/index-state.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { JobEntry } from '#core/snapshot/index-state.ts'
 import { descendantsOf } from '#indexer/jobs/processes.ts'
 import type { Infra } from '#infra/open.ts'
 import { type CorpusRepository, unpackCorpus } from '../support/corpus.ts'
@@ -216,7 +216,7 @@ function killWorkers(
   start: () => Program,
   { addresses, kills, seed }: FleetOptions,
   ready: () => number,
-  { docs }: Infra,
+  { states }: Infra,
 ): { done: Promise<void>; interrupted(): number; leftAlive(): Promise<number[]> } {
   const random = createRandom('kills', seed)
   const families: number[] = []
@@ -236,7 +236,7 @@ function killWorkers(
       const victim = among[Math.floor(random() * among.length)]
       if (!victim) continue
       families.push(...descendantsOf(victim.pid))
-      interrupted += await countHeld(docs, victim)
+      interrupted += await countHeld(states, victim)
       await victim.kill()
       workers.splice(workers.indexOf(victim), 1, start())
     }
@@ -257,10 +257,10 @@ function killWorkers(
 }
 
 /** Jobs that a worker has at this moment. */
-async function countHeld(docs: DocStore, { pid }: Program): Promise<number> {
-  const records = await Promise.all((await docs.list('ctl/job/')).map(async key => (await docs.read(key))?.value))
+async function countHeld(states: StateStore, { pid }: Program): Promise<number> {
+  const records = await Promise.all((await states.list('ctl/job/')).map(async key => (await states.read(key))?.value))
   return records.filter(
-    record => JobRecord.safeParse(record).data?.state === 'leased' && JSON.stringify(record).includes(`:${pid}:`),
+    record => JobEntry.safeParse(record).data?.state === 'leased' && JSON.stringify(record).includes(`:${pid}:`),
   ).length
 }
 

@@ -15,10 +15,10 @@
 
 import { writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
-import { JobRecord } from '#core/snapshot/index-state.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { JobEntry } from '#core/snapshot/index-state.ts'
 import { headerKey, jobKey } from '#core/snapshot/store-keys.ts'
 import type { JobEnd, JobRunner } from '#indexer/jobs/job-runner.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
@@ -66,7 +66,7 @@ const runner: JobRunner = {
       await snapshot.writePacks(blobs)
       await part()
       await snapshot.publish(blobs)
-      await count(infra.docs, name).catch(error => {
+      await count(infra.states, name).catch(error => {
         print('unsure')
         throw error
       })
@@ -104,7 +104,7 @@ type End = 'finished' | 'released' | 'late' | 'lost'
 
 async function tellEnd(lease: Lease, how: End, tell: (lease: Lease) => Promise<void>): Promise<void> {
   print(`ending ${lease.job.commit} ${lease.fence}`)
-  const isOwn = await holds(infra.docs, lease)
+  const isOwn = await holds(infra.states, lease)
   await tell(lease)
   end(lease, isOwn ? how : 'late')
 }
@@ -114,8 +114,8 @@ function end(lease: Lease, how: End): void {
   current = null
 }
 
-async function holds(docs: DocStore, { job, worker, fence }: Lease): Promise<boolean> {
-  const record = JobRecord.safeParse((await docs.read(keyOf(job)))?.value).data
+async function holds(states: StateStore, { job, worker, fence }: Lease): Promise<boolean> {
+  const record = JobEntry.safeParse((await states.read(keyOf(job)))?.value).data
   return record?.state === 'leased' && record.worker === worker && record.fence === fence
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { IndexJob } from '#core/ports/job-queue.ts'
-import { JobRecord } from '#core/snapshot/index-state.ts'
+import { JobEntry } from '#core/snapshot/index-state.ts'
 import { headerKey, jobKey, queueKey } from '#core/snapshot/store-keys.ts'
 import type { Infra } from '#infra/open.ts'
 import { createRandom } from '../support/random.ts'
@@ -93,7 +93,7 @@ export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd):
 }
 
 /** Offers all jobs, and those that failed again, as visitors would. */
-function visit({ queue, docs }: Infra, jobs: readonly IndexJob[]) {
+function visit({ queue, states }: Infra, jobs: readonly IndexJob[]) {
   let isAllOffered = false
   let isOver = false
   let askedAgain = 0
@@ -102,7 +102,7 @@ function visit({ queue, docs }: Infra, jobs: readonly IndexJob[]) {
     isAllOffered = true
     while (!isOver) {
       for (const { repository, commit } of jobs) {
-        const record = JobRecord.safeParse((await docs.read(jobKey(repository, commit)))?.value).data
+        const record = JobEntry.safeParse((await states.read(jobKey(repository, commit)))?.value).data
         if (record?.state !== 'failed' || (await queue.offer({ repository, commit })).status === 'failed') continue
         askedAgain++
       }
@@ -227,7 +227,7 @@ export function tell(workers: readonly Pick<Program, 'lines'>[]): {
 
 /** What the processes said they did, against what is there. */
 async function look(
-  { blobs, docs }: Infra,
+  { blobs, states }: Infra,
   jobs: readonly IndexJob[],
   workers: readonly Program[],
   pauses: readonly Pause[],
@@ -241,9 +241,9 @@ async function look(
     const texts = header && (await readTexts(blobs, repository, commit))
     if (texts?.join() !== textOf(commit))
       problems.push(`the snapshot of ${commit} is ${header ? 'not what was written' : 'missing'}`)
-    const record = JobRecord.safeParse((await docs.read(jobKey(repository, commit)))?.value).data
+    const record = JobEntry.safeParse((await states.read(jobKey(repository, commit)))?.value).data
     if (record === undefined) readyDocs++
-    const isWaiting = (await docs.read(queueKey(repository, commit))) !== null
+    const isWaiting = (await states.read(queueKey(repository, commit))) !== null
     if (isWaiting || record?.state === 'failed') problems.push(`the job ${commit} is ${record?.state ?? 'left'} at the end`)
   }
 
@@ -257,7 +257,7 @@ async function look(
   if (duplicateFences > 0) problems.push(`${duplicateFences} fences were given twice`)
   if (doubleManifests > 0) problems.push(`${doubleManifests} headers were created twice`)
   if (noticed.length < overlapped.length) problems.push(`of ${overlapped.length} that lost their job ${noticed.length} noticed`)
-  problems.push(...(await findMiscounts(docs, workers.map(countedBy))))
+  problems.push(...(await findMiscounts(states, workers.map(countedBy))))
   return {
     jobs: jobs.length,
     runs: takings.length,

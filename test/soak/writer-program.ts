@@ -9,7 +9,7 @@
  */
 
 import { writeSync } from 'node:fs'
-import type { WriteOutcome } from '#core/ports/doc-store.ts'
+import type { WriteOutcome } from '#core/ports/state-store.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { bytesOf } from '../support/store-values.ts'
@@ -19,18 +19,18 @@ import { documentKey, objectKey } from './written-keys.ts'
 const [name = ''] = process.argv.slice(2)
 process.stdin.resume().once('close', () => process.exit())
 
-const { blobs, docs } = await openStores(parseSharedInfraSettings(process.env))
+const { blobs, states } = await openStores(parseSharedInfraSettings(process.env))
 let etag: string | null = null
 for (let turn = 1; ; turn++) {
   const key = objectKey(name, turn)
   if ((await blobs.create(key, bytesOf(key))) === 'exists') throw new Error(`somebody else wrote ${key}`)
   print(`object ${key}`)
   const written: WriteOutcome =
-    etag === null ? await docs.create(documentKey(name), turn) : await docs.replace(documentKey(name), turn, etag)
+    etag === null ? await states.create(documentKey(name), turn) : await states.replace(documentKey(name), turn, etag)
   if (written.status === 'conflict') throw new Error(`somebody else wrote the document of ${name}`)
   etag = written.etag
   print(`document ${turn}`)
-  await count(docs, name)
+  await count(states, name)
   print('counted')
 }
 

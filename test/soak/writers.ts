@@ -58,7 +58,7 @@ export async function runWriters(place: Place, options: WritersOptions, atEnd: A
 
 /** @param said what each writer printed, by its name */
 export async function lookAtWrites(
-  { blobs, docs }: Pick<Infra, 'blobs' | 'docs'>,
+  { blobs, states }: Pick<Infra, 'blobs' | 'states'>,
   said: ReadonlyMap<string, readonly string[]>,
 ): Promise<Omit<WritersReport, 'kills' | 'seconds'>> {
   const keys = await blobs.list(OBJECTS)
@@ -75,7 +75,7 @@ export async function lookAtWrites(
     const objects = lines.filter(line => line.startsWith('object ')).map(line => line.slice('object '.length))
     lost += objects.filter(key => !there.has(key)).length
     const turns = lines.filter(line => line.startsWith('document ')).length
-    const value = Number((await docs.read(documentKey(name)))?.value ?? 0)
+    const value = Number((await states.read(documentKey(name)))?.value ?? 0)
     // The last one may have been written without a word.
     if (value < turns) lost++
     else if (value > turns + 1) problems.push(`${name} wrote ${turns} versions of its document, and it says ${value}`)
@@ -83,6 +83,6 @@ export async function lookAtWrites(
   }
   if (corrupt > 0) problems.push(`${corrupt} objects are not what was written`)
   if (lost > 0) problems.push(`${lost} acknowledged writes are lost`)
-  problems.push(...(await findMiscounts(docs, counted)))
+  problems.push(...(await findMiscounts(states, counted)))
   return { acknowledged: [...said.values()].flat().length, objects: keys.length, corrupt, lost, problems }
 }

@@ -4,21 +4,21 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { bytesOf } from './store-values.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const file = join(folder, 'documents.sqlite')
 const ballast = join(folder, 'ballast')
-const open = async () => ({ blobs: await openDiskBlobStore(folder), docs: await openDiskDocStore(file) })
+const open = async () => ({ blobs: await openDiskBlobStore(folder), states: await openDiskStateStore(file) })
 
 const found: Record<string, unknown> = {}
-let { blobs, docs } = await open()
+let { blobs, states } = await open()
 await blobs.create('kept/object', bytesOf('kept/object'))
-await docs.create('kept/document', 'x'.repeat(50_000))
-const etag = (await docs.read('kept/document'))?.etag ?? ''
+await states.create('kept/document', 'x'.repeat(50_000))
+const etag = (await states.read('kept/document'))?.etag ?? ''
 
 // An object does not fit any more, a document still may.
 const acknowledged: string[] = []
@@ -32,23 +32,23 @@ found.objects = await stateOf(blobs, acknowledged)
 // Now nothing fits.
 fillUp()
 found.object = await refusalOf(() => blobs.create('late/object', Buffer.alloc(100_000)))
-found.document = await untilRefused(turn => docs.create(`late/${turn}`, 'y'.repeat(100_000)))
-found.replace = await refusalOf(() => docs.replace('kept/document', 'z'.repeat(500_000), etag))
-found.kept = await keptIn(blobs, docs)
+found.document = await untilRefused(turn => states.create(`late/${turn}`, 'y'.repeat(100_000)))
+found.replace = await refusalOf(() => states.replace('kept/document', 'z'.repeat(500_000), etag))
+found.kept = await keptIn(blobs, states)
 found.objectsOfFullDisk = await stateOf(blobs, acknowledged)
 
 // Another process begins on the full disk, and room is made for it.
-await Promise.all([blobs.close(), docs.close()])
+await Promise.all([blobs.close(), states.close()])
 fillUp()
-;({ blobs, docs } = await open())
-found.keptAtNextOpening = await keptIn(blobs, docs)
+;({ blobs, states } = await open())
+found.keptAtNextOpening = await keptIn(blobs, states)
 rmSync(ballast)
 await blobs.remove(acknowledged[0] ?? '')
 found.withRoom = [
   await blobs.create('late/object', Buffer.alloc(10_000)),
-  (await docs.replace('kept/document', 'new', etag)).status,
+  (await states.replace('kept/document', 'new', etag)).status,
 ]
-await Promise.all([blobs.close(), docs.close()])
+await Promise.all([blobs.close(), states.close()])
 const database = new DatabaseSync(file)
 found.integrity = database.prepare('PRAGMA integrity_check').get()?.integrity_check
 database.close()
@@ -81,7 +81,7 @@ async function stateOf(store: BlobStore, keys: readonly string[]): Promise<strin
   return 'as acknowledged'
 }
 
-async function keptIn(objects: BlobStore, documents: DocStore): Promise<string> {
+async function keptIn(objects: BlobStore, documents: StateStore): Promise<string> {
   const object = await objects.read('kept/object')
   const document = await documents.read('kept/document')
   if (!Buffer.from(bytesOf('kept/object')).equals(object?.bytes ?? new Uint8Array())) return 'the object is damaged'

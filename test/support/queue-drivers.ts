@@ -2,16 +2,16 @@ import pg from 'pg'
 import { TestClock } from 'pg-boss'
 import { onTestFinished } from 'vitest'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type Database, openDatabase, type Statement } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { createDatabase, query } from './servers/postgres.ts'
 import { hasServer } from './servers/servers.ts'
-import { DOC_STORE_DRIVERS, temporaryFolder } from './store-drivers.ts'
+import { STATE_STORE_DRIVERS, temporaryFolder } from './store-drivers.ts'
 import { handClock } from './store-values.ts'
 
 const START = '2026-03-01T12:00:00.000Z'
@@ -44,37 +44,37 @@ export async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> 
 }
 
 export const QUEUE_DRIVERS: readonly QueueDriver[] = [
-  ...DOC_STORE_DRIVERS.map(({ driver, open }) => ({
+  ...STATE_STORE_DRIVERS.map(({ driver, open }) => ({
     driver: `documents, ${driver}`,
     async open() {
-      const docs = await open(await temporaryFolder())
-      onTestFinished(() => docs.close())
-      return docQueue(docs)
+      const states = await open(await temporaryFolder())
+      onTestFinished(() => states.close())
+      return stateQueue(states)
     },
   })),
   ...(hasServer('postgres') ? [{ driver: 'pg-boss', open: bossQueue }] : []),
 ]
 
-function docQueue(docs: DocStore): TestQueue {
+function stateQueue(states: StateStore): TestQueue {
   const { now, advance } = handClock(START)
   return {
     clock: { now, advance: async seconds => advance(seconds) },
-    queue: createDocQueue(docs, { now }),
-    another: async () => createDocQueue(docs, { now }),
+    queue: createStateQueue(states, { now }),
+    another: async () => createStateQueue(states, { now }),
     noticeSeconds: 0,
-    contents: () => documentsOf(docs),
+    contents: () => documentsOf(states),
   }
 }
 
 async function bossQueue(): Promise<TestQueue> {
-  const { url, clock, docs, open } = await openBossDatabase()
+  const { url, clock, states, open } = await openBossDatabase()
   return {
     clock,
     queue: await open(),
     another: open,
     noticeSeconds: NOTICE_SECONDS + 1,
     async contents() {
-      return [...(await query(url, 'SELECT * FROM mountglass_jobs.job ORDER BY id')), ...(await documentsOf(docs))]
+      return [...(await query(url, 'SELECT * FROM mountglass_jobs.job ORDER BY id')), ...(await documentsOf(states))]
     },
   }
 }
@@ -95,17 +95,17 @@ export async function openBossDatabase() {
     },
   }
 
-  async function openDocs(through: Through): Promise<DocStore> {
+  async function openDocs(through: Through): Promise<StateStore> {
     const database = openDatabase(url)
     onTestFinished(() => database.close())
-    return openPostgresDocStore({ ...database, run: through(database.run), repeat: through(database.repeat) })
+    return openPostgresStateStore({ ...database, run: through(database.run), repeat: through(database.repeat) })
   }
 
   /** The queue as a process of its own sees it. */
   async function open(through: Through = run => run): Promise<JobQueue> {
     const pool = openBossPool(url)
     const db = { ...pool, executeSql: through(pool.executeSql) }
-    const queue = await openBossQueue({ db, docs: await openDocs(through), clock, bossClock: time, onWarning: fail })
+    const queue = await openBossQueue({ db, states: await openDocs(through), clock, bossClock: time, onWarning: fail })
     onTestFinished(async () => {
       await queue.close()
       await pool.close()
@@ -113,7 +113,7 @@ export async function openBossDatabase() {
     return queue
   }
 
-  return { url, clock, docs: await openDocs(run => run), open }
+  return { url, clock, states: await openDocs(run => run), open }
 }
 
 /** Connections that take the time of their statements from the clock of the test. */
@@ -139,7 +139,7 @@ function fail(problem: unknown): never {
   throw new Error(String(problem))
 }
 
-async function documentsOf(docs: DocStore): Promise<unknown[]> {
-  const keys = await docs.list('')
-  return Promise.all(keys.map(async key => ({ key, doc: await docs.read(key) })))
+async function documentsOf(states: StateStore): Promise<unknown[]> {
+  const keys = await states.list('')
+  return Promise.all(keys.map(async key => ({ key, doc: await states.read(key) })))
 }

@@ -13,8 +13,8 @@ import { compareBytes, encodeText } from '#core/text.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchFields, SearchInput } from '#indexer/search/input.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { COMMIT, REPOSITORY } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
@@ -61,16 +61,16 @@ export async function searchApp(files: Searchable): Promise<SearchApp> {
 
 /** The service over what `writeSearchSnapshot` wrote. It has read nothing yet. */
 export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
-  const docs = createMemoryDocStore()
-  const queue = createDocQueue(docs, systemClock)
+  const states = createMemoryStateStore()
+  const queue = createStateQueue(states, systemClock)
   const secret = Buffer.alloc(32, 7).toString('base64url')
   const app = await buildApp(
     {
       hosts: [oneRepositoryHost()],
       snapshots: createSnapshotReader(blobs),
       queue,
-      listings: createOwnerListings(docs),
-      uses: createUses(docs, systemClock),
+      listings: createOwnerListings(states),
+      uses: createUses(states, systemClock),
       operator: NO_CONTENT,
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),

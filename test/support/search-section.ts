@@ -3,7 +3,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { textOf } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.ts'
-import { type ItemRecord, openItemsBlock } from '#core/search/items-block.ts'
+import { openItemsBlock, type StoredItem } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import { termOfName } from '#core/search/term-name.ts'
 import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
@@ -35,7 +35,7 @@ export const EMPTY_ROOT: SnapshotHeader['root'] = {
 export interface ReadSection {
   bytes: Uint8Array
   head: SearchHead
-  items: (ItemRecord & { kind: number; owner: number; titleLength: number })[]
+  items: (StoredItem & { kind: number; owner: number; titleLength: number })[]
   /** By term, in the order in which they are stored. */
   terms: Map<string, { item: number; posting: number }[]>
   words: SpellingEntry[]
@@ -98,7 +98,7 @@ export function readTermsBlock(block: Uint8Array): FoundTerm[] {
 }
 
 /** All items of a block, in order. */
-export function readItemsBlock(block: Uint8Array): ItemRecord[] {
+export function readItemsBlock(block: Uint8Array): StoredItem[] {
   const { items, at } = openItemsBlock(block)
   return Array.from({ length: items }, (_, place) => at(place))
 }

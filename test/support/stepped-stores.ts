@@ -1,7 +1,7 @@
 import type { Stores } from '#indexer/sweep/repositories.ts'
 
 /** Stores that tell of every step before it is taken. */
-export function stepped({ blobs, docs }: Stores, before: (step: number) => Promise<void>): { stores: Stores; steps(): number } {
+export function stepped({ blobs, states }: Stores, before: (step: number) => Promise<void>): { stores: Stores; steps(): number } {
   let steps = 0
   const watched = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
@@ -13,5 +13,5 @@ export function stepped({ blobs, docs }: Stores, before: (step: number) => Promi
         }
       },
     })
-  return { stores: { blobs: watched(blobs), docs: watched(docs) }, steps: () => steps }
+  return { stores: { blobs: watched(blobs), states: watched(states) }, steps: () => steps }
 }

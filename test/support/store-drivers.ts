@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
-import { countBlobStore, countDocStore } from '#infra/monitoring/counted-stores.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { countBlobStore, countStateStore } from '#infra/monitoring/counted-stores.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { createDatabase } from './servers/postgres.ts'
@@ -31,19 +31,19 @@ export const BLOB_STORE_DRIVERS: readonly StoreDriver<BlobStore>[] = [
   ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).blobs }),
 ]
 
-export const DOC_STORE_DRIVERS: readonly StoreDriver<DocStore>[] = [
-  { driver: 'memory', open: async () => createMemoryDocStore() },
-  { driver: 'memory, counted', open: async () => countDocStore(createMemoryDocStore(), NO_METRICS) },
-  { driver: 'disk', open: folder => openDiskDocStore(join(folder, 'docs.sqlite')) },
-  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).docs }),
-  ...(hasServer('postgres') ? [{ driver: 'postgres', open: openDatabaseDocStore }] : []),
+export const STATE_STORE_DRIVERS: readonly StoreDriver<StateStore>[] = [
+  { driver: 'memory', open: async () => createMemoryStateStore() },
+  { driver: 'memory, counted', open: async () => countStateStore(createMemoryStateStore(), NO_METRICS) },
+  { driver: 'disk', open: folder => openDiskStateStore(join(folder, 'docs.sqlite')) },
+  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).states }),
+  ...(hasServer('postgres') ? [{ driver: 'postgres', open: openDatabaseStateStore }] : []),
 ]
 
 /** Documents in a database of their own, which goes when the test ends. */
-async function openDatabaseDocStore(): Promise<DocStore> {
+async function openDatabaseStateStore(): Promise<StateStore> {
   const { url, remove } = await createDatabase()
   onTestFinished(remove)
-  return openPostgresDocStore(openDatabase(url))
+  return openPostgresStateStore(openDatabase(url))
 }
 
 /** A new folder, removed with everything in it when the test ends. */

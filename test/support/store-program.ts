@@ -3,8 +3,8 @@
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 
 const tasks: Record<string, (args: string[]) => Promise<void>> = {
   increment,
@@ -24,31 +24,31 @@ function print(line: string): void {
 
 /** `<file> <key> <times>` */
 async function increment([file = '', key = '', times]: string[]): Promise<void> {
-  const docs = await openDiskDocStore(file)
+  const states = await openDiskStateStore(file)
   for (let done = 0; done < Number(times); ) {
-    const doc = await docs.read(key)
-    const written = doc ? await docs.replace(key, Number(doc.value) + 1, doc.etag) : await docs.create(key, 1)
+    const doc = await states.read(key)
+    const written = doc ? await states.replace(key, Number(doc.value) + 1, doc.etag) : await states.create(key, 1)
     if (written.status === 'written') done++
   }
-  await docs.close()
+  await states.close()
 }
 
 /** `<folder>`: under a limit of the system, prints the code that a write too much throws. */
 async function refused([folder = '']: string[]): Promise<void> {
   const blobs = await openDiskBlobStore(join(folder, 'blobs'))
-  const docs = await openDiskDocStore(join(folder, 'docs.sqlite'))
-  const doc = await docs.read('kept')
+  const states = await openDiskStateStore(join(folder, 'docs.sqlite'))
+  const doc = await states.read('kept')
   const tooMuch = 'x'.repeat(4_000_000)
   for (const attempt of [
     () => blobs.create('large', Buffer.from(tooMuch)),
-    () => docs.create('large', tooMuch),
-    () => docs.replace('kept', tooMuch, doc?.etag ?? ''),
+    () => states.create('large', tooMuch),
+    () => states.replace('kept', tooMuch, doc?.etag ?? ''),
   ]) {
     print(await attempt().then(JSON.stringify, (error: unknown) => (error instanceof Error ? 'refused' : 'threw no error')))
   }
   const kept = await blobs.read('kept')
   print(kept ? Buffer.from(kept.bytes).toString() : 'gone')
-  print(JSON.stringify((await docs.read('kept'))?.value))
+  print(JSON.stringify((await states.read('kept'))?.value))
 }
 
 /** `<file>`: prints the secret, of which this process would make its own. */

@@ -4,7 +4,7 @@ import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.
 import type { Stores } from '#indexer/sweep/repositories.ts'
 import { type SweepOptions, sweepStore } from '#indexer/sweep/sweep.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { makeSnapshot, readTexts, type SmallSnapshot, writeWhole } from './small-snapshots.ts'
 import { handClock, jobOf } from './store-values.ts'
 
@@ -37,17 +37,18 @@ export function placeOver(stores: Stores, clock = handClock(new Date().toISOStri
       }
       return sweepStore(stores, clock, { days: 90, remove: true, signal: new AbortController().signal, onFailure, ...options })
     },
-    keys: async () => [...(await stores.blobs.list('')), ...(await stores.docs.list(''))].filter(key => key !== SWEEP_LEASE_KEY),
+    keys: async () =>
+      [...(await stores.blobs.list('')), ...(await stores.states.list(''))].filter(key => key !== SWEEP_LEASE_KEY),
   }
 }
 
 export function inMemory(clock = handClock()): Place {
-  return placeOver({ blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore() }, clock)
+  return placeOver({ blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }, clock)
 }
 
 /** Somebody opens a snapshot, by a branch unless `ref` says otherwise. */
 export async function opened({ stores, clock }: Place, { repository, commit }: SmallSnapshot, ref: string | null = 'main') {
-  const uses = createUses(stores.docs, clock, 0)
+  const uses = createUses(stores.states, clock, 0)
   const name = { host: repository.host, owner: repository.owner, repository: repository.name }
   uses.opened({ name, repository, commit, ref })
   await uses.written()
@@ -70,7 +71,7 @@ export async function written(
 export async function list({ stores }: Place, { repository, commit, header: { root } }: SmallSnapshot): Promise<void> {
   const folder = { ...root.folder, counts: { skills: 1, documents: 0 } }
   const owned = { ...repository, ownerId: 'test-owner' }
-  await createOwnerListings(stores.docs).keep({ repository: owned, commit, header: { root: { ...root, folder } } })
+  await createOwnerListings(stores.states).keep({ repository: owned, commit, header: { root: { ...root, folder } } })
 }
 
 export const textsOf = ({ stores }: Place, snapshot: SmallSnapshot) =>

@@ -15,17 +15,17 @@ import { createDamageReports } from '#core/damage-reports.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { createRunnerHere } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import type { PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { openTestStores } from './test-stores.ts'
@@ -36,7 +36,7 @@ export const WEBHOOK_SECRET = 'between-the-host-and-us'
 export interface TestAppOptions {
   /** Default: those of `openTestStores`. */
   blobs?: BlobStore
-  docs?: DocStore
+  states?: StateStore
   keys?: SealingKeys
   logger?: AppOptions['logger']
   /** Takes what happens, and is served at `/metrics`. Default: nobody watches. */
@@ -64,7 +64,7 @@ export interface TestApp {
   app: FastifyInstance
   deps: Deps
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   queue: JobQueue
   /** The host `local`. */
   host: GitHost
@@ -110,8 +110,8 @@ export async function testApp(
   let offsetMilliseconds = 0
   const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
   const stores = await openTestStores(clock)
-  const { blobs = stores.blobs, docs = stores.docs } = options
-  const queue = createDocQueue(docs, clock)
+  const { blobs = stores.blobs, states = stores.states } = options
+  const queue = createStateQueue(states, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const hosts: GitHost[] = [host]
@@ -131,11 +131,11 @@ export async function testApp(
     hosts,
     snapshots: createSnapshotReader(blobs, {
       metrics: options.metrics ?? NO_METRICS,
-      onDamage: damage => requestRepair({ damages: createDamageReports(docs), queue, clock, onOffered, log: app.log }, damage),
+      onDamage: damage => requestRepair({ damages: createDamageReports(states), queue, clock, onOffered, log: app.log }, damage),
     }),
     queue,
-    listings: rememberListings(createOwnerListings(docs), clock),
-    uses: createUses(docs, clock, 0),
+    listings: rememberListings(createOwnerListings(states), clock),
+    uses: createUses(states, clock, 0),
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
@@ -144,7 +144,7 @@ export async function testApp(
     onOffered,
     onWorking: work => working.push(work),
     readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),
-    checkReady: createReadiness({ blobs, docs }).check,
+    checkReady: createReadiness({ blobs, states }).check,
   }
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
@@ -162,7 +162,7 @@ export async function testApp(
     return answer.json as AnswerOf<Name>
   }
 
-  const runner = createRunnerHere({ blobs, docs, hosts })
+  const runner = createRunnerHere({ blobs, states, hosts })
   async function index(): Promise<number> {
     await Promise.all(working)
     for (let jobs = 0; ; jobs++) {
@@ -176,7 +176,7 @@ export async function testApp(
     app,
     deps,
     blobs,
-    docs,
+    states,
     queue,
     host,
     get github() {

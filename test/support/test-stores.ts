@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { openS3Blobs, openS3Stores } from '#infra/s3/open.ts'
 import { createDatabase } from './servers/postgres.ts'
 import { s3Settings } from './servers/s3.ts'
@@ -18,7 +18,7 @@ import { s3Settings } from './servers/s3.ts'
 /** Empty stores of a test. */
 export interface TestStores {
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   /** Closes them, and removes what they hold where that outlives the run. */
   close(): Promise<void>
 }
@@ -29,17 +29,17 @@ export interface TestStores {
  */
 const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   async memory(clock) {
-    return { blobs: createMemoryBlobStore(clock), docs: createMemoryDocStore(), close: async () => {} }
+    return { blobs: createMemoryBlobStore(clock), states: createMemoryStateStore(), close: async () => {} }
   },
 
   async disk() {
     const folder = await mkdtemp(join(tmpdir(), 'mountglass-test-stores-'))
-    const [blobs, docs] = [await openDiskBlobStore(folder), await openDiskDocStore(join(folder, 'documents.sqlite'))]
+    const [blobs, states] = [await openDiskBlobStore(folder), await openDiskStateStore(join(folder, 'documents.sqlite'))]
     return {
       blobs,
-      docs,
+      states,
       async close() {
-        await Promise.all([blobs.close(), docs.close()])
+        await Promise.all([blobs.close(), states.close()])
         await rm(folder, { recursive: true, force: true })
       },
     }
@@ -52,13 +52,13 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   /** Objects in a bucket, documents in a database. */
   async fleet() {
     const { url, remove } = await createDatabase()
-    const docs = await openPostgresDocStore(openDatabase(url))
+    const states = await openPostgresStateStore(openDatabase(url))
     const { blobs } = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
     return {
       blobs,
-      docs,
+      states,
       async close() {
-        await Promise.all([blobs.close(), docs.close()])
+        await Promise.all([blobs.close(), states.close()])
         await remove()
       },
     }

@@ -8,12 +8,12 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import { type HostRepository, ReadError } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { type SnapshotDeps, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { answered } from '#test/support/answered.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { BLOB_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
@@ -45,7 +45,7 @@ interface Scene {
   /** Indexes when it is told to. */
   indexer: TestApp
   blobs: BlobStore
-  docs: DocStore
+  states: StateStore
   repository: HostRepository
   commit: CommitSha
   header: SnapshotHeader
@@ -67,15 +67,15 @@ async function open(
   contents: Record<string, string> = CONTENTS,
 ): Promise<Scene> {
   const blobs = await openStore(await temporaryFolder())
-  const docs = createMemoryDocStore()
-  const indexer = await testApp({ 'acme/handbook': contents }, { blobs, docs })
+  const states = createMemoryStateStore()
+  const indexer = await testApp({ 'acme/handbook': contents }, { blobs, states })
   onTestFinished(() => indexer.close())
   await indexer.open(ADDRESS)
 
   async function replica(): Promise<Replica> {
     const log: string[] = []
     const logger = { level: 'warn', stream: { write: (line: string) => void log.push(line) } }
-    const app = await testApp({}, { blobs, docs, logger, deps: deps => ({ ...deps, hosts: indexer.deps.hosts }) })
+    const app = await testApp({}, { blobs, states, logger, deps: deps => ({ ...deps, hosts: indexer.deps.hosts }) })
     onTestFinished(() => app.close())
     const askAll = async (urls: readonly string[] = URLS) => {
       const answers = []
@@ -97,7 +97,7 @@ async function open(
   return {
     indexer,
     blobs,
-    docs,
+    states,
     repository,
     commit,
     header: await storedHeader(blobs, repository, commit),
@@ -273,7 +273,7 @@ test('a store that does not answer has damaged nothing: nothing is built, and th
     {},
     {
       blobs: failing,
-      docs: scene.docs,
+      states: scene.states,
       logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
       deps: deps => ({ ...deps, hosts: scene.indexer.deps.hosts }),
     },
@@ -291,13 +291,13 @@ test('a store that does not answer has damaged nothing: nothing is built, and th
 /** A scene in which a pack is damaged and a reader has said so, with one that repairs by hand. */
 async function openDamaged() {
   const scene = await open(openMemory)
-  const { indexer, blobs, docs, repository, commit, header, replica } = scene
+  const { indexer, blobs, states, repository, commit, header, replica } = scene
   const pack = packKey(repository, header.packs[0]?.name ?? '')
   const service = await replica()
   await change(blobs, pack, flipped(0.3))
   await service.askAll()
   const repair = (changes: Partial<BlobStore>, hosts: SnapshotDeps['hosts'] = indexer.deps.hosts) =>
-    writeSnapshot({ blobs: { ...blobs, ...changes }, docs, hosts }, { repository, commit }, new AbortController().signal)
+    writeSnapshot({ blobs: { ...blobs, ...changes }, states, hosts }, { repository, commit }, new AbortController().signal)
   const contents = async () => {
     const keys = await blobs.list('')
     return Promise.all(
@@ -313,7 +313,7 @@ async function openDamaged() {
 }
 
 test('a repair that breaks off between taking away and writing is gone on with', async () => {
-  const { indexer, blobs, docs, pack, right, service, repair } = await openDamaged()
+  const { indexer, blobs, states, pack, right, service, repair } = await openDamaged()
   let isGone = false
   const breaking: Partial<BlobStore> = {
     async remove(key) {
@@ -324,7 +324,7 @@ test('a repair that breaks off between taking away and writing is gone on with',
   }
   await expect(repair(breaking)).rejects.toThrow('killed')
   expect(await blobs.read(pack)).toBeNull()
-  expect(await docs.list('ctl/kept/')).not.toEqual([])
+  expect(await states.list('ctl/kept/')).not.toEqual([])
   expect((await service.askAll()).map(({ status }) => status)).toContain(503)
   expect(await indexer.index()).toBe(1)
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
@@ -360,7 +360,7 @@ test('a store that fails while damage is looked for has damaged nothing more', a
 
 test.each(['/c/', '/p/'])('what comes damaged once and lies whole is left as it is: %s', async part => {
   const scene = await openDamaged()
-  const { blobs, pack, repository, header, repair, contents, docs } = scene
+  const { blobs, pack, repository, header, repair, contents, states } = scene
   const whole = await open(openMemory)
   await blobs.remove(pack)
   await blobs.create(pack, (await whole.blobs.read(packKey(repository, header.packs[0]?.name ?? '')))?.bytes ?? new Uint8Array())
@@ -379,5 +379,5 @@ test.each(['/c/', '/p/'])('what comes damaged once and lies whole is left as it 
   expect(await repair(flipping)).toBeNull()
   expect(seen.size).toBe(1)
   expect(await contents()).toEqual(before)
-  expect(await createDamageReports(docs).find(repository, scene.commit)).toBeNull()
+  expect(await createDamageReports(states).find(repository, scene.commit)).toBeNull()
 })

@@ -56,7 +56,7 @@ export function ownerPages(app: () => TestApp) {
   /** What is listed of the account, as it is stored. */
   async function listed(): Promise<OwnerListing[]> {
     const account = await app().github.world.account('acme')
-    const found = await createOwnerListings(app().docs).of(`gh-${account?.id}`)
+    const found = await createOwnerListings(app().states).of(`gh-${account?.id}`)
     return found.sort((left, right) => (left.name < right.name ? -1 : 1))
   }
 

@@ -6,8 +6,8 @@ import {
   crashed,
   failed,
   isRetryDue,
-  JobRecord,
-  type LeasedRecord,
+  JobEntry,
+  type LeasedJob,
   QueueMarker,
   released,
   renewed,
@@ -20,7 +20,7 @@ const at = (offset: number) => seconds(offset).toISOString()
 
 const MARGIN_SECONDS = LEASE_SECONDS * LEASE_MARGIN
 
-const lease = (changes: Partial<LeasedRecord> = {}): LeasedRecord => ({
+const lease = (changes: Partial<LeasedJob> = {}): LeasedJob => ({
   state: 'leased',
   worker: 'first',
   fence: 4,
@@ -29,13 +29,13 @@ const lease = (changes: Partial<LeasedRecord> = {}): LeasedRecord => ({
   crashes: 0,
   ...changes,
 })
-const failure = (changes: object = {}): JobRecord =>
-  JobRecord.parse({ state: 'failed', errorCode: 'index.timeout', fence: 4, failures: 2, retryAt: at(60), ...changes })
+const failure = (changes: object = {}): JobEntry =>
+  JobEntry.parse({ state: 'failed', errorCode: 'index.timeout', fence: 4, failures: 2, retryAt: at(60), ...changes })
 
 describe('claiming a job', () => {
   const mine = { state: 'leased', worker: 'second', until: at(LEASE_SECONDS) }
 
-  test.each<{ name: string; record: JobRecord | null; expected: object | null }>([
+  test.each<{ name: string; record: JobEntry | null; expected: object | null }>([
     { name: 'waits: the first lease', record: null, expected: { ...mine, fence: 1, failures: 0, crashes: 0 } },
     { name: 'is held: nothing', record: lease(), expected: null },
     { name: 'was held until now: nothing, for clocks differ', record: lease({ until: at(0) }), expected: null },
@@ -109,7 +109,7 @@ test('deaths are counted, and the third is a failure with the code of what happe
 })
 
 test('a job that an earlier version handed back is read as one over which nobody died', () => {
-  expect(JobRecord.parse({ state: 'released', fence: 4, failures: 1 })).toEqual({
+  expect(JobEntry.parse({ state: 'released', fence: 4, failures: 1 })).toEqual({
     state: 'released',
     fence: 4,
     failures: 1,
@@ -150,8 +150,8 @@ test('whatever happens to a job, its records can be stored, its fence never fall
   const ends = {
     renew: renewed,
     release: released,
-    fail: (record: LeasedRecord, now: Date) => failed(record, 'index.internal', now),
-    crash: (record: LeasedRecord, now: Date) => crashed(record, 'index.internal', now),
+    fail: (record: LeasedJob, now: Date) => failed(record, 'index.internal', now),
+    crash: (record: LeasedJob, now: Date) => crashed(record, 'index.internal', now),
   }
   const step = fc.record({
     act: fc.constantFrom('claim', 'renew', 'fail', 'release', 'crash'),
@@ -159,17 +159,17 @@ test('whatever happens to a job, its records can be stored, its fence never fall
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
-      let record: JobRecord | null = null
+      let record: JobEntry | null = null
       let nowSeconds = 0
       const fences: number[] = []
       for (const { act, waitSeconds } of steps) {
         nowSeconds += waitSeconds
         const now = seconds(nowSeconds)
-        const before: JobRecord | null = record
+        const before: JobEntry | null = record
         if (act === 'claim') record = claim(before, 'worker', now) ?? before
         else if (before?.state === 'leased') record = ends[act](before, now)
         if (record === null) continue
-        expect(JobRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
+        expect(JobEntry.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
         expect(record.fence).toBeGreaterThanOrEqual(before?.fence ?? 1)
         if (act === 'claim' && record !== before && record.state === 'leased') fences.push(record.fence)
       }

@@ -4,7 +4,7 @@ import { closeWords } from '#api/search/spelling.ts'
 import { createCache } from '#api/snapshot/cache.ts'
 import { createPackReader } from '#api/snapshot/pack-reader.ts'
 import { FINGERPRINT_BYTES, ITEM_KIND, PAGE_BYTES } from '#core/search/head.ts'
-import type { ItemRecord } from '#core/search/items-block.ts'
+import type { StoredItem } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
@@ -242,7 +242,7 @@ async function store(written: Written, count: number): Promise<{ blobs: RoundsSt
 }
 
 interface Content {
-  items: readonly ItemRecord[]
+  items: readonly StoredItem[]
   /** Posting by item number, by term. */
   terms: ReadonlyMap<string, ReadonlyMap<number, number>>
   words: readonly string[]

@@ -6,7 +6,7 @@ import { makeLicenseData } from '../../../../scripts/make-license-data.ts'
 
 test('the committed license data is what the script makes', () => {
   const { names, templates } = makeLicenseData()
-  const read = (name: string) => readFileSync(new URL(`../../../indexer/rules/license/${name}`, import.meta.url), 'utf8')
+  const read = (name: string) => readFileSync(new URL(`../../../../indexer/rules/license/${name}`, import.meta.url), 'utf8')
   // Compared as a truth value: a difference of a megabyte helps nobody.
   expect(read('names.jsonl') === names, 'run node scripts/make-license-data.ts').toBe(true)
   expect(read('templates.jsonl') === templates, 'run node scripts/make-license-data.ts').toBe(true)

@@ -4,7 +4,7 @@ import type { ListOptions } from '#core/ports/blob-store.ts'
 import { seenRefKey } from '#core/snapshot/store-keys.ts'
 import { storedRepositories } from '#indexer/sweep/repositories.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
 test('a repository of which every one of a great many branches was opened is one like any other', async () => {
@@ -17,7 +17,7 @@ test('a repository of which every one of a great many branches was opened is one
     const begin = after === '' ? 0 : keys.indexOf(after) + 1
     return keys.slice(begin, begin + limit)
   }
-  const stores = { blobs: createMemoryBlobStore(handClock()), docs: { ...createMemoryDocStore(), list } }
+  const stores = { blobs: createMemoryBlobStore(handClock()), states: { ...createMemoryStateStore(), list } }
   const counts: number[] = []
   for await (const { found } of storedRepositories(stores)) counts.push(found.length)
   expect(counts).toEqual([keys.length])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JobRecord } from '#core/snapshot/index-state.ts'
+import type { JobEntry } from '#core/snapshot/index-state.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
 import { VERSIONS } from '#core/snapshot/store-keys.ts'
 import {
@@ -140,7 +140,7 @@ describe('what stands beside a snapshot', () => {
 })
 
 describe('the record of a job', () => {
-  const leased = (until: Date): JobRecord => ({
+  const leased = (until: Date): JobEntry => ({
     state: 'leased',
     worker: 'w',
     fence: 1,
@@ -148,15 +148,15 @@ describe('the record of a job', () => {
     failures: 0,
     crashes: 0,
   })
-  const failed = (retryAt: Date): JobRecord => ({
+  const failed = (retryAt: Date): JobEntry => ({
     state: 'failed',
     errorCode: 'index.internal',
     fence: 1,
     failures: 3,
     retryAt: retryAt.toISOString(),
   })
-  const released: JobRecord = { state: 'released', fence: 1, failures: 0, crashes: 0 }
-  test.each<[string, JobRecord | null, boolean, boolean]>([
+  const released: JobEntry = { state: 'released', fence: 1, failures: 0, crashes: 0 }
+  test.each<[string, JobEntry | null, boolean, boolean]>([
     ['of a job under way stays', leased(ago(-1)), false, false],
     ['of a lease that ran out yesterday goes', leased(ago(1, 1)), false, true],
     ['of a lease that ran out stays while the job waits to be taken again', leased(ago(3)), true, false],

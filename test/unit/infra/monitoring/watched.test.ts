@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
-import { countBlobStore, countDocStore } from '#infra/monitoring/counted-stores.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { countBlobStore, countStateStore } from '#infra/monitoring/counted-stores.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { watchHosts, watchQueue } from '#infra/monitoring/watched.ts'
@@ -15,14 +15,14 @@ async function linesOf(metrics: ReturnType<typeof createPrometheusMetrics>): Pro
 test('requests to the stores are counted by operation, with their bytes and their failures', async () => {
   const metrics = createPrometheusMetrics()
   const blobs = countBlobStore(createMemoryBlobStore(systemClock), metrics)
-  const docs = countDocStore(createMemoryDocStore(), metrics)
+  const states = countStateStore(createMemoryStateStore(), metrics)
   await blobs.create('a', Buffer.alloc(10))
   await blobs.create('b', Buffer.alloc(5))
   await blobs.read('a')
   await blobs.read('none')
   await blobs.readRange('a', 8, 100)
   await expect(blobs.read('NO KEY')).rejects.toThrow()
-  await docs.create('a', 1)
+  await states.create('a', 1)
   const lines = await linesOf(metrics)
   const of = (store: string, operation: string) => `store="${store}",operation="${operation}"`
   for (const line of [
@@ -85,7 +85,7 @@ test('a queue that fails is asked again later, and its last depth stays', async 
 
 /** Stores of which one can be told how to answer. */
 function openStores() {
-  const docs = createMemoryDocStore()
+  const states = createMemoryStateStore()
   const memory = createMemoryBlobStore(systemClock)
   const stores = { requests: 0, answer: async () => {} }
   const blobs: BlobStore = {
@@ -96,7 +96,7 @@ function openStores() {
       return memory.list(prefix, options)
     },
   }
-  return { stores, readiness: createReadiness({ blobs, docs }) }
+  return { stores, readiness: createReadiness({ blobs, states }) }
 }
 
 beforeEach(() => {

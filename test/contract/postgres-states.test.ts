@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { DocStore, WriteOutcome } from '#core/ports/doc-store.ts'
+import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { type Database, LostAnswerError, openDatabase, problemOf } from '#infra/postgres/database.ts'
-import { openPostgresDocStore } from '#infra/postgres/doc-store.ts'
+import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { createDatabase, query, startOwnPostgres, type TestDatabase } from '#test/support/servers/postgres.ts'
 import { startProxy } from '#test/support/servers/proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
@@ -14,8 +14,8 @@ async function database(): Promise<TestDatabase> {
   return created
 }
 
-async function openStore(url: string): Promise<DocStore> {
-  const store = await openPostgresDocStore(openDatabase(url))
+async function openStore(url: string): Promise<StateStore> {
+  const store = await openPostgresStateStore(openDatabase(url))
   onTestFinished(() => store.close())
   return store
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DocStore, JsonValue, WriteOutcome } from '#core/ports/doc-store.ts'
+import type { JsonValue, StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { requireKey } from '#core/ports/store-arguments.ts'
 import type { Bucket, Condition, EtagForm } from './bucket.ts'
 import { putConditionally } from './conditional-put.ts'
@@ -26,7 +26,7 @@ interface Version {
  * Documents as objects of a bucket, whose server writes under conditions. Closing the store closes the bucket.
  * What the server does not do within three attempts throws StoreError.
  */
-export function createS3DocStore(bucket: Bucket, form: EtagForm): DocStore {
+export function createS3StateStore(bucket: Bucket, form: EtagForm): StateStore {
   async function readStored(key: string): Promise<(Version & { value: JsonValue }) | null> {
     const found = await bucket.get(key)
     return found && { etag: found.etag, ...parseDocument(key, found.bytes) }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DocStore, WriteOutcome } from '#core/ports/doc-store.ts'
+import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { type Answer, type Database, LostAnswerError } from './database.ts'
 import { prepareSchema, SCHEMA } from './schema.ts'
@@ -30,7 +30,7 @@ const LIST = `SELECT key FROM ${SCHEMA}.doc WHERE key >= $1 AND key < $2 AND key
  *
  * Bodies are text, since PostgreSQL's own type for JSON refuses U+0000 and lone surrogates, which are escapes in a text of JSON.
  */
-export async function openPostgresDocStore(database: Database): Promise<DocStore> {
+export async function openPostgresStateStore(database: Database): Promise<StateStore> {
   await prepareSchema(database)
 
   /**

@@ -1,8 +1,8 @@
 import type { ListOptions } from './blob-store.ts'
 
 /** Small mutable documents (JSON values) under compare-and-swap. Keys as in `BlobStore`. */
-export interface DocStore {
-  read(key: string): Promise<StoredDoc | null>
+export interface StateStore {
+  read(key: string): Promise<StoredState | null>
 
   /** Writes a document that is not there yet. */
   create(key: string, value: JsonValue): Promise<WriteOutcome>
@@ -19,7 +19,7 @@ export interface DocStore {
   close(): Promise<void>
 }
 
-export interface StoredDoc {
+export interface StoredState {
   value: JsonValue
   /** Opaque version; another value never has the etag of an earlier one at the same key. */
   etag: string

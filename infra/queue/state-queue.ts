@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { LEASE_SECONDS, OLD_VERSION_DAYS } from '#core/limits.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
 import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
-import { createJobRecords, markerOf } from './job-records.ts'
+import { createJobEntries, markerOf } from './job-entries.ts'
 
 /**
  * The queue of a single machine: a marker document for each waiting or running job, and beside it the record of its lease or failure.
@@ -27,15 +27,15 @@ import { createJobRecords, markerOf } from './job-records.ts'
  * | no     | leased          | done; the worker died before it removed the record, which the next offer reuses |
  * | no     | released        | done; a worker that came too late could not see that, and handed it back; so too |
  */
-export function createDocQueue(
-  docs: DocStore,
+export function createStateQueue(
+  states: StateStore,
   clock: Clock,
   leaseSeconds: number = LEASE_SECONDS,
   /** How long a look at the queue is gone by. What this queue itself was told is known at once. */
   lookSeconds = 0,
 ): JobQueue {
-  const records = createJobRecords(docs, clock, leaseSeconds)
-  const markers = createMarkers(docs, clock)
+  const records = createJobEntries(states, clock, leaseSeconds)
+  const markers = createMarkers(states, clock)
   let quietUntil = Number.NEGATIVE_INFINITY
   let announcements = 0
   const removeMarker = (job: IndexJob) => markers.remove(queueKey(job.repository, job.commit))
@@ -57,7 +57,7 @@ export function createDocQueue(
     if (claim.status !== 'leased') return null
     known.heldUntil = soon()
     // The job may have been finished, record and all, since its marker was seen. It may also have been left anew, otherwise.
-    const present = await readMarker(docs, key).catch(async error => {
+    const present = await readMarker(states, key).catch(async error => {
       // A lease that nobody knows of would run out, and count as a death.
       await release(claim.lease).catch(() => {})
       throw error
@@ -83,8 +83,8 @@ export function createDocQueue(
       const key = queueKey(job.repository, job.commit)
       const marker = markerOf(job, clock.now())
       // Most offers come while the job waits, and a read costs less than a refused write.
-      if ((await docs.read(key)) === null) {
-        await docs.create(key, marker)
+      if ((await states.read(key)) === null) {
+        await states.create(key, marker)
         announce(job)
       }
       return { status: 'indexing' }
@@ -127,7 +127,7 @@ export function createDocQueue(
     },
 
     async depth() {
-      return (await docs.list(QUEUE_PREFIX)).length
+      return (await states.list(QUEUE_PREFIX)).length
     },
 
     async close() {},
@@ -135,12 +135,12 @@ export function createDocQueue(
 }
 
 /** `null` also for what no worker can do; that is removed, as it would stand for ever. */
-async function readMarker(docs: DocStore, key: string): Promise<QueueMarker | null> {
-  const doc = await docs.read(key)
-  if (doc === null) return null
-  const marker = QueueMarker.safeParse(doc.value).data
+async function readMarker(states: StateStore, key: string): Promise<QueueMarker | null> {
+  const stored = await states.read(key)
+  if (stored === null) return null
+  const marker = QueueMarker.safeParse(stored.value).data
   if (marker && queueKey(marker.repository, marker.commit) === key) return marker
-  await docs.remove(key)
+  await states.remove(key)
   return null
 }
 
@@ -150,11 +150,11 @@ const OfferedAt = z.object({ offeredAt: z.iso.datetime() })
  * Until when a marker of other reading rules is left to the workers of these, in milliseconds: versions run side by side while a fleet is
  * renewed. `null`: nobody has come for it, and it is removed.
  */
-async function leaveToOthers(docs: DocStore, key: string, now: Date): Promise<number | null> {
-  const offered = OfferedAt.safeParse((await docs.read(key))?.value).data
+async function leaveToOthers(states: StateStore, key: string, now: Date): Promise<number | null> {
+  const offered = OfferedAt.safeParse((await states.read(key))?.value).data
   const until = offered ? Date.parse(offered.offeredAt) + OLD_VERSION_DAYS * DAY_MS : 0
   if (now.getTime() < until) return until
-  await docs.remove(key)
+  await states.remove(key)
   return null
 }
 
@@ -182,7 +182,7 @@ interface KnownMarker {
  *
  * One that was left anew since is remembered with the earlier instant; its repository and commit are part of its key.
  */
-function createMarkers(docs: DocStore, clock: Clock) {
+function createMarkers(states: StateStore, clock: Clock) {
   const known = new Map<string, KnownMarker>()
   /** Markers of other reading rules, with the instant from which they are read again. */
   const ofOthers = new Map<string, number>()
@@ -191,7 +191,7 @@ function createMarkers(docs: DocStore, clock: Clock) {
   let after = ''
 
   async function list(): Promise<void> {
-    const page = await docs.list(QUEUE_PREFIX, { after, limit: LISTED })
+    const page = await states.list(QUEUE_PREFIX, { after, limit: LISTED })
     const end = page.length === LISTED ? page.at(-1) : undefined
     const isSeen = (key: string) => key > after && (end === undefined || key <= end)
     const there = new Set(page)
@@ -211,11 +211,11 @@ function createMarkers(docs: DocStore, clock: Clock) {
 
   async function readOne(key: string): Promise<void> {
     if (isQueueKeyOfOurs(key)) {
-      const marker = await readMarker(docs, key)
+      const marker = await readMarker(states, key)
       if (marker !== null) known.set(key, { key, marker, offeredAt: Date.parse(marker.offeredAt), heldUntil: 0 })
       return
     }
-    const until = await leaveToOthers(docs, key, clock.now())
+    const until = await leaveToOthers(states, key, clock.now())
     if (until !== null) ofOthers.set(key, until)
   }
 
@@ -228,7 +228,7 @@ function createMarkers(docs: DocStore, clock: Clock) {
 
     async remove(key: string): Promise<void> {
       known.delete(key)
-      await docs.remove(key)
+      await states.remove(key)
     },
 
     /** Nobody has the job any more. */

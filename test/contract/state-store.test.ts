@@ -2,20 +2,20 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { DocStore, JsonValue } from '#core/ports/doc-store.ts'
-import { openDiskDocStore } from '#infra/disk/doc-store.ts'
-import { DOC_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
+import { openDiskStateStore } from '#infra/disk/state-store.ts'
+import { STATE_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
 import { BAD_KEYS, BAD_PREFIXES, ORDERED_KEYS } from '#test/support/store-values.ts'
 
-describe.each(DOC_STORE_DRIVERS)('documents: $driver', ({ open }) => {
-  async function openStore(keys: readonly string[] = []): Promise<DocStore> {
+describe.each(STATE_STORE_DRIVERS)('documents: $driver', ({ open }) => {
+  async function openStore(keys: readonly string[] = []): Promise<StateStore> {
     const store = await open(await temporaryFolder())
     onTestFinished(() => store.close())
     for (const key of keys) await store.create(key, key)
     return store
   }
 
-  async function written(write: ReturnType<DocStore['create']>): Promise<string> {
+  async function written(write: ReturnType<StateStore['create']>): Promise<string> {
     const outcome = await write
     if (outcome.status !== 'written') throw new Error('the write met a conflict')
     return outcome.etag
@@ -185,17 +185,17 @@ describe.each(DOC_STORE_DRIVERS)('documents: $driver', ({ open }) => {
 describe('documents on disk', () => {
   test('documents are there at the next opening, under the same etag', async () => {
     const file = join(await temporaryFolder(), 'new', 'folder', 'docs.sqlite')
-    const first = await openDiskDocStore(file)
+    const first = await openDiskStateStore(file)
     await first.create('key', { a: 1 })
     const kept = await first.read('key')
     await first.close()
-    const second = await openDiskDocStore(file)
+    const second = await openDiskStateStore(file)
     expect(await second.read('key')).toEqual(kept)
     await second.close()
   })
 
   test('closing twice is no error, and a closed store answers nothing', async () => {
-    const store = await openDiskDocStore(join(await temporaryFolder(), 'docs.sqlite'))
+    const store = await openDiskStateStore(join(await temporaryFolder(), 'docs.sqlite'))
     await store.close()
     await store.close()
     await expect(store.read('key')).rejects.toThrow()
@@ -203,7 +203,7 @@ describe('documents on disk', () => {
 
   test('the file and those beside it are readable by their owner alone', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
-    const store = await openDiskDocStore(file)
+    const store = await openDiskStateStore(file)
     await store.create('key', 1)
     for (const path of [file, `${file}-wal`, `${file}-shm`]) expect((await stat(path)).mode & 0o777).toBe(0o600)
     await store.close()
@@ -211,18 +211,18 @@ describe('documents on disk', () => {
 
   test('a file of another version is refused and left as it is', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
-    await (await openDiskDocStore(file)).close()
+    await (await openDiskStateStore(file)).close()
     const database = new DatabaseSync(file)
     database.exec('PRAGMA user_version = 2')
     database.close()
-    await expect(openDiskDocStore(file)).rejects.toThrow('another version of the store: 2')
-    await expect(openDiskDocStore(file)).rejects.toThrow('another version of the store: 2')
+    await expect(openDiskStateStore(file)).rejects.toThrow('another version of the store: 2')
+    await expect(openDiskStateStore(file)).rejects.toThrow('another version of the store: 2')
   })
 
   test('a file that is no database is refused and left as it is', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     await writeFile(file, 'notes of somebody\n'.repeat(100))
-    await expect(openDiskDocStore(file)).rejects.toThrow('not a database')
+    await expect(openDiskStateStore(file)).rejects.toThrow('not a database')
     expect((await stat(file)).size).toBe(1_800)
   })
 })

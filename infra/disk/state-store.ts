@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import type { DocStore, JsonValue } from '#core/ports/doc-store.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { makeFolder, syncFolder } from './durable.ts'
 
@@ -19,7 +19,7 @@ const LAST = '\x7f'
  *
  * @throws Error when the file was written by another version, or is no database
  */
-export async function openDiskDocStore(file: string): Promise<DocStore> {
+export async function openDiskStateStore(file: string): Promise<StateStore> {
   const path = resolve(file)
   await makeFolder(dirname(path))
   // Made here for its mode, which SQLite gives to the files it puts beside it.

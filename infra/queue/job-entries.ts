@@ -1,17 +1,17 @@
 import type { IndexErrorCode } from '#core/contract/shared.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
 import type { IndexJob, JobState, Lease } from '#core/ports/job-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import {
   claim,
   crashed,
-  type FailedRecord,
+  type FailedJob,
   failed,
   isRetryDue,
-  JobRecord,
-  type LeasedRecord,
+  JobEntry,
+  type LeasedJob,
   type QueueMarker,
-  type ReleasedRecord,
+  type ReleasedJob,
   released,
   renewed,
   takeableAt,
@@ -19,7 +19,7 @@ import {
 import { jobKey } from '#core/snapshot/store-keys.ts'
 
 /** The lease or failure of each job, as a document: what every queue keeps, whatever tells its workers of jobs. */
-export interface JobRecords {
+export interface JobEntries {
   /** What an offer of the job meets; `null` where the job may be left. */
   find(job: IndexJob): Promise<JobState | null>
 
@@ -39,7 +39,7 @@ export interface JobRecords {
   remove(job: IndexJob): Promise<void>
 }
 
-type EndedRecord = FailedRecord | ReleasedRecord
+type EndedJob = FailedJob | ReleasedJob
 
 export type Claim =
   | { status: 'leased'; lease: Lease }
@@ -53,39 +53,36 @@ export function markerOf(job: IndexJob, offeredAt: Date): QueueMarker {
   return { ...job, repository: { ...job.repository }, offeredAt: offeredAt.toISOString() }
 }
 
-export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: number): JobRecords {
+export function createJobEntries(states: StateStore, clock: Clock, leaseSeconds: number): JobEntries {
   /** The record of the job while the lease still holds, in whichever version: nobody else writes over it until then. */
-  async function readOwn({ job, worker, fence }: Lease): Promise<{ record: LeasedRecord; etag: string } | null> {
-    const { record, etag } = await readRecord(docs, job)
+  async function readOwn({ job, worker, fence }: Lease): Promise<{ record: LeasedJob; etag: string } | null> {
+    const { record, etag } = await readEntry(states, job)
     const isOwn = record?.state === 'leased' && record.worker === worker && record.fence === fence
     return isOwn && etag !== null ? { record, etag } : null
   }
 
   /** Writes over the record of the lease. `null`: it is lost, or over. */
-  async function write<Next extends JobRecord>(
-    lease: Lease,
-    next: (record: LeasedRecord, now: Date) => Next,
-  ): Promise<Next | null> {
+  async function write<Next extends JobEntry>(lease: Lease, next: (record: LeasedJob, now: Date) => Next): Promise<Next | null> {
     for (;;) {
       const own = await readOwn(lease)
       if (own === null) return null
       const written = next(own.record, clock.now())
-      if ((await docs.replace(keyOf(lease.job), written, own.etag)).status === 'written') return written
+      if ((await states.replace(keyOf(lease.job), written, own.etag)).status === 'written') return written
       // Somebody took the job meanwhile, or an earlier write of this lease, which seemed to fail, has come through after all.
     }
   }
 
   /** What the lease ended as. */
-  async function end(lease: Lease, next: (record: LeasedRecord, now: Date) => EndedRecord): Promise<EndedRecord['state'] | null> {
+  async function end(lease: Lease, next: (record: LeasedJob, now: Date) => EndedJob): Promise<EndedJob['state'] | null> {
     const written = await write(lease, next)
     if (written !== null) return written.state
-    const { record } = await readRecord(docs, lease.job)
+    const { record } = await readEntry(states, lease.job)
     return record !== null && record.state !== 'leased' && record.fence === lease.fence ? record.state : null
   }
 
   return {
     async find(job) {
-      const { record } = await readRecord(docs, job)
+      const { record } = await readEntry(states, job)
       const now = clock.now()
       if (record?.state === 'leased' && now.getTime() < Date.parse(record.until)) return { status: 'indexing' }
       if (record?.state !== 'failed' || isRetryDue(record, now)) return null
@@ -93,12 +90,12 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
     },
 
     async claim(job, worker) {
-      const { record, etag } = await readRecord(docs, job)
+      const { record, etag } = await readEntry(states, job)
       const now = clock.now()
       const next = claim(record, worker, now, leaseSeconds)
       if (next === null)
         return record?.state === 'leased' ? { status: 'held', until: takeableAt(record, leaseSeconds) } : { status: 'failed' }
-      const written = etag === null ? await docs.create(keyOf(job), next) : await docs.replace(keyOf(job), next, etag)
+      const written = etag === null ? await states.create(keyOf(job), next) : await states.replace(keyOf(job), next, etag)
       // Somebody was faster, whatever it was that they wrote.
       if (written.status === 'conflict') return { status: 'held', until: now }
       if (next.state === 'failed') return { status: 'failed' }
@@ -114,15 +111,15 @@ export function createJobRecords(docs: DocStore, clock: Clock, leaseSeconds: num
     fail: async (lease, errorCode) => (await end(lease, (record, now) => failed(record, errorCode, now))) === 'failed',
     crash: (lease, errorCode) => end(lease, (record, now) => crashed(record, errorCode, now)),
 
-    remove: job => docs.remove(keyOf(job)),
+    remove: job => states.remove(keyOf(job)),
   }
 }
 
 /** A record that this version cannot read counts as none, and is written over. */
-async function readRecord(docs: DocStore, job: IndexJob): Promise<{ record: JobRecord | null; etag: string | null }> {
-  const doc = await docs.read(keyOf(job))
-  if (doc === null) return { record: null, etag: null }
-  return { record: JobRecord.safeParse(doc.value).data ?? null, etag: doc.etag }
+async function readEntry(states: StateStore, job: IndexJob): Promise<{ record: JobEntry | null; etag: string | null }> {
+  const stored = await states.read(keyOf(job))
+  if (stored === null) return { record: null, etag: null }
+  return { record: JobEntry.safeParse(stored.value).data ?? null, etag: stored.etag }
 }
 
 function keyOf({ repository, commit }: IndexJob): string {

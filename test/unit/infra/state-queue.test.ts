@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import type { DocStore } from '#core/ports/doc-store.ts'
-import { createMemoryDocStore } from '#infra/memory/doc-store.ts'
-import { createDocQueue } from '#infra/queue/doc-queue.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
@@ -10,33 +10,33 @@ const LOOK_SECONDS = 3
 
 /** A store that counts what it is asked for, and queues over it that belong to processes of their own. */
 function countedQueue() {
-  const docs = createMemoryDocStore()
+  const states = createMemoryStateStore()
   const clock = handClock()
   const counts = { list: 0, read: 0, write: 0 }
-  const counted: DocStore = {
-    ...docs,
+  const counted: StateStore = {
+    ...states,
     list(prefix, options) {
       counts.list++
-      return docs.list(prefix, options)
+      return states.list(prefix, options)
     },
     read(key) {
       counts.read++
-      return docs.read(key)
+      return states.read(key)
     },
     create(key, value) {
       counts.write++
-      return docs.create(key, value)
+      return states.create(key, value)
     },
     replace(key, value, etag) {
       counts.write++
-      return docs.replace(key, value, etag)
+      return states.replace(key, value, etag)
     },
     remove(key) {
       counts.write++
-      return docs.remove(key)
+      return states.remove(key)
     },
   }
-  const open = () => createDocQueue(counted, clock, LEASE_SECONDS, LOOK_SECONDS)
+  const open = () => createStateQueue(counted, clock, LEASE_SECONDS, LOOK_SECONDS)
   return {
     queue: open(),
     another: open,
