@@ -1,4 +1,5 @@
 import { formatAddress, parseAddress } from '#core/address.ts'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import type { Card, Featured } from '#core/contract/card.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { CARD_SKILL_NAMES } from '#core/limits.ts'
@@ -52,17 +53,11 @@ export function featuredReader(deps: Deps, log: OmissionLog): () => Promise<Feat
 const REFERENCE: FeaturedAddress = { address: parseAddress(REFERENCE_REPOSITORY, ['local']), image: null, verified: false }
 
 async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Omission>(resolve => {
-    timer = setTimeout(() => resolve('no answer in time'), PATIENCE_MS)
-  })
   try {
-    return await Promise.race([readCard(deps, featured), late])
+    return await withTimeout(readCard(deps, featured), PATIENCE_MS, (): Omission => 'no answer in time')
   } catch (error) {
     if (error instanceof ServiceError) return error.code
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,4 +1,6 @@
 import { formatAddress } from '#core/address.ts'
+import { mapFew } from '#core/concurrency/map-few.ts'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import type { Card } from '#core/contract/card.ts'
 import { ServiceError } from '#core/errors.ts'
 import { HIDDEN_HOURS, OWNER_CARDS } from '#core/limits.ts'
@@ -137,32 +139,26 @@ function describeCard(deps: Deps, host: GitHost, repository: HostRepository, lis
  */
 async function askForCards(listings: readonly OwnerListing[], ask: (listing: OwnerListing) => Promise<Asked>): Promise<Asked[]> {
   let isOver = false
-  let timer: NodeJS.Timeout | undefined
-  const impatient = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ServiceError('mount.unavailable', { retryAfter: 1 })), PATIENCE_MS)
-  })
-
-  /** Asks a few at a time. */
-  async function askAll(some: readonly OwnerListing[]): Promise<Asked[]> {
-    const answers: Asked[] = []
-    const rest = some.entries()
-    const work = async () => {
-      for (const [index, listing] of rest) if (!isOver) answers[index] = await ask(listing)
-    }
-    await Promise.race([Promise.all(Array.from({ length: QUESTIONS_AT_ONCE }, work)), impatient])
-    return answers
+  const askInTime = (listing: OwnerListing) => {
+    if (isOver) throw new Error('the page was answered without this question')
+    return ask(listing)
   }
 
-  try {
+  async function askAll(): Promise<Asked[]> {
     const asked: Asked[] = []
     for (let missing = OWNER_CARDS; missing > 0 && asked.length < listings.length; ) {
-      const next = await askAll(listings.slice(asked.length, asked.length + missing))
+      const next = await mapFew(listings.slice(asked.length, asked.length + missing), askInTime, QUESTIONS_AT_ONCE)
       asked.push(...next)
       missing -= next.filter(({ card }) => card !== null).length
     }
     return asked
+  }
+
+  try {
+    return await withTimeout(askAll(), PATIENCE_MS, () => {
+      throw new ServiceError('mount.unavailable', { retryAfter: 1 })
+    })
   } finally {
     isOver = true
-    clearTimeout(timer)
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
 /** What was read, and how many bytes of memory it takes. */
@@ -30,7 +31,7 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
   let hits = 0
   let misses = 0
   const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })
-  const running = new Map<string, Promise<unknown>>()
+  const readOnce = createSingleFlight<unknown>()
 
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const loaded = await read()
@@ -43,15 +44,16 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
   function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
   function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const found = kept.get(key)
-    const already = found ? undefined : running.get(key)
-    if (found || already) hits++
+    let isHit = true
+    const value = found
+      ? Promise.resolve(found.value)
+      : readOnce(key, () => {
+          isHit = false
+          return load(key, read)
+        })
+    if (isHit) hits++
     else misses++
-    if (found) return Promise.resolve(found.value as Value)
-    if (already) return already as Promise<Value | null>
-    // Never before it is noted below, even where the read throws at once: a failure would stay.
-    const reading = load(key, read).finally(() => running.delete(key))
-    running.set(key, reading)
-    return reading
+    return value as Promise<Value | null>
   }
 
   if (watched) {

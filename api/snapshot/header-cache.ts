@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -58,17 +59,13 @@ const unpack = promisify(gunzip)
 
 export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage): Headers {
   const told = new LRUCache<string, true>({ max: TOLD })
-  const telling = new Map<string, Promise<void>>()
+  const reportOnce = createSingleFlight<void>()
 
   async function damaged(repository: HostRepository, commit: CommitSha, digest: string, cause: unknown): Promise<ServiceError> {
     const subject = `${repository.id} at ${commit}`
     const isNew = !told.has(`${subject} ${digest}`)
     told.set(`${subject} ${digest}`, true)
-    // Of those who come upon it side by side one tells.
-    const tells = telling.get(subject) ?? onDamage({ repository, commit, isNew, cause }).catch(() => {})
-    telling.set(subject, tells)
-    await tells
-    telling.delete(subject)
+    await reportOnce(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
     return new ServiceError('skill.unavailable', {
       cause: new DamagedSnapshot(`the snapshot of ${subject} is damaged`, { cause }),
     })

@@ -1,18 +1,19 @@
-/** Answers that are awaited at once. */
-const AT_ONCE = 4
-
-/** Does the same to every item, a few at a time. In the order of the items. */
-export async function mapFew<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>): Promise<Value[]> {
+/** Maps every item, at most `atOnce` of them side by side. Results come in the order of the items; the first failure is thrown. */
+export async function mapFew<Item, Value>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Value>,
+  atOnce = 4,
+): Promise<Value[]> {
   const values: Value[] = []
   const indices = items.keys()
-  const workers = Array.from({ length: AT_ONCE }, async () => {
+  const workers = Array.from({ length: atOnce }, async () => {
     for (const index of indices) values[index] = await work(items[index] as Item)
   })
   await Promise.all(workers)
   return values
 }
 
-/** Does the same to every item as they come, `atOnce` at a time. The first failure ends it, after what was begun. */
+/** Works on items as they come, at most `atOnce` of them side by side. After the first failure no item is begun; it is thrown once the running ones ended. */
 export async function forEachOf<Item>(
   items: AsyncIterable<Item>,
   atOnce: number,

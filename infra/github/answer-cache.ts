@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
 
@@ -85,7 +86,7 @@ export class AnswerCache<Value> {
     }
     const running = this.#flights.get(key)
     const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
-    const answer = await orTrouble(flight.answer, patienceMs)
+    const answer = await withTimeout(flight.answer, patienceMs, (): Trouble => ({ status: 'unavailable', retryAfterSeconds: 1 }))
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
@@ -179,16 +180,4 @@ function isUsable({ answer, askedAt }: Entry<unknown>, now: number, staleSeconds
 
 function isWithin(milliseconds: number, seconds: number): boolean {
   return milliseconds >= 0 && milliseconds < seconds * 1000
-}
-
-async function orTrouble<Answer>(answer: Promise<Answer>, milliseconds: number): Promise<Answer | Trouble> {
-  let timer: NodeJS.Timeout | undefined
-  const impatient = new Promise<Trouble>(resolve => {
-    timer = setTimeout(() => resolve({ status: 'unavailable', retryAfterSeconds: 1 }), milliseconds)
-  })
-  try {
-    return await Promise.race([answer, impatient])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import { METRICS, type MetricName, type Metrics } from '#core/ports/metrics.ts'
 
 /** Metrics of this process as Prometheus reads them. */
@@ -45,13 +46,8 @@ export function createPrometheusMetrics(): PrometheusMetrics {
 }
 
 async function tellAll(tellers: readonly (() => void | Promise<void>)[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, TELLING_MILLISECONDS)
-  })
-  // Who cannot look something up leaves the last value; that it fails is counted where it is looked up.
-  await Promise.race([Promise.allSettled(tellers.map(async tell => tell())), late])
-  clearTimeout(timer)
+  // A value that cannot be looked up stays as it was; the failure is counted where it happens.
+  await withTimeout(Promise.allSettled(tellers.map(async tell => tell())), TELLING_MILLISECONDS, () => {})
 }
 
 type Recorder = (name: MetricName, labels: Record<string, string>, value: number) => void

@@ -1,3 +1,4 @@
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 
@@ -42,15 +43,9 @@ export function createReadiness({ blobs, states }: { blobs: BlobStore; states: S
   return {
     async check() {
       if (isEnding) throw new Error('this process stops')
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error('the store does not answer in time')), ANSWER_MILLISECONDS)
+      await withTimeout(ask(), ANSWER_MILLISECONDS, () => {
+        throw new Error('the store does not answer in time')
       })
-      try {
-        await Promise.race([ask(), late])
-      } finally {
-        clearTimeout(timer)
-      }
       // It may have been told to stop meanwhile.
       if (isEnding) throw new Error('this process stops')
     },

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { createGate, GateFull } from '#core/concurrency/gate.ts'
+import { forEachOf, mapFew } from '#core/concurrency/map-few.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { withTimeout } from '#core/concurrency/timeout.ts'
+
+const never = new Promise<never>(() => {})
+
+describe('a timeout', () => {
+  test('answers as the work does when that settles first', async () => {
+    expect(await withTimeout(Promise.resolve('done'), 60_000, () => 'late')).toBe('done')
+    await expect(withTimeout(Promise.reject(new Error('broken')), 60_000, () => 'late')).rejects.toThrow('broken')
+  })
+
+  test('answers what the caller says once the time has passed, a failure too', async () => {
+    expect(await withTimeout(never, 1, () => 'late')).toBe('late')
+    const fail = () => {
+      throw new Error('too late')
+    }
+    await expect(withTimeout(never, 1, fail)).rejects.toThrow('too late')
+  })
+
+  test('drops a failure that comes after it', async () => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    expect(await withTimeout(promise, 1, () => 'late')).toBe('late')
+    reject(new Error('nobody waits for this any more'))
+    await expect(promise).rejects.toThrow()
+  })
+})
+
+describe('a single flight', () => {
+  test('runs work once for calls side by side, and again for a later one', async () => {
+    const share = createSingleFlight<number>()
+    let runs = 0
+    const work = async () => ++runs
+    expect(await Promise.all([share('a', work), share('a', work), share('b', work)])).toEqual([1, 1, 2])
+    expect(await share('a', work)).toBe(3)
+  })
+
+  test('keeps no failure, whether it comes at once or later', async () => {
+    const share = createSingleFlight<string>()
+    const atOnce = () => {
+      throw new Error('at once')
+    }
+    await expect(share('a', atOnce)).rejects.toThrow('at once')
+    await expect(share('a', () => Promise.reject(new Error('later')))).rejects.toThrow('later')
+    expect(await share('a', async () => 'fine')).toBe('fine')
+  })
+})
+
+describe('bounded work', () => {
+  test('a gate lets a number of tasks run, has some wait, and refuses the rest', async () => {
+    const gate = createGate(1, 1)
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const first = gate(() => promise)
+    const second = gate(async () => 'second')
+    await expect(gate(async () => 'third')).rejects.toThrow(GateFull)
+    resolve('first')
+    expect(await Promise.all([first, second])).toEqual(['first', 'second'])
+  })
+
+  test('mapping a few at a time keeps the order', async () => {
+    expect(await mapFew([1, 2, 3, 4, 5, 6], async number => number * 2)).toEqual([2, 4, 6, 8, 10, 12])
+  })
+
+  test('the first failure ends a walk after what was begun', async () => {
+    const seen: number[] = []
+    async function* numbers() {
+      for (let number = 0; number < 100; number++) yield number
+    }
+    const walk = forEachOf(numbers(), 2, async number => {
+      seen.push(number)
+      if (number === 3) throw new Error('three')
+    })
+    await expect(walk).rejects.toThrow('three')
+    expect(seen.length).toBeLessThan(10)
+  })
+})
