@@ -30,7 +30,7 @@ export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMou
     case 'failed':
       return { ...facts, index: { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt } }
     case 'ready':
-      return await mount.snapshot.answer(`mount ${keyOf(facts)}`, async () => {
+      return await mount.snapshot.memo(`mount ${keyOf(facts)}`, async () => {
         return Object.freeze({ ...facts, index: await describeFolder(mount) })
       })
   }

@@ -15,7 +15,7 @@ import { type FoundUnit, foldPage } from '../search/folding.ts'
 import { passageTerms, readListing, type WantedPassage } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
 import { type MatchedTerm, RANKING_VERSION, rankItems } from '../search/ranking.ts'
-import type { DictionaryTerm, SearchReader } from '../search/section-reader.ts'
+import { type DictionaryTerm, openSearch, type SearchReader } from '../search/section-reader.ts'
 import { closeWords, isRespelled } from '../search/spelling.ts'
 import { FULL } from '../search/weights.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -72,7 +72,7 @@ async function search(
   query: string,
   { mounted, folder, offset, limit }: Wanted,
 ): Promise<{ items: FoundItem[]; hasMore: boolean }> {
-  const section = await snapshot.search()
+  const section = await openSearch(snapshot)
   if (section === null) return { items: [], hasMore: false }
   const asked = planQuery(query)
   const [exact, inMount, inFolder] = await Promise.all([

@@ -10,6 +10,7 @@ import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
+import { openSearch } from '../search/section-reader.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
@@ -28,7 +29,7 @@ export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' 
         deps,
         address,
         mount => findInMount(deps, mount, query),
-        snapshot => snapshot.search(),
+        snapshot => openSearch(snapshot),
       )
     },
     skills: (address, query) => onceReady(deps, address, mount => readSkillPage(deps, mount, query)),

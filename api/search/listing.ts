@@ -31,7 +31,7 @@ export async function readListing(
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }
   const markup = markupOf(path)
-  const readable = await snapshot.made(`readable ${markup}`, text, bytes => slices(() => readBeginning(markup, bytes)))
+  const readable = await snapshot.derived(`readable ${markup}`, text, bytes => slices(() => readBeginning(markup, bytes)))
   return { path, title, summary: (await slices(() => bestPassage(readable, terms))) ?? summary }
 }
 

@@ -4,25 +4,17 @@ import { BLOCK_ITEMS, openItemsBlock, type StoredItem } from '#core/search/items
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { FoundTerm } from '#core/search/terms-block.ts'
 import type { SpellingEntry } from '#core/search/words-block.ts'
-import type { Location, SearchSection } from '#core/snapshot/format.ts'
+import type { SearchSection } from '#core/snapshot/format.ts'
 import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from '../snapshot/bisect.ts'
-import { type Cache, type Loaded, ownBytes } from '../snapshot/cache.ts'
+import { type Loaded, ownBytes } from '../snapshot/cache.ts'
+import type { Snapshot, StoredSection } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
 import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
 import type { Interval } from './folding.ts'
 import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
 import { COMPLETION_UNITS, editsOf } from './spelling.ts'
-
-/** Where a section lies, and how its bytes are read. */
-export interface StoredSection {
-  /** Tells the section from all others in the cache, and in the log. */
-  key: string
-  section: SearchSection
-  /** The bytes as they are stored. Reads that are asked for in one turn of the event loop are one round. */
-  read(location: Location): Promise<Uint8Array>
-}
 
 /**
  * The search section of a snapshot. Every read is one round, and throws ServiceError `skill.unavailable` when bytes are missing or damaged.
@@ -56,13 +48,27 @@ const WHOLE_BYTES = 1024 * 1024
 const UNPACKED_BLOCK = { maxOutputLength: 1024 * 1024, chunkSize: 26 * 1024 }
 const CONTINUATIONS = 16
 
+/** The search section of a snapshot, with its head read; `null` when the snapshot has none. Throws as the reads of `Snapshot` do. */
+export async function openSearch({ section }: Pick<Snapshot, 'section'>): Promise<SearchReader | null> {
+  if (section === null) return null
+  const reader = await section.watch(() => openSection(section))
+  return {
+    head: reader.head,
+    itemsBelow: folder => section.watch(() => reader.itemsBelow(folder)),
+    lookUp: wishes => section.watch(() => reader.lookUp(wishes)),
+    wordsNear: words => section.watch(() => reader.wordsNear(words)),
+    postings: terms => section.watch(() => reader.postings(terms)),
+    items: numbers => section.watch(() => reader.items(numbers)),
+  }
+}
+
 /**
- * Opens a section: one round, in which the head is read, or all of a small section. Nothing is read when it is in memory.
+ * Opens a section in one round, which reads the head, or all of a small section; none when it is cached.
  *
  * @throws ServiceError `skill.unavailable`
  */
-export async function openSection(cache: Cache, stored: StoredSection): Promise<SearchReader> {
-  const { key, section, read } = stored
+export async function openSection(stored: Omit<StoredSection, 'watch'>): Promise<SearchReader> {
+  const { key, section, cache, read } = stored
   const { head, whole } = await orUnavailable(`the head of ${key}`, () => {
     return cache.get(`${key} head`, () => loadSection(stored))
   })
@@ -83,7 +89,7 @@ interface OpenSection {
   whole: CheckedFile | null
 }
 
-async function loadSection({ section, read }: StoredSection): Promise<Loaded<OpenSection>> {
+async function loadSection({ section, read }: Pick<StoredSection, 'section' | 'read'>): Promise<Loaded<OpenSection>> {
   const { segments, headBytes, headChecksum } = section
   const sizeBytes = sizeOfSegments(segments)
   const headStart = sizeBytes - headBytes

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSearch } from '#api/search/section-reader.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
@@ -59,7 +60,7 @@ async function readAll({ blobs }: Stores, { repository, commit }: IndexJob): Pro
   const tables = await Promise.all(Object.keys(TABLES).map(name => snapshot.range(name as TableName)))
   const files = await snapshot.range('files')
   await Promise.all(files.map(async ([, { record }]) => record && (await snapshot.record(record))))
-  expect(await snapshot.search()).not.toBeNull()
+  expect(await openSearch(snapshot)).not.toBeNull()
   return tables.reduce((sum, rows) => sum + rows.length, files.length)
 }
 

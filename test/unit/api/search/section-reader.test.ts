@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openSection, type SearchReader, type StoredSection } from '#api/search/section-reader.ts'
+import { openSection, type SearchReader } from '#api/search/section-reader.ts'
 import { closeWords } from '#api/search/spelling.ts'
 import { createCache } from '#api/snapshot/cache.ts'
 import { createPackReader } from '#api/snapshot/pack-reader.ts'
+import type { StoredSection } from '#api/snapshot/snapshot-reader.ts'
 import { FINGERPRINT_BYTES, ITEM_KIND, PAGE_BYTES } from '#core/search/head.ts'
 import type { StoredItem } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
@@ -133,23 +134,23 @@ describe('damage', () => {
     for (const pack of packs) {
       for (const at of pack.keys()) {
         pack[at] = (pack[at] ?? 0) ^ 0x10
-        await expect(openSection(createCache(MEGABYTE), stored)).rejects.toEqual(UNAVAILABLE)
+        await expect(openSection({ ...stored, cache: createCache(MEGABYTE) })).rejects.toEqual(UNAVAILABLE)
         pack[at] = (pack[at] ?? 0) ^ 0x10
       }
     }
-    expect((await openSection(createCache(MEGABYTE), stored)).head.kinds.length).toBe(small.items.length)
+    expect((await openSection({ ...stored, cache: createCache(MEGABYTE) })).head.kinds.length).toBe(small.items.length)
   })
 
   test('a byte of a large section that changed makes it unavailable, or does not matter', async () => {
     const { packs, stored } = inMemory(largeBytes, 2)
-    const right = await askAll(await openSection(createCache(8 * MEGABYTE), stored))
+    const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
     let unavailable = 0
     let harmless = 0
     for (const pack of packs) {
       for (let at = 0; at < pack.length; at += 3_989) {
         pack[at] = (pack[at] ?? 0) ^ 0x01
         try {
-          expect(await askAll(await openSection(createCache(8 * MEGABYTE), stored))).toEqual(right)
+          expect(await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))).toEqual(right)
           harmless++
         } catch (error) {
           expect(error).toEqual(UNAVAILABLE)
@@ -163,12 +164,12 @@ describe('damage', () => {
 
   test('a pack that ends at any page makes the section unavailable, or is not needed further', async () => {
     const { packs, stored } = inMemory(largeBytes, 2)
-    const right = await askAll(await openSection(createCache(8 * MEGABYTE), stored))
+    const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
     for (const [number, whole] of [...packs.entries()]) {
       for (let end = 0; end < whole.length; end += PAGE_BYTES) {
         packs[number] = whole.slice(0, end)
         try {
-          expect(await askAll(await openSection(createCache(8 * MEGABYTE), stored))).toEqual(right)
+          expect(await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))).toEqual(right)
         } catch (error) {
           expect(error).toEqual(UNAVAILABLE)
         }
@@ -181,9 +182,9 @@ describe('damage', () => {
     const { packs, stored } = inMemory(smallBytes, 2)
     const cache = createCache(MEGABYTE)
     const [first] = packs.splice(0, 1, new Uint8Array())
-    await expect(openSection(cache, stored)).rejects.toEqual(UNAVAILABLE)
+    await expect(openSection({ ...stored, cache })).rejects.toEqual(UNAVAILABLE)
     packs[0] = first ?? new Uint8Array()
-    expect((await openSection(cache, stored)).head.kinds.length).toBe(small.items.length)
+    expect((await openSection({ ...stored, cache })).head.kinds.length).toBe(small.items.length)
   })
 })
 
@@ -212,7 +213,7 @@ function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segm
   return { packs, segments }
 }
 
-function inMemory(written: Written, count: number): { packs: Uint8Array[]; stored: StoredSection } {
+function inMemory(written: Written, count: number): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'watch'> } {
   const { packs, segments } = packsOf(written, count)
   const section = { ...written.section, segments }
   const reader = createPackReader({
@@ -233,12 +234,12 @@ async function store(written: Written, count: number): Promise<{ blobs: RoundsSt
   const reader = createPackReader(blobs)
   const cache = createCache(8 * MEGABYTE)
   const section = { ...written.section, segments }
-  const stored: StoredSection = {
+  const stored: Omit<StoredSection, 'cache' | 'watch'> = {
     key: 'section',
     section,
     read: ([pack, offset, length]) => reader.read(`packs/${pack}`, offset, length),
   }
-  return { blobs, open: () => openSection(cache, stored) }
+  return { blobs, open: () => openSection({ ...stored, cache }) }
 }
 
 interface Content {

@@ -1,0 +1,59 @@
+import { promisify } from 'node:util'
+import { gunzip, gunzipSync } from 'node:zlib'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
+import { packKey } from '#core/snapshot/store-keys.ts'
+import type { PackReader } from './pack-reader.ts'
+import { orUnavailable } from './unavailable.ts'
+
+/** The packs of one snapshot. */
+export interface MemberReader {
+  /** Bytes as they are stored: a view, valid until the caller yields. */
+  stored(location: Location): Promise<Uint8Array>
+  /**
+   * A gzip member, unpacked.
+   *
+   * @throws ServiceError `skill.unavailable` when it is missing or damaged
+   */
+  member(location: Location): Promise<Uint8Array>
+  /** A cache key for a value derived from a member. Packs are immutable, so snapshots that share a pack share the value. */
+  keyOf(kind: string, location: Location): string
+}
+
+export function createMemberReader(packs: PackReader, repository: HostRepository, header: SnapshotHeader): MemberReader {
+  async function stored([packIndex, offset, length]: Location): Promise<Uint8Array> {
+    const pack = header.packs[packIndex]
+    if (!pack || offset + length > pack.sizeBytes) throw new Error('the location lies outside the packs')
+    return await packs.read(packKey(repository, pack.name), offset, length)
+  }
+
+  return {
+    stored,
+    member(location) {
+      const [packIndex, offset, length] = location
+      return orUnavailable(`member ${packIndex}:${offset}+${length} of ${repository.id} at ${header.commit}`, async () => {
+        return await unpackMember(await stored(location))
+      })
+    },
+    keyOf: (kind, [packIndex, offset]) => `${kind} ${packKey(repository, header.packs[packIndex]?.name ?? '')} ${offset}`,
+  }
+}
+
+/** What one gzip member may unpack to. */
+const MEMBER_BYTES = 32 * 1024 * 1024
+/** Up to this size unpacking takes less time than handing the member to another thread. */
+const SYNC_BYTES = 64 * 1024
+
+const unpack = promisify(gunzip)
+
+async function unpackMember(packed: Uint8Array): Promise<Uint8Array> {
+  return unpackedBytes(packed) > SYNC_BYTES
+    ? await unpack(packed, { maxOutputLength: MEMBER_BYTES })
+    : gunzipSync(packed, { maxOutputLength: SYNC_BYTES })
+}
+
+/** The unpacked size in the trailer of a gzip member. */
+function unpackedBytes(packed: Uint8Array): number {
+  const { buffer, byteOffset, length } = packed
+  return length < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(length - 4, true)
+}
