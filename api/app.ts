@@ -11,11 +11,12 @@ import { registerEndpoints, type SubjectParsers } from './http/endpoint.ts'
 import { answerError, errorBody } from './http/error-handler.ts'
 import { refuseUnknownRoute } from './http/not-found.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
-import { parseQueryString, rawAddressOf, rewriteUrl } from './http/raw-target.ts'
+import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { countRequests } from './http/request-metrics.ts'
 import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { serializerCompiler } from './http/serializer.ts'
-import { contentHandlers } from './routes/address-endpoints.ts'
+import { ANONYMOUS } from './people/viewer.ts'
+import { addressHandlers } from './routes/address-endpoints.ts'
 import { registerHealth } from './routes/health.ts'
 import { registerHooks } from './routes/hooks.ts'
 import { registerMedia } from './routes/media.ts'
@@ -43,12 +44,13 @@ const BODY_BYTES = 64 * 1024
 
 /** The service as a Fastify instance, complete but not listening. */
 export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
+  const rawPrefixes = createRawPrefixes()
   const app = fastify({
     logger: options.logger ?? false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    rewriteUrl,
+    rewriteUrl: rawPrefixes.rewriteUrl,
     routerOptions: { querystringParser: parseQueryString },
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_SECONDS * 1000,
@@ -71,12 +73,20 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
+  app.decorate('rawPrefixes', rawPrefixes)
+  app.decorate('declarePrefix', function (this: FastifyInstance, prefix: string, options?: PrefixOptions) {
+    return declarePrefix(this, prefix, options)
+  })
   app.decorateRequest('rawAddress', {
     getter() {
-      return rawAddressOf(this.raw)
+      return this.raw.rawAddress ?? null
     },
   })
-  app.addHook('onRequest', async (request, reply) => setCommonHeaders(request, reply))
+  app.decorateRequest('viewer')
+  app.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(request, reply)
+    request.viewer = ANONYMOUS
+  })
   app.addHook('onResponse', async (request, reply) => {
     const { method, originalUrl, log } = request
     // The query may say what somebody searches; the path says enough.
@@ -115,7 +125,7 @@ async function registerApi(api: FastifyInstance, deps: Deps): Promise<void> {
     none: () => null,
   }
   const owners = listing.length > 0 ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...contentHandlers(deps), featured: featuredReader(deps, api.log), owners })
+  registerEndpoints(api, parsers, { ...addressHandlers(deps), featured: featuredReader(deps, api.log), owners })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => reply.type('application/json').send(describe()))
 }

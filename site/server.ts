@@ -23,12 +23,12 @@ const ENTRY = new URL('server/entry.mjs', DIST)
 /**
  * The pages of the service, rendered by Astro inside this process, and their static files.
  *
- * The instance it is registered on rewrites `/<host>/<anything>` to `/<host>/~`, so that no router decodes an address, and keeps what stood
- * there as `request.rawAddress`; `/owners/<anything>` likewise, without its prefix.
+ * Paths below `/<host>` and `/owners` are declared to the instance as prefixes, so that no router decodes an address; requests carry it as
+ * `rawAddress`.
  *
  * @throws Error at start when the site was not built
  */
-export async function sitePlugin(app: FastifyInstance, options: SiteOptions): Promise<void> {
+export async function sitePlugin(app: AddressedInstance, options: SiteOptions): Promise<void> {
   const astro = await openAstro()
 
   app.addHook('onRequest', async (_request, reply) => {
@@ -43,8 +43,14 @@ export async function sitePlugin(app: FastifyInstance, options: SiteOptions): Pr
     renderPage(astro, path, request, reply, options)
   app.get('/', page('/'))
   app.get('/open', page('/open'))
-  for (const host of Object.keys(HOST_NAMES)) app.get(`/${host}/~`, page(`/${host}/~`))
-  if (options.hosts.includes(ACCOUNT_HOST)) app.get('/owners/~', page('/owners/~'))
+  for (const host of Object.keys(HOST_NAMES)) {
+    const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
+    app.get(path, page(path))
+  }
+  if (options.hosts.includes(ACCOUNT_HOST)) {
+    const path = app.declarePrefix('/owners', { isBareAllowed: true })
+    app.get(path, page(path))
+  }
   app.setNotFoundHandler(page('/404'))
 
   await app.register(fastifyStatic, {
@@ -68,7 +74,11 @@ export function injectTransport(app: FastifyInstance): ApiTransport {
   }
 }
 
-/** What the instance that the site is registered on says of a request, see `sitePlugin`. */
+/** The instance that the site is registered on, see `sitePlugin`. */
+type AddressedInstance = FastifyInstance & {
+  /** @returns the path to register a route under that takes everything below the prefix, raw */
+  declarePrefix(prefix: string, options: { isPartOfAddress?: boolean; isBareAllowed?: boolean }): string
+}
 type AddressedRequest = FastifyRequest & { readonly rawAddress?: string | null }
 
 /** Astro's handler in middleware mode. */

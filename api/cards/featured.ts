@@ -8,6 +8,7 @@ import { imageOf } from '../mount/image.ts'
 import { type OpenMount, openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeRepository } from '../mount/overview.ts'
 import { type FeaturedAddress, isVerified, REFERENCE_REPOSITORY } from '../operator/operator-content.ts'
+import { ANONYMOUS } from '../people/viewer.ts'
 
 /** Where the operator is told of addresses that are left out. */
 export interface OmissionLog {
@@ -62,7 +63,7 @@ async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Ca
 }
 
 async function readCard(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
-  const mount = await openMount(deps, featured.address)
+  const mount = await openMount(deps, ANONYMOUS, featured.address)
   if (mount.status === 'ready' && !(await hasLicense(mount))) return 'no license found'
   return {
     address: formatAddress(mount.address),

@@ -92,7 +92,7 @@ function isWithin(milliseconds: number, limit: number): boolean {
  * Lists a repository whose default branch is found to be indexed: its commit may have been indexed under another name, or before the
  * repository came to its owner.
  */
-export async function keepListed({ listings }: Pick<Deps, 'listings'>, mount: OpenMount): Promise<void> {
+export async function listOnVisit({ listings }: Pick<Deps, 'listings'>, mount: OpenMount): Promise<void> {
   if (mount.status !== 'ready' || !mount.isDefault) return
   try {
     await listings.keep({ repository: mount.repository, commit: mount.commit, header: mount.snapshot.header })

@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import type { Address, OwnerName } from '#core/address.ts'
 import {
   type AnswerOf,
+  type BodyOf,
   ENDPOINTS,
+  type EndpointGuard,
   type EndpointName,
   type EndpointSubject,
   type QueryOf,
@@ -11,7 +13,17 @@ import {
 } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
-import { routeOf } from './raw-target.ts'
+import type { Viewer } from '../people/viewer.ts'
+import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the path of an endpoint names, parsed. Set before the handler of the endpoint runs. */
+    subject: unknown
+    /** Who sends the request. */
+    viewer: Viewer
+  }
+}
 
 /** What the path of an endpoint names, parsed. */
 interface Subjects {
@@ -20,16 +32,26 @@ interface Subjects {
   none: null
 }
 
-/** The use case behind every endpoint of the contract; `null`: this deployment has no such endpoint. */
-export type Handlers = {
-  [Name in EndpointName]: ((subject: Subjects[SubjectOf<Name>], query: QueryOf<Name>) => Promise<AnswerOf<Name>>) | null
+/** One request to an endpoint, with every part checked by its contract. */
+export interface Call<Name extends EndpointName> {
+  subject: Subjects[SubjectOf<Name>]
+  query: QueryOf<Name>
+  body: BodyOf<Name>
+  viewer: Viewer
 }
+
+/** The use case behind every endpoint of the contract; `null`: this deployment has no such endpoint. */
+export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<AnswerOf<Name>>) | null }
 
 /** How a raw path names a subject. @throws ServiceError */
 export type SubjectParsers = { [Subject in EndpointSubject]: (raw: string) => Subjects[Subject] }
 
-/** Registers the endpoints of the contract: parse the path, check the query, answer, serialise by the schema. */
+/** What a guard asks of the viewer. @throws ServiceError */
+const GUARDS: Record<EndpointGuard, (viewer: Viewer) => void> = { anyone: () => {} }
+
+/** Registers the endpoints of the contract: parse the path, check guard, query and body, answer, serialise by the schema. */
 export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, handlers: Handlers): void {
+  app.decorateRequest('subject', null)
   for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, parsers, name, handlers[name])
 }
 
@@ -40,20 +62,30 @@ function registerEndpoint<Name extends EndpointName>(
   handle: Handlers[Name],
 ): void {
   if (handle === null) return
-  const { summary, query, answer, errors, subject } = ENDPOINTS[name]
-  // An address that does not parse is the first thing to be told, so it is parsed before the query is checked.
-  const subjects = new WeakMap<FastifyRequest, { value: Subjects[SubjectOf<Name>] }>()
-  app.get(routeOf(ENDPOINTS[name]), {
-    schema: { operationId: name, summary, querystring: query, response: { 200: success(answer), ...failures(errors) } },
-    preValidation: async request => {
-      // Another spelling of the route's own path (`/%61pi/…`) leads here without an address.
-      if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
-      subjects.set(request, { value: parsers[subject](request.rawAddress ?? '') as Subjects[SubjectOf<Name>] })
+  const endpoint = ENDPOINTS[name]
+  const { method, guard, subject, summary, query, answer, errors } = endpoint
+  const body = endpoint.body as z.ZodType | null
+  const url = routeOf(endpoint)
+  if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
+  app.route({
+    method,
+    url,
+    schema: {
+      operationId: name,
+      summary,
+      querystring: query,
+      ...(body === null ? {} : { body }),
+      response: { 200: success(answer), ...failures(errors) },
     },
-    handler: async request => {
-      const parsed = subjects.get(request)
-      if (!parsed) throw new TypeError('the path was not parsed')
-      return await handle(parsed.value, request.query as QueryOf<Name>)
+    // Before the query is checked: a malformed address is reported first, whatever else is wrong.
+    preValidation: async request => {
+      // A percent-encoded spelling of the route's own path (`/%61pi/…`) leads here without an address.
+      if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
+      request.subject = parsers[subject](request.rawAddress ?? '')
+      GUARDS[guard](request.viewer)
+    },
+    handler: async ({ subject, query, body, viewer }) => {
+      return await handle({ subject, query, body: body ?? null, viewer } as Call<Name>)
     },
   })
 }
@@ -73,7 +105,7 @@ function failures(errors: readonly ErrorCode[]) {
   return Object.fromEntries(responses)
 }
 
-/** The codes that an endpoint answers, its own and that of a fault of ours, by their HTTP status in rising order. */
+/** The codes that an endpoint answers, `service.internal` included, by their HTTP status in rising order. */
 export function codesByStatus(errors: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   const codes: ErrorCode[] = [...errors, 'service.internal']
   codes.sort((left, right) => ERROR_STATUS[left] - ERROR_STATUS[right])

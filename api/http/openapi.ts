@@ -46,11 +46,16 @@ interface Operation {
  * mean, which code has which status. Pages and other routes of the process are left out.
  */
 function publishDocument(document: { [key: string]: Json }): Json {
-  const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, { get: Operation }> }
-  const published = Object.entries(paths)
-    .filter(([, { get }]) => get.operationId in ENDPOINTS)
-    .map(([path, { get }]) => [publishedPath(path, get), { get: publishOperation(get) }])
-  return { ...rest, paths: Object.fromEntries(published) }
+  const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, Record<string, Operation>> }
+  const published: Record<string, Record<string, Json>> = {}
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      if (!(operation.operationId in ENDPOINTS)) continue
+      const name = publishedPath(path, operation)
+      published[name] = { ...published[name], [method]: publishOperation(operation) }
+    }
+  }
+  return { ...rest, paths: published }
 }
 
 function publishedPath(path: string, { operationId }: Operation): string {

@@ -1,54 +1,91 @@
 import type { IncomingMessage } from 'node:http'
-import { HOST_NAMES } from '#core/address.ts'
-import { ENDPOINTS, type Endpoint } from '#core/contract/endpoints.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Endpoint } from '#core/contract/endpoints.ts'
 import { QUERY_STRING_BYTES } from '#core/limits.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /**
-     * What follows the prefix of a route that takes an address or an owner, raw: still percent-encoded, nothing normalised.
-     * With its host segment for the page of an address. `null` on every other route.
-     */
-    readonly rawAddress: string | null
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** See `FastifyRequest.rawAddress`. Set before Fastify sees the request. */
+    rawAddress?: string
   }
 }
 
-/** The path that stands for any address where routes are declared. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What follows the declared prefix of the route, raw: percent-encoded, not normalised. `null` on every other route. */
+    readonly rawAddress: string | null
+  }
+  interface FastifyInstance {
+    /** The prefixes of this service, see `declarePrefix`. */
+    readonly rawPrefixes: RawPrefixes
+    /** `declarePrefix` for plugins that know nothing of this module, the pages for example. */
+    declarePrefix(prefix: string, options?: PrefixOptions): string
+  }
+}
+
+export interface PrefixOptions {
+  /** `/<prefix>` alone is the route with an empty address; default: it is another route. */
+  isBareAllowed?: boolean
+  /** The raw address begins with the prefix itself, a host segment for example; default: with what follows it. */
+  isPartOfAddress?: boolean
+}
+
+/** The path segment that stands for any address where routes are declared. */
 export const ANY_ADDRESS = '~'
 
-/** The route of an endpoint, below `/api/v1`. What its path names is raw from behind the first segment on. */
+/** The route of an endpoint, below `/api/v1`. The part of its path that names the subject is taken raw. */
 export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): string {
   return subject === 'none' ? path : path.replace(/^(\/[^/]+)\/.*$/, `$1/${ANY_ADDRESS}`)
 }
 
-/** Routes that take an address or an owner: those of the contract, the raw files of a local host, the operator's media, and the pages of addresses and accounts. */
-const ENDPOINT_PREFIXES = Object.values(ENDPOINTS)
-  .filter(({ subject }) => subject !== 'none')
-  .map(endpoint => `api/v1${routeOf(endpoint).replace(`/${ANY_ADDRESS}`, '')}`)
-const PREFIXES = [...ENDPOINT_PREFIXES, 'git', 'media', 'owners']
-const PAGES = Object.keys(HOST_NAMES)
-// Nothing behind the prefix of owners is no owner; elsewhere it is no route.
-const ADDRESSED = new RegExp(`^/(${[...PREFIXES, ...PAGES].join('|')})(?:/|(?<=/owners)(?=\\?|$))([^?]*)(\\?.*)?$`, 's')
+/** The prefixes behind which paths are taken raw. */
+export interface RawPrefixes {
+  add(prefix: string, options: PrefixOptions): void
+  /**
+   * The URL by which Fastify routes a request.
+   *
+   * Fastify decodes paths before any hook runs: `%2F` becomes a slash, and a malformed escape is answered outside of every hook. So the
+   * address is taken out of the target first, and the route is found as `<prefix>/~`. No other route has an escape in its name: a path that
+   * spells one with escapes (`/%6detrics`) is not found, so rules of a proxy about paths cannot be passed by.
+   */
+  rewriteUrl(request: IncomingMessage): string
+}
 
-const rawAddresses = new WeakMap<IncomingMessage, string>()
+export function createRawPrefixes(): RawPrefixes {
+  const prefixes = new Map<string, PrefixOptions>()
+  let pattern: RegExp | null = null
 
-export function rawAddressOf(request: IncomingMessage): string | null {
-  return rawAddresses.get(request) ?? null
+  function compile(): RegExp {
+    const bare = [...prefixes].filter(([, { isBareAllowed }]) => isBareAllowed).map(([prefix]) => prefix)
+    const afterBare = bare.length === 0 ? '' : `|(?<=^/(?:${bare.join('|')}))(?=\\?|$)`
+    return new RegExp(`^/(${[...prefixes.keys()].join('|')})(?:/${afterBare})([^?]*)(\\?.*)?$`, 's')
+  }
+
+  return {
+    add(prefix, options) {
+      prefixes.set(prefix, options)
+      pattern = null
+    },
+    rewriteUrl(request) {
+      const target = toOriginForm(request.url ?? '/')
+      pattern ??= compile()
+      const [, prefix, rest, query = ''] = prefixes.size === 0 ? [] : (pattern.exec(target) ?? [])
+      if (prefix === undefined || rest === undefined) return target.replace(/^[^?]*/, withoutEscapes)
+      request.rawAddress = prefixes.get(prefix)?.isPartOfAddress ? `${prefix}/${rest}` : rest
+      return `/${prefix}/${ANY_ADDRESS}${query}`
+    },
+  }
 }
 
 /**
- * The URL by which Fastify routes a request.
+ * Has paths below `<prefix>/` taken raw, for a route of this instance.
  *
- * Fastify decodes paths before anything of ours runs: `%2F` becomes a slash, and a malformed escape is answered outside of every hook. So
- * the address is taken out of the target first, and the route is found as `<prefix>/~`. No other route has a name with an escape in it:
- * what spells one so (`/%6detrics`) is none, as it is none for the rules of whatever stands before this process.
+ * @param prefix below the prefix of the instance, with its leading slash
+ * @returns the path to register the route under
  */
-export function rewriteUrl(request: IncomingMessage): string {
-  const target = toOriginForm(request.url ?? '/')
-  const [, prefix, rest, query = ''] = ADDRESSED.exec(target) ?? []
-  if (prefix === undefined || rest === undefined) return target.replace(/^[^?]*/, withoutEscapes)
-  rawAddresses.set(request, PAGES.includes(prefix) ? `${prefix}/${rest}` : rest)
-  return `/${prefix}/${ANY_ADDRESS}${query}`
+export function declarePrefix(app: FastifyInstance, prefix: string, options: PrefixOptions = {}): string {
+  app.rawPrefixes.add(`${app.prefix}${prefix}`.slice(1), options)
+  return `${prefix}/${ANY_ADDRESS}`
 }
 
 /** The path as it is written, so that its escapes are none. One that is malformed stays: it is refused for that. */

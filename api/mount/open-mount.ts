@@ -6,6 +6,7 @@ import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.t
 import type { FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
+import { maySee, type Viewer } from '../people/viewer.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readFolder } from './folder.ts'
 import { requestIndexing } from './request-indexing.ts'
@@ -43,35 +44,18 @@ export interface FailedMount extends ResolvedMount {
   retryAt: string
 }
 
+/** Reads what the answer will need, beside the mounted folder, which saves a round of reads. */
+export type ReadAhead = (snapshot: Snapshot) => Promise<unknown>
+
 /**
- * Resolves an address: asks the git host for the repository and the commit, then the store for the snapshot.
- * Without a snapshot a job is left and its state answered; nobody waits for indexing.
+ * Resolves an address for a viewer: asks the git host for the repository and the commit, then the store for the snapshot.
+ * Without a snapshot, offers a job and returns its state; no request waits for indexing.
  *
- * @param readAhead what of the snapshot will be asked for next: it is read beside the mounted folder, which saves a round of reads
  * @throws ServiceError `mount.*` as the host answers, `skill.unavailable` when the store does not answer
  */
-export async function openMount(
-  deps: Deps,
-  requested: Address,
-  readAhead?: (snapshot: Snapshot) => Promise<unknown>,
-): Promise<OpenMount> {
-  const host = deps.hosts.find(candidate => candidate.segment === requested.host)
-  if (!host) throw new ServiceError('address.unknown_host')
-  requireServed(deps, requested)
-  const found = await host.repository(requested.owner, requested.repository)
-  // Everyone who asks is anonymous, so what is not public is not there.
-  const shown = found.status === 'ok' && found.value.visibility !== 'public' ? MISSING : found
-  if (shown.status === 'missing') deps.uses.missing(requested)
-  const repository = requireValue(shown, 'mount.repo_not_found')
-  const address = { ...requested, owner: repository.owner, repository: repository.name }
-  requireServed(deps, address)
-  const resolved = await host.resolve(repository, address.ref)
-  if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  const commit = requireValue(resolved, 'mount.ref_not_found')
-
-  const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
-  const isDefault = address.ref === null || address.ref === repository.defaultBranch
-  const mount: ResolvedMount = { address, host, repository, commit, pinned, isDefault }
+export async function openMount(deps: Deps, viewer: Viewer, requested: Address, readAhead?: ReadAhead): Promise<OpenMount> {
+  const mount = await resolveMount(deps, viewer, requested)
+  const { address, repository, commit, pinned, isDefault } = mount
   const snapshot = await deps.snapshots.open(repository, commit)
   if (snapshot === null) {
     const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
@@ -79,11 +63,39 @@ export async function openMount(
   }
   deps.uses.opened({ name: requested, repository, commit, ref: pinned ? null : (address.ref ?? repository.defaultBranch) })
 
-  // Whoever asks for what could not be read ahead learns why.
+  // A failure is dropped here: the read that needs the same bytes meets it again and reports it.
   const ahead = readAhead?.(snapshot).catch(() => {})
   const [folder] = await Promise.all([readFolder(snapshot, address.path), ahead])
   if (folder === null) throw new ServiceError('mount.path_not_found')
   return { ...mount, status: 'ready', snapshot, folder }
+}
+
+async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Promise<ResolvedMount> {
+  const host = deps.hosts.find(candidate => candidate.segment === requested.host)
+  if (!host) throw new ServiceError('address.unknown_host')
+  requireServed(deps, requested)
+  const repository = await requireVisible(deps, viewer, host, requested)
+  const address = { ...requested, owner: repository.owner, repository: repository.name }
+  requireServed(deps, address)
+  const resolved = await host.resolve(repository, address.ref)
+  if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
+  const commit = requireValue(resolved, 'mount.ref_not_found')
+  const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
+  const isDefault = address.ref === null || address.ref === repository.defaultBranch
+  return { address, host, repository, commit, pinned, isDefault }
+}
+
+/** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see */
+async function requireVisible(
+  { uses }: Pick<Deps, 'uses'>,
+  viewer: Viewer,
+  host: GitHost,
+  requested: Address,
+): Promise<HostRepository> {
+  const found = await host.repository(requested.owner, requested.repository)
+  const shown = found.status === 'ok' && !maySee(viewer, found.value) ? MISSING : found
+  if (shown.status === 'missing') uses.missing(requested)
+  return requireValue(shown, 'mount.repo_not_found')
 }
 
 const MISSING = { status: 'missing' } as const

@@ -1,76 +1,76 @@
-import type { Address } from '#core/address.ts'
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
-import { keepListed } from '../cards/list-on-visit.ts'
+import { listOnVisit } from '../cards/list-on-visit.ts'
 import type { Deps } from '../deps.ts'
-import type { Handlers } from '../http/endpoint.ts'
-import { openMount, type ReadyMount } from '../mount/open-mount.ts'
+import type { Call, Handlers } from '../http/endpoint.ts'
+import { type OpenMount, openMount, type ReadAhead, type ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
 import { openSearch } from '../search/section-reader.ts'
-import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
+
 /** The five endpoints over a mount: contract in, use case out. */
-export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' | 'find' | 'skills' | 'files'> {
+export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
+  /**
+   * Answers from the mount. A repair may replace the snapshot while it is read, or since its header was cached: then the mount is opened
+   * and read once more.
+   */
+  async function withMount<Answer>(
+    { viewer, subject }: Call<AddressEndpoint>,
+    answer: (mount: OpenMount) => Promise<Answer>,
+    readAhead?: ReadAhead,
+  ): Promise<Answer> {
+    const once = async () => answer(await openMount(deps, viewer, subject, readAhead))
+    try {
+      return await once()
+    } catch (error) {
+      if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await once()
+      throw error
+    }
+  }
+
   return {
-    mounts: address =>
-      unlessReplaced(async () => {
-        const mount = await openMount(deps, address)
-        await keepListed(deps, mount)
+    mounts: call =>
+      withMount(call, async mount => {
+        await listOnVisit(deps, mount)
         return describeMount(deps, mount)
       }),
-    browse: (address, query) => onceReady(deps, address, mount => browseFolder(deps, mount, query)),
-    find: (address, query) => {
-      return onceReady(
-        deps,
-        address,
-        mount => findInMount(deps, mount, query),
-        snapshot => openSearch(snapshot),
-      )
-    },
-    skills: (address, query) => onceReady(deps, address, mount => readSkillPage(deps, mount, query)),
-    files: (address, query) => unlessReplaced(async () => readFilePage(deps, await openMount(deps, address), query)),
+    browse: call =>
+      withMount(
+        call,
+        onceReady(mount => browseFolder(deps, mount, call.query)),
+      ),
+    find: call =>
+      withMount(
+        call,
+        onceReady(mount => findInMount(deps, mount, call.query)),
+        openSearch,
+      ),
+    skills: call =>
+      withMount(
+        call,
+        onceReady(mount => readSkillPage(deps, mount, call.query)),
+      ),
+    files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
   }
 }
 
-/** A snapshot may be written anew while it is read, or have been since its header was kept in memory. Then all of it is read again, once. */
-async function unlessReplaced<Answer>(read: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await read()
-    throw error
-  }
-}
-
-/** Until the index is ready its state is the answer. */
-function onceReady<Answer>(
-  deps: Deps,
-  address: Address,
-  read: (mount: ReadyMount) => Promise<Answer>,
-  readAhead?: (snapshot: Snapshot) => Promise<unknown>,
-): Promise<Answer | IndexingAnswer | FailedAnswer> {
-  return unlessReplaced(() => readOnceReady(deps, address, read, readAhead))
-}
-
-async function readOnceReady<Answer>(
-  deps: Deps,
-  address: Address,
-  read: (mount: ReadyMount) => Promise<Answer>,
-  readAhead?: (snapshot: Snapshot) => Promise<unknown>,
-): Promise<Answer | IndexingAnswer | FailedAnswer> {
-  const mount = await openMount(deps, address, readAhead)
-  const { commit } = mount
-  switch (mount.status) {
-    case 'ready':
-      return await read(mount)
-    case 'indexing':
-      return { status: 'indexing', commit }
-    case 'failed':
-      return { status: 'failed', commit, errorCode: mount.errorCode, retryAt: mount.retryAt }
+/** Until the index is ready, its state is the answer. */
+function onceReady<Answer>(read: (mount: ReadyMount) => Promise<Answer>) {
+  return async (mount: OpenMount): Promise<Answer | IndexingAnswer | FailedAnswer> => {
+    const { commit } = mount
+    switch (mount.status) {
+      case 'ready':
+        return await read(mount)
+      case 'indexing':
+        return { status: 'indexing', commit }
+      case 'failed':
+        return { status: 'failed', commit, errorCode: mount.errorCode, retryAt: mount.retryAt }
+    }
   }
 }

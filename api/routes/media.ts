@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { ANY_ADDRESS } from '../http/raw-target.ts'
+import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 
 /** `GET /media/<sha256>.<extension>`: the operator's pictures. Their name says their bytes, so they never change. */
 export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>): void {
-  app.get(`/media/${ANY_ADDRESS}`, { schema: { hide: true } }, async (request, reply) => {
+  app.get(declarePrefix(app, '/media'), { schema: { hide: true } }, async (request, reply) => {
     const name = request.rawAddress ?? ''
     const medium = deps.operator.media.get(name)
     reply.header('content-security-policy', "default-src 'none'; sandbox")

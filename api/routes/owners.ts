@@ -4,5 +4,5 @@ import type { Handlers } from '../http/endpoint.ts'
 
 /** The page of an account of a host that lists them. */
 export function ownerHandler(deps: Deps): NonNullable<Handlers['owners']> {
-  return (name, { page }) => readOwnerPage(deps, name, page)
+  return ({ subject, query }) => readOwnerPage(deps, subject, query.page)
 }

@@ -4,7 +4,7 @@ import { isCommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
 import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps, RawFile } from '../deps.ts'
-import { ANY_ADDRESS } from '../http/raw-target.ts'
+import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
@@ -16,9 +16,9 @@ import { requireReady } from '../reading/file-page.ts'
  * files endpoint does, until the index says what that is.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
-  app.get(`/git/${ANY_ADDRESS}`, { schema: { hide: true } }, async (request, reply) => {
+  app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
-    const mount = requireReady(await openMount(deps, address), deps.clock.now())
+    const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     const withheld = await Promise.all([...ancestorsOf(path), path].map(above => mount.snapshot.get('withheld', above)))
     if (withheld.some(row => row !== null)) throw new ServiceError('file.not_found')
     const file = await readRawFile(deps, mount, path)

@@ -8,29 +8,39 @@ import { Mount } from './mount.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
-/** One route of `/api/v1`: what it takes, what it answers, how it can fail. */
+/** One route of `/api/v1`: who may call it, what it takes, what it answers, how it can fail. */
 export interface Endpoint<
   Subject extends EndpointSubject = EndpointSubject,
   Query extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
+  Body extends z.ZodType | null = z.ZodType | null,
 > {
-  method: 'GET'
+  method: EndpointMethod
+  guard: EndpointGuard
   /** Below `/api/v1`; `{address}` and `{owner}` are raw, still percent-encoded. */
   path: `/${string}`
   /** What the path names. */
   subject: Subject
   summary: string
   query: Query
+  /** JSON in the request; `null`: the endpoint takes none. */
+  body: Body
   answer: Answer
   errors: readonly ErrorCode[]
 }
 
+export type EndpointMethod = 'GET'
+
+/** Who may call an endpoint. */
+export type EndpointGuard = 'anyone'
+
 export type EndpointSubject = 'address' | 'owner' | 'none'
 
-function endpoint<Subject extends EndpointSubject, Query extends z.ZodType, Answer extends z.ZodType>(
-  definition: Omit<Endpoint<Subject, Query, Answer>, 'method'>,
-): Endpoint<Subject, Query, Answer> {
-  return { method: 'GET', ...definition }
+/** An endpoint that reads, for everyone. */
+function reading<Subject extends EndpointSubject, Query extends z.ZodType, Answer extends z.ZodType>(
+  definition: Omit<Endpoint<Subject, Query, Answer>, 'method' | 'guard' | 'body'>,
+): Endpoint<Subject, Query, Answer, null> {
+  return { method: 'GET', guard: 'anyone', body: null, ...definition }
 }
 
 const ADDRESS_ERRORS = [
@@ -54,7 +64,7 @@ const ADDRESS_ERRORS = [
 
 /** The endpoint table: validation, types, OpenAPI, the site's client and the tests derive from it. */
 export const ENDPOINTS = {
-  mounts: endpoint({
+  mounts: reading({
     path: '/mounts/{address}',
     subject: 'address',
     summary: 'Overview of a repository, ref and folder',
@@ -62,7 +72,7 @@ export const ENDPOINTS = {
     answer: Mount,
     errors: ADDRESS_ERRORS,
   }),
-  browse: endpoint({
+  browse: reading({
     path: '/browse/{address}',
     subject: 'address',
     summary: 'One folder, entry by entry',
@@ -70,7 +80,7 @@ export const ENDPOINTS = {
     answer: BrowseAnswer,
     errors: ADDRESS_ERRORS,
   }),
-  find: endpoint({
+  find: reading({
     path: '/find/{address}',
     subject: 'address',
     summary: 'Ranked search over skills and documents',
@@ -78,7 +88,7 @@ export const ENDPOINTS = {
     answer: FindAnswer,
     errors: ADDRESS_ERRORS,
   }),
-  skills: endpoint({
+  skills: reading({
     path: '/skills/{address}',
     subject: 'address',
     summary: 'A skill with its rules and includes, page by page',
@@ -86,7 +96,7 @@ export const ENDPOINTS = {
     answer: SkillAnswer,
     errors: [...ADDRESS_ERRORS, 'skill.not_found', 'skill.ambiguous'],
   }),
-  files: endpoint({
+  files: reading({
     path: '/files/{address}',
     subject: 'address',
     summary: 'One text file, page by page',
@@ -102,7 +112,7 @@ export const ENDPOINTS = {
       'file.not_text',
     ],
   }),
-  featured: endpoint({
+  featured: reading({
     path: '/featured',
     subject: 'none',
     summary: 'The addresses that the operator selected',
@@ -110,7 +120,7 @@ export const ENDPOINTS = {
     answer: Featured,
     errors: ['request.invalid'],
   }),
-  owners: endpoint({
+  owners: reading({
     path: '/owners/gh/{owner}',
     subject: 'owner',
     summary: 'An account of the git host, its indexed repositories first',
@@ -131,4 +141,9 @@ export type EndpointName = keyof typeof ENDPOINTS
 export type SubjectOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name]['subject']
 export type QueryOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['query']>
 export type QueryInputOf<Name extends EndpointName> = z.input<(typeof ENDPOINTS)[Name]['query']>
+export type BodyOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name]['body'] extends infer Body
+  ? Body extends z.ZodType
+    ? z.infer<Body>
+    : null
+  : never
 export type AnswerOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['answer']>

@@ -23,7 +23,7 @@ beforeAll(async () => {
       github: { withToken: false },
       site: async pages => {
         pages.get('/', async () => 'home')
-        pages.get('/local/~', async request => request.rawAddress)
+        pages.get(pages.declarePrefix('/local', { isPartOfAddress: true }), async request => request.rawAddress)
       },
     },
   )
