@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { BOUNDS, findExcess, findFaults, measure, readRooms, readSources } from '../../scripts/structure.mjs'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+test('the sources keep to their rooms and bounds', () => {
+  const sources = readSources(ROOT)
+  expect(sources.length).toBeGreaterThan(300)
+  expect(findFaults(readRooms(sources))).toEqual([])
+  expect(findExcess(measure(sources))).toEqual([])
+})
+
+describe('rooms', () => {
+  const faultsOf = (files: Record<string, string>) =>
+    findFaults(readRooms(Object.entries(files).map(([path, text]) => ({ path, text }))))
+
+  test('import from the rows below them, and files at the top from anywhere', () => {
+    const files = {
+      'api/main.ts': "import './routes/a.ts'",
+      'api/routes/a.ts': "import '../mount/a.ts'",
+      'api/mount/a.ts': "import type { A } from '../snapshot/a.ts'",
+      'api/snapshot/a.ts': "import '#core/text.ts'",
+      'core/text.ts': '',
+    }
+    expect(faultsOf(files)).toEqual([])
+  })
+
+  test.each([
+    ["import '../routes/b.ts'", 'above'],
+    ["import type { B } from '../routes/b.ts'", 'above'],
+    ["export { b } from '../routes/b.ts'", 'above'],
+    ["const b = await import('../routes/b.ts')", 'above'],
+    ["import '../search/b.ts'", 'beside'],
+  ])('do not import up or sideways: %s', (text, where) => {
+    expect(faultsOf({ 'api/mount/a.ts': text })).toEqual([expect.stringContaining(`lies ${where} it`)])
+  })
+
+  test('do not import each other in a circle by way of files at the top', () => {
+    const files = { 'api/mount/a.ts': "import '../deps.ts'", 'api/deps.ts': "import './mount/b.ts'" }
+    expect(faultsOf(files)).toEqual(['rooms import each other in a circle: api/mount -> api/deps.ts -> api/mount'])
+  })
+
+  test('have a row each', () => {
+    expect(faultsOf({ 'api/attic/a.ts': '' })).toEqual([expect.stringContaining('api/attic has no row')])
+  })
+})
+
+test('long functions and files are reported with their place', () => {
+  const body = '  f()\n'.repeat(BOUNDS.longest)
+  const text = `const f = () => {}\nexport function long() {\n${body}}\n${'\n'.repeat(BOUNDS.file)}`
+  expect(findExcess(measure([{ path: 'api/a.ts', text }]))).toEqual([
+    expect.stringContaining('median'),
+    expect.stringContaining('90th'),
+    expect.stringMatching(/^api\/a\.ts:2: a function of 102 lines/),
+    expect.stringMatching(/^api\/a\.ts: \d+ lines/),
+  ])
+})
