@@ -29,13 +29,13 @@ export interface AppOptions {
   baseUrl: string
   /** Default: no log. */
   logger?: FastifyServerOptions['logger']
-  /** Takes what requests do. Default: nobody does. */
+  /** Counts and times requests. Default: no metrics. */
   metrics?: Metrics
-  /** What `/metrics` answers. Default: it is not served here. */
+  /** The answer of `/metrics`. Default: this service has no such route. */
   readMetrics?: ReadMetrics
 }
 
-/** A plugin that answers what the API does not: the pages. It brings its own not-found page. */
+/** A plugin that answers every route the API does not have: the pages, their not-found page included. */
 export type SitePlugin = FastifyPluginAsync
 
 const API = '/api/v1'
@@ -54,10 +54,10 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     routerOptions: { querystringParser: parseQueryString },
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_SECONDS * 1000,
-    // A request that came before the end is answered as any other; its connection is closed after it.
+    // A request that arrives while the service closes is answered, and its connection closed afterwards.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      // Made before routing, so no hook has run.
+      // These errors arise before routing, so no hook has set the headers.
       setCommonHeaders(request, reply)
       if (isApiPath(request.raw.url)) {
         setApiHeaders(reply)
@@ -89,7 +89,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, originalUrl, log } = request
-    // The query may say what somebody searches; the path says enough.
+    // Queries are not logged: they may hold what a person searches for.
     log.info(
       { method, path: originalUrl.split('?', 1)[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'answered',
@@ -112,7 +112,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
 }
 
 async function registerApi(api: FastifyInstance, deps: Deps): Promise<void> {
-  // Before CORS, which answers OPTIONS in a hook of its own.
+  // Registered before CORS, whose own hook answers OPTIONS.
   api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
   await api.register(fastifyCors, CORS)
   api.addHook('onRequest', async (request, reply) => refuseUnknownRoute(api, request, reply))
@@ -134,7 +134,7 @@ function isApiPath(url: string | undefined): boolean {
   return url !== undefined && (url === API || url.startsWith(`${API}/`))
 }
 
-/** What does not parse as HTTP has no route, so it is answered on the socket. */
+/** The answer to bytes that do not parse as HTTP. They have no route, so it is written to the socket. */
 const MALFORMED_REQUEST = (() => {
   const body = JSON.stringify(
     errorBody(new ServiceError('request.invalid', { message: 'this is not a well-formed HTTP request' })),

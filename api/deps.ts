@@ -9,7 +9,7 @@ import type { PurposeKeys } from './purpose-keys.ts'
 import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
 import type { Uses } from './snapshot/uses.ts'
 
-/** What every use case receives. */
+/** The dependencies of the use cases. */
 export interface Deps {
   hosts: readonly GitHost[]
   snapshots: SnapshotReader
@@ -22,20 +22,20 @@ export interface Deps {
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
-  /** A job was left: an indexer may start at once. */
+  /** Called when a job was offered, so that an indexer in this process starts without polling. */
   onOffered(): void
-  /** Is told of work that goes on behind an answer. It never rejects. Default: nobody is told. */
+  /** Receives work that continues after an answer was sent. The promise never rejects. Default: ignored. */
   onWorking?(work: Promise<void>): void
   /**
-   * A file of a commit of the host whose raw files this process serves itself; `null` when there is no such host.
-   * Answers `null` when there is no such file. @throws ReadError
+   * Reads a file of a commit of the local host, whose raw files this process serves; `null` without a local host.
+   * Resolves to `null` when the commit has no such file. @throws ReadError
    */
   readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<RawFile | null>) | null
-  /** Resolves when this process can do its work; rejects with the reason within two seconds when it cannot. */
+  /** Resolves when the stores answer; rejects with the reason within two seconds when they do not. */
   checkReady(): Promise<void>
 }
 
-/** One file of a commit. Whoever takes it reads `bytes` to the end, or closes it. */
+/** One file of a commit. The caller reads `bytes` to the end, or closes it. */
 export interface RawFile {
   oid: string
   sizeBytes: number

@@ -29,14 +29,14 @@ import { createUses } from './snapshot/uses.ts'
 
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 const STOP_MILLISECONDS = 10_000
-/** What of the stopping time requests may take. */
+/** The part of the stopping time that running requests may take. */
 const GRACE_MILLISECONDS = 5_000
-/** Jobs at once, beside the service on one machine. */
+/** Concurrent jobs of the indexer inside the service. */
 const INDEXER_CONCURRENCY = 1
 
 /**
- * Serves the API and the pages, and indexes beside them, until the process is told to stop. Resolves once it listens.
- * What stops the start is said in one line, and the process ends with exit code 1.
+ * Serves the API and the pages, and indexes beside them, until a stop signal. Resolves once it listens.
+ * If the start fails, the reason is printed in one line, and the process ends with exit code 1.
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   try {
@@ -48,7 +48,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** The start cannot go on, for a reason that one line tells. */
+/** A failed start, with a message of one line for the operator. */
 class StartError extends Error {}
 
 async function start(env: NodeJS.ProcessEnv): Promise<void> {
@@ -85,14 +85,14 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     await infra.close()
   }
   stopOnSignal(stop, settings.drainSeconds * 1000 + STOP_MILLISECONDS, error =>
-    app.log.error({ err: error }, 'could not stop in order'),
+    app.log.error({ err: error }, 'could not stop cleanly'),
   )
 
   try {
     await app.listen({ host: settings.host, port: settings.port })
     if (settings.monitoring) {
       monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness)
-      app.log.info({ metricsPort: monitoring.port }, 'watched on a port of its own')
+      app.log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {
     await app.close()
@@ -100,7 +100,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     throw toStartError(error, settings)
   }
   if (settings.indexer === 'inline') {
-    // What `memory:` holds is seen by this process alone.
+    // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
     const log = app.log
     const runner = isShared
@@ -126,7 +126,9 @@ async function assembleDeps(
   const { blobs, states, queue, hosts, local, clock, random } = infra
   const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (keys === null)
-    throw new StartError('the kept sealing keys are damaged: remove the file secrets/keys of the store to have new ones made')
+    throw new StartError(
+      'the stored sealing keys are damaged: remove the file secrets/keys from the store, and new keys are generated',
+    )
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -148,7 +150,7 @@ async function assembleDeps(
   }
 }
 
-/** The pages read through the API of the same process. */
+/** The pages, which read through the API of the same process. */
 function pages(deps: Deps, baseUrl: string): SitePlugin {
   return async instance => {
     const client = createApiClient(injectTransport(instance))
@@ -175,7 +177,7 @@ function startIndexer(deps: Parameters<typeof startWorker>[0]): Indexer {
   }
 }
 
-/** Lets requests under way end, and drops those that take too long: some clients never finish what they send. */
+/** Closes the service once running requests ended, and drops those that take too long: some clients never finish sending. */
 async function closeInTime(app: FastifyInstance): Promise<void> {
   const drop = setTimeout(() => app.server.closeAllConnections(), GRACE_MILLISECONDS)
   await app.close()
@@ -191,7 +193,7 @@ function announcement(baseUrl: string, address: string, withPages: boolean): str
 function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
-    return new StartError(`cannot listen on ${host}:${port}: something listens there already; set PORT to another port`)
+    return new StartError(`cannot listen on ${host}:${port}: another program listens there; set PORT to another port`)
   if (code === 'EACCES')
     return new StartError(`cannot listen on ${host}:${port}: the system does not permit it; set PORT to another port`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
@@ -199,12 +201,12 @@ function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'p
   return error
 }
 
-/** At a terminal the printed address should stay in sight, so only what is wrong is logged there unless a level is asked for. */
+/** Logs only warnings at a terminal, unless a level is set, so that the printed address stays visible. */
 function withQuietTerminal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return process.stderr.isTTY && !env.MOUNTGLASS_LOG ? { ...env, MOUNTGLASS_LOG: 'warn' } : env
 }
 
-/** With `PORT=0` any free port is taken. It is looked for first because links to this process hold it. */
+/** Resolves `PORT=0` to a free port before the start, because links to this process contain the port. */
 async function withPort(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const { host, port } = parseSettings(env)
   return port === 0 ? { ...env, PORT: String(await findFreePort(host)) } : env

@@ -1,17 +1,17 @@
 import { hkdfSync } from 'node:crypto'
 import { z } from 'zod'
 
-/** Sealing keys of a deployment: the first seals, all open. */
+/** Sealing keys of a deployment. The first one seals; every one opens. */
 export const SealingKeys = z
   .array(z.object({ kid: z.string().min(1).max(64), key: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }))
   .min(1)
   .refine(keys => new Set(keys.map(key => key.kid)).size === keys.length)
 export type SealingKeys = z.infer<typeof SealingKeys>
 
-/** What a derived key is for. A key of one purpose opens nothing of another. */
+/** The purpose a key is derived for. A value sealed for one purpose cannot be opened with a key of another. */
 export type KeyPurpose = 'cursor'
 
-/** One 32-byte key a sealing key, in their order. */
+/** One 32-byte key for each sealing key, in their order. */
 export type PurposeKeys = readonly [Uint8Array, ...Uint8Array[]]
 
 export function deriveKeys(keys: SealingKeys, purpose: KeyPurpose): PurposeKeys {
@@ -27,7 +27,7 @@ export function formatNewKeys(kid: string, secret: Uint8Array): string {
   return JSON.stringify([{ kid, key: Buffer.from(secret).toString('base64url') }] satisfies SealingKeys)
 }
 
-/** The keys that a text holds; `null` when it holds none. */
+/** Parses the value of `MOUNTGLASS_KEYS`; `null` when it is malformed. */
 export function parseSealingKeys(text: string): SealingKeys | null {
   try {
     return SealingKeys.parse(JSON.parse(text))

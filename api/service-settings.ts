@@ -14,22 +14,22 @@ import { parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
 
 /** Settings of the service. */
 export interface Settings extends ListenAddress {
-  /** `null`: made once and kept with the store. */
+  /** `null`: generated at the first start and kept with the store. */
   keys: SealingKeys | null
   /** Whether this process also indexes. */
   indexer: 'inline' | 'none'
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
-  /** Folder of the operator's content; `null`: there is none. */
+  /** Folder of the operator's content; `null` without one. */
   operator: string | null
-  /** Where the process is watched; `null`: where it serves. */
+  /** Address of the monitoring listener; `null`: monitoring shares the service's own port. */
   monitoring: ListenAddress | null
-  /** How long it goes on serving after it said that it is not ready any more, so that nobody is sent to it when it stops. */
+  /** How long the service keeps answering after `/readyz` turned 503, so that load balancers stop sending requests before it closes. */
   drainSeconds: number
   logLevel: LogLevel
 }
 
-/** Patterns as `local/acme/*`, separated by commas or white space. */
+/** Patterns such as `local/acme/*`, separated by commas or white space. */
 const RepositoryRules = z.string().transform((text, context): RepositoryRule[] => {
   const patterns = text.split(/[\s,]+/).filter(pattern => pattern !== '')
   const rules = patterns.map(parseRepositoryRule)
@@ -41,7 +41,7 @@ const RepositoryRules = z.string().transform((text, context): RepositoryRule[] =
 const KeysText = z.string().transform((text, context): SealingKeys => {
   const keys = parseSealingKeys(text)
   if (keys !== null) return keys
-  // The value is a secret, so nothing of it is said.
+  // The value is a secret and stays out of the message.
   context.addIssue('must be JSON [{"kid":"…","key":"…"}], every key 32 bytes in base64url')
   return z.NEVER
 })

@@ -10,44 +10,44 @@ import { describeRepository } from '../mount/overview.ts'
 import { type FeaturedAddress, isVerified, REFERENCE_REPOSITORY } from '../operator/operator-content.ts'
 import { ANONYMOUS } from '../people/viewer.ts'
 
-/** Where the operator is told of addresses that are left out. */
+/** The operator's log, for addresses that are left out. */
 export interface OmissionLog {
   warn(facts: { address: string; reason: Omission }, message: string): void
 }
 
-/** Why an address has no card: an error code of the interface, or what the interface has no code for. */
+/** Why an address has no card: an error code of the interface, or a reason without a code. */
 export type Omission = ErrorCode | 'no answer in time' | 'no license found'
 
-/** How long a card may keep the others waiting. What is found out later is there for the next visitor. */
+/** How long one card may delay the page. Its answer is cached for the next request. */
 const PATIENCE_MS = 1_500
 
 /**
- * Reads the operator's addresses as cards; the reference repository while there are none. An address that is not indexed yet is asked for.
- * Left out: what cannot be resolved, now or in time, and repositories whose index found no license. Visitors do not see what is missing,
- * so the log says it, once for each address and reason.
+ * Reads the operator's addresses as cards; without any, the reference repository. Addresses that are not indexed yet get an index job.
+ * Left out are addresses that cannot be resolved in time, and repositories without a license. Visitors do not see what is missing, so
+ * each omission is logged, once for each address and reason.
  */
 export function featuredReader(deps: Deps, log: OmissionLog): () => Promise<Featured> {
-  const told = new Set<string>()
+  const logged = new Set<string>()
 
-  function tell({ address }: FeaturedAddress, reason: Omission): void {
+  function logOnce({ address }: FeaturedAddress, reason: Omission): void {
     const text = formatAddress(address)
-    if (told.has(`${text} ${reason}`)) return
-    told.add(`${text} ${reason}`)
-    log.warn({ address: text, reason }, 'a featured address is left out')
+    if (logged.has(`${text} ${reason}`)) return
+    logged.add(`${text} ${reason}`)
+    log.warn({ address: text, reason }, 'featured address left out')
   }
 
-  async function readOrTell(one: FeaturedAddress): Promise<Card[]> {
+  async function readOrLog(one: FeaturedAddress): Promise<Card[]> {
     const read = await readCardInTime(deps, one)
     if (typeof read !== 'string') return [read]
-    tell(one, read)
+    logOnce(one, read)
     return []
   }
 
   return async () => {
     const { featured } = deps.operator
-    // Nobody asked for the reference repository, so nobody misses it.
+    // The operator did not select the reference repository, so its omission is not logged.
     if (featured.length === 0) return { items: [await readCardInTime(deps, REFERENCE)].filter(read => typeof read !== 'string') }
-    return { items: (await Promise.all(featured.map(readOrTell))).flat() }
+    return { items: (await Promise.all(featured.map(readOrLog))).flat() }
   }
 }
 
@@ -74,7 +74,7 @@ async function readCard(deps: Deps, featured: FeaturedAddress): Promise<Card | O
   }
 }
 
-/** Of the mounted folder, or of any skill in it. */
+/** Whether the mounted folder or any skill in it has a license. */
 async function hasLicense({ folder, snapshot, address }: ReadyMount): Promise<boolean> {
   if (folder.license.kind !== 'none') return true
   const skills = await snapshot.range('skills', { prefix: prefixOf(address.path) })

@@ -17,7 +17,7 @@ import { isVerified, pictureOf } from '../operator/operator-content.ts'
 export interface IndexedRepositories {
   /** Most skills first. */
   cards: Card[]
-  /** Ids of what the host's list is not to name: what has a card, and what the host does not show any more. */
+  /** Ids to leave out of the host's list: repositories with a card, and those that the host no longer shows. */
   known: ReadonlySet<string>
 }
 
@@ -27,21 +27,21 @@ interface Listing {
   account: HostAccount
 }
 
-/** Questions to the host at once, and how long all of them may take together. What is answered later is known at the next try. */
+/** Concurrent requests to the host, and the time for all of them. Later answers are cached for the next try. */
 const QUESTIONS_AT_ONCE = 10
 const PATIENCE_MS = 2_800
-/** Questions for one page: enough when half of what is listed is hidden. */
+/** Requests for one page: enough when half of the listed repositories are hidden. */
 const QUESTIONS = 2 * OWNER_CARDS
 
 /**
- * The account's repositories that are indexed and have skills. Each is shown only while the host shows it to everyone, under this account.
+ * The account's repositories that are indexed and have skills. Each is shown only while the host shows it publicly, under this account.
  *
  * @throws ServiceError `mount.rate_limited`, `mount.unavailable`, `skill.unavailable`
  */
 export async function readIndexed(deps: Deps, { host, accounts, account }: Listing): Promise<IndexedRepositories> {
   const addressOf = (name: string) => ({ host: host.segment, owner: account.login, repository: name })
   const listings = (await readListings(deps, account)).filter(({ name }) => isServed(deps, addressOf(name)))
-  const asked = await askForCards(listings.sort(byHope).slice(0, QUESTIONS), async listing => {
+  const asked = await askForCards(listings.sort(byAskingOrder).slice(0, QUESTIONS), async listing => {
     const sight = sightOf(listing, await accounts.shown(account.login, listing.name))
     const isTheirs = isListed(listing, sight, account)
     return { listing, sight, card: isTheirs ? describeCard(deps, host, sight, listing) : null }
@@ -51,7 +51,7 @@ export async function readIndexed(deps: Deps, { host, accounts, account }: Listi
   const shown = asked.flatMap(({ card, listing }) => (card ? [{ card, listing }] : []))
   const cards = shown.sort((left, right) => byRank(left.listing, right.listing)).slice(0, OWNER_CARDS)
   const seen = new Map(asked.map(({ listing, sight }) => [listing.repositoryId, sight]))
-  // What was hidden and nobody asked about is as it was.
+  // A repository that was hidden and not asked about stays hidden.
   const hidden = listings.filter(({ repositoryId, hiddenSince }) => {
     return typeof (seen.get(repositoryId) ?? (hiddenSince === undefined ? null : 'unknown')) === 'string'
   })
@@ -61,7 +61,7 @@ export async function readIndexed(deps: Deps, { host, accounts, account }: Listi
   }
 }
 
-/** What the host shows where a listing leads. `unknown`: it cannot be asked, and showed nothing before. */
+/** What the host shows under the name of a listing. `unknown`: the host cannot be asked, and the repository was hidden before. */
 type Sight = HostRepository | 'hidden' | 'unknown'
 
 interface Asked {
@@ -70,19 +70,19 @@ interface Asked {
   card: Card | null
 }
 
-/** @throws ServiceError when the host cannot be asked about what it showed before */
+/** @throws ServiceError when the host cannot be asked about a repository that it showed before */
 function sightOf({ hiddenSince }: OwnerListing, answer: HostAnswer<HostRepository>): Sight {
   if (answer.status === 'missing') return 'hidden'
   if (answer.status !== 'ok' && hiddenSince !== undefined) return 'unknown'
   return requireValue(answer, 'mount.repo_not_found')
 }
 
-/** A name may lead to another repository by now, and the repository belong to another account. */
+/** Whether the host still shows this repository: its name may belong to another one, and it may have moved to another account. */
 function isListed({ repositoryId }: OwnerListing, sight: Sight, account: HostAccount): sight is HostRepository {
   return typeof sight !== 'string' && sight.id === repositoryId && sight.ownerId === account.id
 }
 
-/** Writes down what has changed at the host. The page does not depend on it: what cannot be written is found again. */
+/** Stores what changed at the host. The page does not depend on it: a failed write is repeated at the next request. */
 async function noteChanges({ listings, uses, clock }: Deps, account: HostAccount, asked: readonly Asked[]): Promise<void> {
   const now = clock.now()
   const writing = asked.map(async ({ listing, sight }) => {
@@ -108,8 +108,8 @@ async function readListings(deps: Deps, account: HostAccount): Promise<OwnerList
   }
 }
 
-/** The order of asking: what was hidden takes no place of what was not. */
-function byHope(left: OwnerListing, right: OwnerListing): number {
+/** The order of requests: hidden repositories come last. */
+function byAskingOrder(left: OwnerListing, right: OwnerListing): number {
   const isHidden = ({ hiddenSince }: OwnerListing) => Number(hiddenSince !== undefined)
   return isHidden(left) - isHidden(right) || byRank(left, right)
 }
@@ -133,9 +133,9 @@ function describeCard(deps: Deps, host: GitHost, repository: HostRepository, lis
 }
 
 /**
- * Asks about listings in their order, until there are as many cards as a page has. The answers in the same order.
+ * Asks about listings in their order, until a page is full. Returns the answers in the same order.
  *
- * @throws ServiceError `mount.unavailable` when this takes too long, or what `ask` throws
+ * @throws ServiceError `mount.unavailable` on timeout, or what `ask` throws
  */
 async function askForCards(listings: readonly OwnerListing[], ask: (listing: OwnerListing) => Promise<Asked>): Promise<Asked[]> {
   let isOver = false

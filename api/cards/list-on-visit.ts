@@ -6,9 +6,9 @@ import type { OpenMount } from '../mount/open-mount.ts'
 
 const KEPT_REPOSITORIES = 10_000
 const KEPT_MS = 300_000
-/** What an indexer lists is seen so much later: somebody may be waiting for it. */
+/** How long listings are cached. A visitor may be waiting for a repository that an indexer just listed. */
 const READ_MS = 5_000
-/** Characters of all that is remembered, as JSON. */
+/** Characters of all cached listings, as JSON. */
 const READ_CHARACTERS = 16 * 1024 * 1024
 
 interface Remembered {
@@ -19,13 +19,13 @@ interface Remembered {
 
 interface Reading {
   listings: Promise<OwnerListing[]>
-  /** Something has changed since: who waits for it gets it, and nobody else does. */
+  /** A change came after the read began: its waiting callers get the result, which is not cached. */
   isOvertaken: boolean
 }
 
 /**
- * Listings that are not kept again for a while after they were, and not read again: of those who ask for the same account at once one reads.
- * What this process changes is seen at once.
+ * Caches listings in memory: repeated writes are skipped for a while, reads are cached and shared by concurrent callers.
+ * A change by this process is visible at once.
  */
 export function rememberListings(listings: OwnerListings, clock: Clock): OwnerListings {
   const kept = new LRUCache<string, string>({ max: KEPT_REPOSITORIES, ttl: KEPT_MS })
@@ -89,14 +89,14 @@ function isWithin(milliseconds: number, limit: number): boolean {
 }
 
 /**
- * Lists a repository whose default branch is found to be indexed: its commit may have been indexed under another name, or before the
- * repository came to its owner.
+ * Lists a repository under its owner when its default branch is visited and indexed. The job that indexed the commit may have run under
+ * another branch, or before the repository was transferred.
  */
 export async function listOnVisit({ listings }: Pick<Deps, 'listings'>, mount: OpenMount): Promise<void> {
   if (mount.status !== 'ready' || !mount.isDefault) return
   try {
     await listings.keep({ repository: mount.repository, commit: mount.commit, header: mount.snapshot.header })
   } catch {
-    // The visitor asked for the mount, which is at hand; the next one tries again.
+    // The visit itself succeeded; the next one tries again.
   }
 }

@@ -9,7 +9,7 @@ import { requireValue } from '../mount/open-mount.ts'
 import { readIndexed } from './indexed.ts'
 
 /**
- * An account of a git host as everyone sees it: what of it is indexed, then the rest as the host lists it. Nothing is indexed by it.
+ * The public page of an account: its indexed repositories, then the rest as the host lists them. It starts no index job.
  *
  * @throws ServiceError `owner.not_found`; `mount.rate_limited` or `mount.unavailable` when the host cannot be asked;
  * `skill.unavailable` when the store does not answer

@@ -4,7 +4,7 @@ import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 
-/** Answers whatever was thrown, in the one shape of the interface. */
+/** Answers a thrown error in the error shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toServiceError(thrown)
   if (error.status >= 500) logFailure(request, error)
@@ -16,7 +16,7 @@ export function errorBody(error: ServiceError): ErrorAnswer {
   return { error: { code: error.code, message: error.message, ...error.details } }
 }
 
-/** What of a failure the interface names. Everything else is our fault, and its details stay in the log. */
+/** The error of the interface for a failure. An unknown one becomes `service.internal`; its details go to the log only. */
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   const { code = '', statusCode = 500, validation } = thrown as Partial<FastifyError>
@@ -34,7 +34,7 @@ function validationMessage(problems: NonNullable<FastifyError['validation']>): s
 }
 
 function logFailure(request: FastifyRequest, error: ServiceError): void {
-  // Whoever came upon it first told of it.
+  // The damage was logged when it was first found.
   if (error.cause instanceof DamagedSnapshot) return
   const facts = { err: error.cause ?? error, code: error.code }
   if (error.status === 500) request.log.error(facts, 'failed')

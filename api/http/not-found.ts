@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 
 /**
- * Refuses a request that no route takes, before its body is looked at.
+ * Refuses a request without a route, before its body is read.
  *
- * @throws ServiceError `request.method_not_allowed` where the path is a route of another method, with the header `allow`; else `request.not_found`
+ * @throws ServiceError `request.method_not_allowed`, with the header `allow`, when the path is a route of another method; else `request.not_found`
  */
 export function refuseUnknownRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   if (!request.is404) return

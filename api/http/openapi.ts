@@ -8,7 +8,7 @@ import { routeOf } from './raw-target.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Describes the routes that are registered after it. */
+/** Registers the OpenAPI generator, which describes the routes registered after it. */
 export async function registerOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin)
   await app.register(fastifySwagger, {
@@ -26,7 +26,7 @@ export async function registerOpenApi(app: FastifyInstance, baseUrl: string): Pr
   })
 }
 
-/** The published description. It is made at the first call and kept. */
+/** Returns the published description as JSON, memoized at the first call. */
 export function createDescription(app: FastifyInstance): () => string {
   let text: string | undefined
   return () => {
@@ -42,8 +42,8 @@ interface Operation {
 }
 
 /**
- * The endpoints of the contract with what the generator cannot know: the address that routes declare as `~`, what the digits of a parameter
- * mean, which code has which status. Pages and other routes of the process are left out.
+ * The endpoints of the contract, with what the generator cannot know: the address that routes declare as `~`, the meaning of a parameter's
+ * digits, the status of each code. Pages and other routes are left out.
  */
 function publishDocument(document: { [key: string]: Json }): Json {
   const { paths, ...rest } = withoutClosedObjects(document) as unknown as { paths: Record<string, Record<string, Operation>> }

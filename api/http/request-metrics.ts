@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { ANY_ADDRESS } from './raw-target.ts'
 
-/** Counts and times the requests of the network. What pages ask of the API within this process is a part of theirs. */
+/** Counts and times the requests that arrive by network. Calls of pages to the API in this process count as part of the page. */
 export function countRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     if (!(request.raw.socket instanceof Socket)) return
@@ -13,7 +13,7 @@ export function countRequests(app: FastifyInstance, metrics: Metrics): void {
   })
 }
 
-/** The pattern of the route, never what was asked for: there are only so many. Files of the pages count as one. */
+/** The pattern of the route, never the requested path, so that the number of labels is bounded. Static files count as one route. */
 function routeLabel({ is404, routeOptions: { url } }: FastifyRequest): string {
   if (is404 || url === undefined) return 'other'
   if (!url.startsWith('/api/') && /\.\w+$/.test(url)) return 'static'

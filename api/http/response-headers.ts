@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Headers of every answer. The request id is ours, never the client's. */
+/** Headers of every answer. The request id is generated here, never taken from the client. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
@@ -14,7 +14,7 @@ export function setApiHeaders(reply: FastifyReply): void {
   reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
 }
 
-/** What a page of another origin may read; without credentials. */
+/** What pages of other origins may read. Requests carry no credentials. */
 export const CORS = {
   origin: '*',
   methods: ['GET', 'HEAD'],
@@ -23,7 +23,7 @@ export const CORS = {
   maxAge: 86_400,
 }
 
-/** The headers that CORS adds, for answers that are made before any hook runs. */
+/** The CORS headers, for answers that are made before any hook runs. */
 export function setCorsHeaders(reply: FastifyReply): void {
   reply.header('access-control-allow-origin', CORS.origin)
   reply.header('access-control-expose-headers', CORS.exposedHeaders.join(', '))

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Bytes that are read as they are sent. */
+/** Bytes that are read while they are sent. */
 export interface FileStream {
   sizeBytes: number
-  /** Starts to read when it is first asked; may be taken once. */
+  /** Starts to read at the first `next()`; can be iterated once. */
   bytes: AsyncGenerator<Uint8Array>
 }
 
 /**
- * Answers bytes that belong to this URL for ever: with a strong ETag, `If-None-Match`, one byte range and `If-Range`.
- * Several ranges are answered with the whole, as HTTP permits.
+ * Sends immutable bytes, with a strong ETag, `If-None-Match`, one byte range and `If-Range`.
+ * A request for several ranges gets the whole file, as HTTP permits.
  */
 export async function sendFile(
   request: FastifyRequest,
@@ -36,7 +36,7 @@ export async function sendFile(
   return reply.send(Readable.from([]))
 }
 
-/** First and last byte of a `Range` header; `whole` when there is none that counts. */
+/** First and last byte of a `Range` header; `whole` when the header is absent or to be ignored. */
 export function parseRange(header: string | undefined, sizeBytes: number): [number, number] | 'whole' | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (from === '' && to === '') return 'whole'

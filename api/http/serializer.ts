@@ -3,9 +3,7 @@ import { createSerializerCompiler } from 'fastify-zod-openapi'
 
 const compile = createSerializerCompiler({ stringify: JSON.stringify })
 
-/**
- * Answers by their schema, as JSON. One that is frozen is answered again: its bytes are made once, and kept as long as it is.
- */
+/** Serialises answers by their schema, as JSON. The bytes of a frozen answer are memoized for as long as the answer lives. */
 export const serializerCompiler: FastifySerializerCompiler<unknown> = route => {
   const serialize = compile(route as Parameters<typeof compile>[0])
   const kept = new WeakMap<object, Buffer>()
@@ -13,7 +11,7 @@ export const serializerCompiler: FastifySerializerCompiler<unknown> = route => {
     if (!Object.isFrozen(answer)) return serialize(answer)
     const bytes = kept.get(answer) ?? Buffer.from(serialize(answer))
     kept.set(answer, bytes)
-    // Fastify sends bytes as well as text, and its types do not say so.
+    // Fastify sends bytes as well as text; its types only know text.
     return bytes as unknown as string
   }
 }

@@ -7,24 +7,28 @@ import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
+/** The message for a parameter `path` that is not canonical. */
+export const PATH_MESSAGE =
+  'parameter path is not a canonical repository path: write it without a leading, trailing or double slash, and without `.` and `..`'
+
 /**
- * The folder that a request means: its `path` parameter, or the mounted folder.
+ * The folder a request refers to: its `path` parameter, or the mounted folder.
  *
- * @throws ServiceError `request.invalid` when the text spells no canonical path
+ * @throws ServiceError `request.invalid` when the parameter is not a canonical path
  */
 export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath {
   if (path === undefined) return mounted
   const folder = parseRepoPath(path)
-  if (folder === null) throw new ServiceError('request.invalid', { message: 'path is not a canonical path of a repository' })
+  if (folder === null) throw new ServiceError('request.invalid', { message: PATH_MESSAGE })
   return folder
 }
 
-/** What the snapshot knows of a folder; `null` when it is not in the tree or withheld. */
+/** The row of a folder; `null` when the folder is not in the tree or is withheld. */
 export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<FolderRow | null> {
   return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
 }
 
-/** What of a ready mount decides which folders it shows. */
+/** The part of a ready mount that decides which folders it shows. */
 interface FolderMount {
   address: Pick<Address, 'path'>
   snapshot: Snapshot
@@ -40,7 +44,7 @@ export async function requireFolder(mount: FolderMount, folder: RepoPath): Promi
   return row
 }
 
-/** Diagnostics that concern a folder: of the manifests that apply to it, and of everything below it. By path, bounded. */
+/** Diagnostics of a folder: those of the manifests that apply to it and of everything below it, in path order, bounded. */
 export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promise<Diagnostic[]> {
   if (folder === '') return bounded(snapshot.header.root.diagnostics, folder)
   if (snapshot.header.tables.diagnostics.rows === 0) return []
@@ -68,6 +72,6 @@ function truncated(path: RepoPath): Diagnostic {
     code: 'diagnostics.truncated',
     severity: 'info',
     path,
-    message: `there are more diagnostics than the ${DIAGNOSTICS_PER_ANSWER} that are listed`,
+    message: `only the first ${DIAGNOSTICS_PER_ANSWER} diagnostics are listed`,
   }
 }

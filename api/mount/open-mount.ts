@@ -22,7 +22,7 @@ interface ResolvedMount {
   commit: CommitSha
   /** The ref is a full commit hash. */
   pinned: boolean
-  /** The commit is that of the default branch, which was asked for. */
+  /** The default branch was requested, by its name or without a ref. */
   isDefault: boolean
 }
 
@@ -40,7 +40,7 @@ export interface IndexingMount extends ResolvedMount {
 export interface FailedMount extends ResolvedMount {
   status: 'failed'
   errorCode: IndexErrorCode
-  /** ISO 8601 instant after which the next visitor may ask again. */
+  /** ISO 8601 instant after which the next request starts another try. */
   retryAt: string
 }
 

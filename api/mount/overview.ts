@@ -9,8 +9,8 @@ import { imageOf } from './image.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
 
 /**
- * The answer of `GET /api/v1/mounts/<address>`. Mounts are asked for most of all, so that of a snapshot is kept and answered again, frozen,
- * as long as everything else that it says stays as it is.
+ * The answer of `GET /api/v1/mounts/<address>`. It is requested most, so the answer of a snapshot is memoized by all its other facts, and
+ * frozen, which lets the serializer memoize its bytes.
  */
 export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMount): Promise<Mount> {
   const { address, repository, commit, pinned } = mount
@@ -36,12 +36,12 @@ export async function describeMount(deps: Pick<Deps, 'operator'>, mount: OpenMou
   }
 }
 
-/** Everything that is said beside what the snapshot says. */
+/** A key of every fact that does not come from the snapshot. */
 function keyOf({ repository, ...facts }: Omit<Mount, 'index'>): string {
   return JSON.stringify([...Object.values(repository), ...Object.values(facts)])
 }
 
-/** A mount of the root is answered from the header alone, one of a folder from the tables. */
+/** The overview of the root comes from the header alone, that of a folder from the tables. */
 async function describeFolder({ snapshot, folder, address }: ReadyMount): Promise<Overview> {
   const { header, indexedAt } = snapshot
   const common = {

@@ -3,9 +3,9 @@ import type { IndexJob, JobState } from '#core/ports/job-queue.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Leaves a job unless there is one, and tells its state.
+ * Offers an index job, unless there is one, and returns its state.
  *
- * @throws ServiceError `skill.unavailable` when the store takes no job
+ * @throws ServiceError `skill.unavailable` when the store does not answer
  */
 export async function requestIndexing(deps: Pick<Deps, 'queue' | 'onOffered'>, job: IndexJob): Promise<JobState> {
   try {

@@ -9,12 +9,12 @@ export interface RepairDeps extends Pick<Deps, 'queue' | 'onOffered' | 'clock'> 
 }
 
 /**
- * Has a damaged snapshot built again: leaves a report, which tells an indexer that the header is not all, and a job.
- * The log hears of it once, however many visitors come upon it.
+ * Has a damaged snapshot built again: stores a report, which tells the indexer to rebuild although a header exists, and offers a job.
+ * It is logged once.
  *
- * @throws when a store does not answer; the next visitor reports it again
+ * @throws when a store does not answer; the next read of the damage reports it again
  */
 export async function requestRepair(deps: RepairDeps, { repository, commit, isNew, cause }: SnapshotDamage): Promise<void> {
-  if (isNew) deps.log.error({ err: cause, repository: repository.id, commit }, 'a snapshot is damaged, and has to be built again')
+  if (isNew) deps.log.error({ err: cause, repository: repository.id, commit }, 'the snapshot is damaged and will be rebuilt')
   if (await deps.damages.report(repository, commit, deps.clock.now())) await requestIndexing(deps, { repository, commit })
 }

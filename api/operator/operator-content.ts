@@ -2,7 +2,7 @@ import type { Address } from '#core/address.ts'
 import { isInside } from '#core/repo-path.ts'
 import { isSameRepository, type RepositoryName } from './repository-rule.ts'
 
-/** What the operator says on the front page and of repositories. */
+/** The operator's content: what the front page features, and pictures. */
 export interface OperatorContent {
   /** In the operator's order. */
   featured: readonly FeaturedAddress[]
@@ -23,17 +23,17 @@ export interface Medium {
   bytes: Uint8Array
 }
 
-/** The bundled handbook, as a deployment without repositories of its own serves it. */
+/** The bundled handbook, which a deployment without repositories of its own serves. */
 export const REFERENCE_REPOSITORY = '/local/mountglass/handbook'
 
 export const NO_CONTENT: OperatorContent = { featured: [], media: new Map() }
 
-/** Whether the operator vouches for the repository: under any of its addresses. */
+/** Whether the operator marked any featured address of the repository as verified. */
 export function isVerified({ featured }: OperatorContent, repository: RepositoryName): boolean {
   return featured.some(one => one.verified && isSameRepository(one.address, repository))
 }
 
-/** The operator's picture for an address: of the nearest featured folder at or above it, at its ref before any; `null` without one. */
+/** The operator's picture for an address: that of the nearest featured folder at or above it, same ref first; `null` without one. */
 export function pictureOf({ featured }: OperatorContent, address: Address): string | null {
   const above = featured.filter(
     one =>

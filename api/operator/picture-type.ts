@@ -4,7 +4,7 @@ export interface PictureType {
   extension: 'png' | 'jpg' | 'gif' | 'webp'
 }
 
-/** What the first bytes say, whatever its name or sender does; `null`: none of the pictures that are served. */
+/** The type by the first bytes, whatever the file name says; `null` when it is not a picture that is served. */
 export function pictureTypeOf(bytes: Uint8Array): PictureType | null {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return { type: 'image/png', extension: 'png' }

@@ -22,30 +22,33 @@ const FeaturedFile = z
         image: z.string('must be the name of a picture in this folder').optional(),
         verified: z.boolean('must be true or false').default(false),
       },
-      { error: issue => (issue.code === 'unrecognized_keys' ? 'is not known here' : 'must have an address') },
+      {
+        error: issue =>
+          issue.code === 'unrecognized_keys' ? 'is not a known field (address, image, verified)' : 'must have an address',
+      },
     ),
     'must be a list of addresses',
   )
   .max(FEATURED_ADDRESSES, `has more than ${FEATURED_ADDRESSES} addresses`)
 
 /**
- * Reads the folder of the operator's content; none of its files has to be there.
+ * Reads the folder of the operator's content. Every file in it is optional.
  *
- * @param folder `null`: there is none
+ * @param folder `null` without one
  * @param baseUrl public origin, without a slash at its end
- * @throws SettingsError naming the file and the line of the first fault
+ * @throws SettingsError with the file and the line of the first fault
  */
 export async function readOperatorFolder(folder: string | null, baseUrl: string): Promise<OperatorContent> {
   if (folder === null) return NO_CONTENT
   const root = await realpath(folder).catch(() => null)
-  if (root === null || !(await stat(root)).isDirectory()) throw new SettingsError(SETTING, `there is no folder ${folder}`)
+  if (root === null || !(await stat(root)).isDirectory()) throw new SettingsError(SETTING, `${folder} is not a folder`)
   try {
     const bytes = await readFileInside(root, FEATURED_FILE, FEATURED_FILE_BYTES)
     return bytes === null ? NO_CONTENT : await readFeaturedFile(root, bytes, baseUrl)
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const line = error.line === null ? '' : `:${error.line}`
-    // What the file says may be a part of the message, and the message is one line.
+    // The message may quote the file, and has to stay on one line.
     const message = error.message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     throw new SettingsError(SETTING, `${join(folder, FEATURED_FILE)}${line}: ${message}`, { cause: error })
   }
@@ -87,9 +90,9 @@ function isSameAddress(left: Address, right: Address): boolean {
 async function readPicture(root: string, name: string): Promise<{ name: string; medium: Medium } | { problem: string }> {
   try {
     const bytes = await readFileInside(root, name, OPERATOR_PICTURE_BYTES)
-    if (bytes === null) return { problem: 'is no file of this folder' }
+    if (bytes === null) return { problem: 'is not a file in this folder' }
     const picture = pictureTypeOf(bytes)
-    if (picture === null) return { problem: 'is no PNG, JPEG, GIF or WebP picture' }
+    if (picture === null) return { problem: 'is not a PNG, JPEG, GIF or WebP picture' }
     const hash = createHash('sha256').update(bytes).digest('hex')
     return { name: `${hash}.${picture.extension}`, medium: { type: picture.type, bytes } }
   } catch (error) {
@@ -98,7 +101,7 @@ async function readPicture(root: string, name: string): Promise<{ name: string; 
   }
 }
 
-/** `null`: there is no such file, or it lies elsewhere. @throws FileFault when it cannot be read or is too large */
+/** Reads a file; `null` when it does not exist or its real path is outside the folder. @throws FileFault when it cannot be read or is too large */
 async function readFileInside(root: string, name: string, maxBytes: number): Promise<Uint8Array | null> {
   const path = name.includes('\0') ? null : await realpath(join(root, name)).catch(() => null)
   if (path === null || !path.startsWith(root.endsWith(sep) ? root : root + sep)) return null
@@ -107,7 +110,7 @@ async function readFileInside(root: string, name: string, maxBytes: number): Pro
     throw new FileFault(null, 'cannot be read')
   })
   try {
-    // One byte more tells whether it is too large.
+    // One byte more than permitted shows that the file is too large.
     const buffer = Buffer.alloc(maxBytes + 1)
     let length = 0
     for (;;) {

@@ -3,12 +3,12 @@ import type { Address } from '#core/address.ts'
 /** A repository in its canonical or requested spelling. */
 export type RepositoryName = Pick<Address, 'host' | 'owner' | 'repository'>
 
-/** Whether a repository is meant. */
+/** Whether a rule applies to a repository. */
 export type RepositoryRule = (repository: RepositoryName) => boolean
 
 /**
- * Parses a pattern as `gh/acme/*`: host, owner and repository, each a name in which `*` stands for any characters.
- * Case counts only where it counts for the host. `null` when the text is no such pattern.
+ * Parses a pattern such as `gh/acme/*`: host, owner and repository, each a name in which `*` matches any characters.
+ * Names of hosts that ignore case are compared without case. `null` when the text is not a pattern.
  */
 export function parseRepositoryRule(text: string): RepositoryRule | null {
   if (!/^[A-Za-z0-9._*-]+(?:\/[A-Za-z0-9._*-]+){2}$/.test(text)) return null
@@ -20,7 +20,7 @@ export function parseRepositoryRule(text: string): RepositoryRule | null {
   }
 }
 
-/** Names that are the same for the host are the same text after it. */
+/** Folds names so that names which are equal for the host become equal texts. */
 function foldOf(host: string): (name: string) => string {
   return name => (host === 'gh' ? name.toLowerCase() : name)
 }
@@ -34,7 +34,7 @@ function parseNamePattern(text: string): string[] {
   return text.split('*')
 }
 
-// The pieces between the stars must follow each other; greedy from the left is right because a star takes anything.
+// The pieces between stars must follow each other. Matching greedily from the left is correct, since a star matches anything.
 function matchesName([first = '', ...rest]: string[], name: string): boolean {
   const last = rest.pop()
   if (last === undefined) return name === first

@@ -1,9 +1,9 @@
 import { CORE_SCHEMA, EVENT_ID, type Event, getScalarValue, load, parseEvents, YAMLException } from 'js-yaml'
 import type { z } from 'zod'
 
-/** What is wrong with a file, and where. */
+/** A fault in a file, with its line. */
 export class FileFault extends Error {
-  /** From 1 on; `null` for the file as a whole. */
+  /** Counted from 1; `null` for the file as a whole. */
   readonly line: number | null
 
   constructor(line: number | null, message: string) {
@@ -13,17 +13,17 @@ export class FileFault extends Error {
   }
 }
 
-/** A value of a file, and in which line each part of it stands. */
+/** The value of a file, with the lines of its parts. */
 export interface YamlFile<Value> {
   value: Value
-  /** A fault of the value at the path, or of the nearest part around it. */
+  /** A fault at the line of the value at the path, or of its nearest parent that has a line. */
   fault(path: readonly PropertyKey[], message: string): FileFault
 }
 
 const DEPTH = 16
 
 /**
- * Parses a YAML file by a schema. A file of nothing but comments is an empty list. Aliases are refused.
+ * Parses a YAML file by a schema. A file of only comments is an empty list. Aliases are refused.
  *
  * @throws FileFault
  */
@@ -32,7 +32,7 @@ export function parseYamlFile<Value>(text: string, schema: z.ZodType<Value>): Ya
   const parsed = schema.safeParse(loadText(text))
   if (parsed.success) return { value: parsed.data, fault }
   const { issues } = parsed.error
-  // A misspelt key is the reason why another one is missing.
+  // An unknown key is reported first: a misspelt one is why another is missing.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const path = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])]
   const name = path.findLast(part => typeof part === 'string')
@@ -62,14 +62,14 @@ function keyOf(path: readonly PropertyKey[]): string {
   return path.map(String).join('\0')
 }
 
-/** A list or mapping that is being gone through. `key` is that of the value to come; `null`: the key comes next. */
+/** A list or mapping being read. `key` belongs to the next value; `null`: the next scalar is the key. */
 interface OpenNode {
   path: PropertyKey[]
   key: number | string | null
   isList: boolean
 }
 
-/** Where the value of every path begins; that of a key where the key does. */
+/** The offset of the value of every path; a value in a mapping has the offset of its key. */
 function offsetsOf(text: string): Map<string, number> {
   const offsets = new Map<string, number>()
   const open: OpenNode[] = []
@@ -92,7 +92,7 @@ function offsetsOf(text: string): Map<string, number> {
   return offsets
 }
 
-/** `null`: not a node. */
+/** Offset of the node that an event starts; `null` for other events. */
 function startOf(event: Event): number | null {
   if (event.type === EVENT_ID.SCALAR) return event.valueStart
   return event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING ? event.start : null

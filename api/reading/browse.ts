@@ -6,7 +6,7 @@ import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
-/** A cursor holds the name of the entry that the next page begins with. */
+/** A cursor holds the name of the first entry of the next page. */
 const Position = z.string()
 
 /**
@@ -20,7 +20,7 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
   const binding = { route: 'browse', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
   const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, Position)
 
-  // Asked for side by side, since what lies close is read at once.
+  // Read concurrently: reads that lie close together become one.
   const prefix = entryKey(path, '')
   const [folder, rows, diagnostics] = await Promise.all([
     requireFolder(mount, path),

@@ -5,13 +5,13 @@ import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { RULES_VERSION } from '#core/snapshot/versions.ts'
 import type { PurposeKeys } from '../purpose-keys.ts'
 
-/** What a cursor is good for, and nothing else. The reading-rule version is added to it. */
+/** What a cursor is bound to. The version of the reading rules is added. */
 export interface CursorBinding {
   /** Name of the endpoint: `browse`, `find`, `skills`. */
   route: string
   repositoryId: string
   commit: string
-  /** Every parameter of the request that shapes its listing: mounted path, `path`, `query`. Never `limit`. */
+  /** The request parameters that shape the listing: mounted path, `path`, `query`. Never `limit`. */
   parameters: Readonly<Record<string, string>>
 }
 
@@ -24,9 +24,9 @@ export function sealCursor(keys: PurposeKeys, binding: CursorBinding, position: 
 }
 
 /**
- * The position of a cursor that was sealed for the same binding.
+ * Opens a cursor that was sealed for the same binding, and returns its position.
  *
- * @throws ServiceError `request.invalid` for anything else: edited, of another snapshot, request or reading-rule version, or of an unknown key
+ * @throws ServiceError `request.invalid` when it was edited, or sealed for another snapshot, request or rules version, or with an unknown key
  */
 export function readCursor<Schema extends z.ZodType>(
   keys: PurposeKeys,
@@ -37,11 +37,13 @@ export function readCursor<Schema extends z.ZodType>(
   const bytes = Buffer.from(cursor, 'base64url')
   const sealed = bytes.subarray(0, MAC_BYTES)
   const payload = bytes.subarray(MAC_BYTES)
-  // Base64 has several spellings of the same bytes; only the one that was handed out is a cursor.
+  // Base64url has several spellings of the same bytes; only the canonical one is accepted.
   const genuine =
     bytes.toString('base64url') === cursor && keys.filter(key => isSame(mac(key, binding, payload), sealed)).length > 0
   if (!genuine)
-    throw new ServiceError('request.invalid', { message: 'the cursor is not for this request; restart from the first page' })
+    throw new ServiceError('request.invalid', {
+      message: 'parameter cursor does not belong to this request, or the repository changed; restart from the first page',
+    })
   const position = schema.safeParse(JSON.parse(payload.toString()))
   if (!position.success) throw new ServiceError('request.invalid', { cause: position.error })
   return position.data
@@ -51,7 +53,7 @@ function mac(key: Uint8Array, binding: CursorBinding, payload: Uint8Array): Buff
   const { route, repositoryId, commit, parameters } = binding
   const hmac = createHmac('sha256', key)
   hmac.update(canonicalJson({ route, repositoryId, commit, parameters, rules: RULES_VERSION }))
-  // JSON never holds a NUL, so binding and payload cannot run into each other.
+  // JSON contains no NUL, so the separator is unambiguous.
   hmac.update('\0')
   hmac.update(payload)
   return hmac.digest().subarray(0, MAC_BYTES)

@@ -3,19 +3,20 @@ import { ServiceError } from '#core/errors.ts'
 import { isInside, parseRepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, sliceCharacters } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { PATH_MESSAGE } from '../mount/folder.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
 
-/** Seconds after which asking for a file again makes sense while its repository is being indexed. */
+/** `retry-after` of a file while its repository is being indexed. */
 const INDEXING_RETRY_SECONDS = 2
 
 /**
- * One page of a text file. What is served at all is known only once the index is ready, so until then nothing is.
+ * One page of a text file. The index decides which files are served, so the endpoint answers only once it is ready.
  *
  * @throws ServiceError `request.invalid`, `index.*`, `file.*`
  */
 export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, query: FileQuery): Promise<FilePage> {
   const path = parseRepoPath(query.path)
-  if (path === null) throw new ServiceError('request.invalid', { message: 'path is not a canonical path of a repository' })
+  if (path === null) throw new ServiceError('request.invalid', { message: PATH_MESSAGE })
   const mount = requireReady(open, deps.clock.now())
   const { snapshot, host, repository, commit } = mount
 
@@ -33,9 +34,9 @@ export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, q
 }
 
 /**
- * `limit` characters of the text from `offset` on.
+ * Cuts `limit` characters from the text, starting at `offset`.
  *
- * @throws ServiceError `request.invalid` when the offset lies past the end; at the end the page is empty
+ * @throws ServiceError `request.invalid` when the offset lies past the end. At the end the page is empty
  */
 export function cutFilePage(
   text: string,
@@ -43,17 +44,19 @@ export function cutFilePage(
 ): Pick<FilePage, 'content' | 'offset' | 'nextOffset' | 'totalLength'> {
   const totalLength = countCharacters(text)
   if (offset > totalLength)
-    throw new ServiceError('request.invalid', { message: `offset lies past the end, at ${totalLength} characters` })
+    throw new ServiceError('request.invalid', {
+      message: `parameter offset is ${offset}, past the end of the file at ${totalLength} characters`,
+    })
   const end = Math.min(offset + limit, totalLength)
-  // Without surrogate pairs characters are code units, and nothing needs to be counted.
+  // Without surrogate pairs, characters are code units and can be sliced directly.
   const content = totalLength === text.length ? text.slice(offset, end) : sliceCharacters(text, offset, limit)
   return { content, offset, nextOffset: end < totalLength ? end : null, totalLength }
 }
 
 /**
- * The mount once its index is known.
+ * The mount, when its index is ready.
  *
- * @throws ServiceError `index.indexing`, `index.failed`, with the time after which to ask again
+ * @throws ServiceError `index.indexing` or `index.failed`, with `retryAfter`
  */
 export function requireReady(mount: OpenMount, now: Date): ReadyMount {
   switch (mount.status) {

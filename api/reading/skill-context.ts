@@ -12,7 +12,7 @@ import type { ReadyMount } from '../mount/open-mount.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
-/** A position as its cursor holds it. */
+/** A position as stored in a cursor. */
 const Position = z.tuple([z.int(), z.int(), z.int(), z.int()])
 
 /**
@@ -46,13 +46,13 @@ export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: Ready
       includes: cuts.filter(isKind('include')).map(toFragmentOfFile),
     },
     complete: next === null && !missing,
-    // Paging cannot bring what is missing, so its last page has no cursor at all.
+    // Paging cannot deliver missing parts, so the last page has no `nextCursor`, not even `null`.
     ...(next === null && missing ? {} : { nextCursor: next && sealCursor(deps.cursorKeys, binding, fromPosition(next)) }),
     diagnostics: row.diagnostics,
   }
 }
 
-/** The pieces that a page may touch, and one more so that the cut sees whether anything follows. */
+/** The pieces a page may contain, and one more, which shows whether another page follows. */
 function piecesOfPage(pieces: readonly StoredPiece[], start: ContextPosition): StoredPiece[] {
   let bytes = -start.offsetBytes
   const end = pieces.findIndex((piece, number) => {
@@ -87,7 +87,7 @@ async function readPiece(snapshot: Snapshot, piece: StoredPiece): Promise<string
   const bytes = (await snapshot.record(record)).subarray(offsetBytes, offsetBytes + lengthBytes)
   const text = decodeText(bytes)
   if (text === null || bytes.length !== lengthBytes || countCharacters(text) !== piece.characters) {
-    throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${piece.path} is not its file`) })
+    throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${piece.path} does not match its row`) })
   }
   return text
 }
@@ -136,7 +136,7 @@ function outsideWarning(path: string): Warning {
   return { code: 'reference.outside', message: `${path} lies outside the mounted folder and cannot be read from here` }
 }
 
-/** Skills answer to their exact path alone; whoever knows a name or a folder is told the paths. */
+/** The error for a path without a skill. Only exact paths are answered; a request by name or folder learns the paths. */
 async function missingSkill({ snapshot, address }: ReadyMount, asked: string): Promise<ServiceError> {
   const wanted = asked.endsWith('/') ? asked.slice(0, -1) : asked
   const skills = await snapshot.range('skills', { prefix: address.path === '' ? '' : `${address.path}/` })
@@ -149,10 +149,10 @@ async function missingSkill({ snapshot, address }: ReadyMount, asked: string): P
   if (only === undefined) return new ServiceError('skill.not_found')
   if (others.length > 0)
     return new ServiceError('skill.ambiguous', { directories: meant.slice(0, CHOICES).map(skill => skill.directory) })
-  return new ServiceError('skill.not_found', { message: `there is no skill at this path; ask for ${only.path}` })
+  return new ServiceError('skill.not_found', { message: `there is no skill at this path; did you mean ${only.path}?` })
 }
 
-/** How many directories an ambiguous name lists. */
+/** Directories listed for an ambiguous name. */
 const CHOICES = 100
 
 function toFragmentOfFile({ piece, content, fragment }: ContextCut): FragmentOfFile {

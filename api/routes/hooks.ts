@@ -6,14 +6,14 @@ import { isServed } from '../mount/open-mount.ts'
 import { requestIndexing } from '../mount/request-indexing.ts'
 
 /**
- * `POST /hooks/<name>`: what a git host posts when something changes there. It is answered at once. Refs that somebody has opened are then
- * indexed anew; whatever does not come through is noticed by the next visitor, a minute later.
+ * `POST /hooks/<name>`: webhooks of a git host, answered at once. Refs that were opened before are then indexed anew. A change whose
+ * webhook is lost is found by the next request after the cached answers expire.
  */
 export function registerHooks(app: FastifyInstance, deps: Deps): void {
   for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps))
 }
 
-/** So long are most messages. Longer ones are read a few at a time, since anybody may send them under a made-up signature. */
+/** Most messages are shorter. Longer ones are read a few at a time, since a sender can make up a signature. */
 const LARGE_BODY_BYTES = 64 * 1024
 const LARGE_BODIES = 16
 const BUSY_SECONDS = 1
@@ -24,13 +24,13 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
   app.addHook('onClose', async () => {
     await Promise.all(working)
   })
-  // The signature is of the bytes as they came.
+  // The signature covers the bytes as received.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: hook.maxBytes }, (_request, body, done) => done(null, body))
 
   app.post(`/hooks/${hook.name}`, {
     schema: { hide: true },
-    // A body that nobody vouches for is not read. Whether the signature is right is known when all of it is in memory.
+    // An unsigned body is not read. The signature can be verified once the whole body is in memory.
     onRequest: async ({ headers }, reply) => {
       if (!hook.isSigned(headers)) throw new ServiceError('hook.forged')
       if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LARGE_BODY_BYTES) return
@@ -44,13 +44,13 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
         case 'forged':
           throw new ServiceError('hook.forged')
         case 'malformed':
-          throw new ServiceError('request.invalid', { message: 'this is no message of the git host' })
+          throw new ServiceError('request.invalid', { message: 'the body is not a webhook message of the git host' })
         case 'ignored':
           return reply.code(204).send()
         case 'heard': {
           const work = Promise.all(heard.commits.map(pushed => indexAnew(deps, pushed))).then(
             () => {},
-            error => log.warn({ err: error }, 'what was pushed could not be offered for indexing'),
+            error => log.warn({ err: error }, 'cannot offer pushed commits for indexing'),
           )
           working.add(work)
           deps.onWorking?.(work)

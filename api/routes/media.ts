@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 
-/** `GET /media/<sha256>.<extension>`: the operator's pictures. Their name says their bytes, so they never change. */
+/** `GET /media/<sha256>.<extension>`: the operator's pictures, named by their content and therefore immutable. */
 export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>): void {
   app.get(declarePrefix(app, '/media'), { schema: { hide: true } }, async (request, reply) => {
     const name = request.rawAddress ?? ''

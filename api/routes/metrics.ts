@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
-/** What Prometheus reads of this process. */
+/** The metrics of this process in Prometheus text format. */
 export type ReadMetrics = () => Promise<{ contentType: string; text: string }>
 
-/** `/metrics`. It tells of load and health, and names no repository and nobody; who may see it is for the operator to say. */
+/** `/metrics`: load and health, without names of repositories or people. The operator decides who may reach it. */
 export function registerMetrics(app: FastifyInstance, read: ReadMetrics): void {
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
     const { contentType, text } = await read()

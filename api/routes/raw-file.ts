@@ -10,10 +10,10 @@ import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 /**
- * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: this process plays the git host of local repositories.
+ * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
- * Any file of the commit is served, described-only ones too, except what a manifest excludes or a failed boundary closes. So it waits, as the
- * files endpoint does, until the index says what that is.
+ * Any file of the commit is served, described-only ones too, except those that a manifest excludes or a failed boundary closes. The index
+ * knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
@@ -52,7 +52,7 @@ async function readRawFile(
   throw new ServiceError('file.not_found')
 }
 
-/** What a manifest may name as its picture; everything else is bytes to save. */
+/** Types that a manifest may name as its picture; other files are served as downloads. */
 const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -62,7 +62,7 @@ const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ['avif', 'image/avif'],
 ])
 
-/** @throws ServiceError `file.not_found` when the text is no address of a raw file */
+/** @throws ServiceError `file.not_found` when the text is not the address of a raw file */
 function parseRawAddress(raw: string): { address: Address; path: RepoPath } {
   const [host = '', owner = '', repository = '', keyword, ref = '', ...segments] = raw.split('/').map(decodeSegment)
   const path = segments.some(segment => segment.includes('/')) ? null : parseRepoPath(segments.join('/'))

@@ -10,37 +10,37 @@ import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts
 import type { RepositoryName } from '../operator/repository-rule.ts'
 
 /**
- * Notes what is used, so that a sweep keeps it. Nobody waits for a note, and none is made twice a day: what cannot be written now is
- * noted at a later use.
+ * Notes which snapshots are used, so that a sweep keeps them. Notes are written in the background, each at most once a day; a note that
+ * cannot be written is retried at a later use.
  */
 export interface Uses {
   opened(use: Use): void
-  /** The host says that everyone is shown nothing under this name. What was shown before is known of what was opened here lately. */
+  /** The host shows no public repository under this name. Marks it hidden only if this process opened it recently. */
   missing(name: RepositoryName): void
-  /** The same of a repository that everyone was shown. */
+  /** Marks a repository hidden that was public before. */
   hidden(repositoryId: string): void
-  /** Resolves when no note waits to be written. */
+  /** Resolves when no note is pending. */
   written(): Promise<void>
-  /** Drops what waits, and resolves when nothing is being written. */
+  /** Drops pending notes, and resolves when no write is running. */
   close(): Promise<void>
 }
 
-/** Somebody has opened a snapshot. */
+/** One opening of a snapshot. */
 export interface Use {
-  /** As it was asked for. */
+  /** As requested. */
   name: RepositoryName
   repository: HostRepository
   commit: CommitSha
-  /** The branch or tag that led there; `null`: the commit itself was named. */
+  /** The requested branch or tag; `null` when the commit itself was requested. */
   ref: string | null
 }
 
-/** Notes that are remembered as made. One that is forgotten is read once more. */
+/** Notes known to be written. A note that falls out is read from the store once more. */
 const REMEMBERED = 20_000
 const REMEMBERED_NAMES = 10_000
-/** Notes that wait. Further ones are made at a later use. */
+/** Pending notes. Further ones wait for a later use. */
 const WAITING = 5_000
-/** Between two notes: an embedded store holds the whole process while it writes. */
+/** Pause between two notes: an embedded store blocks the process while it writes. */
 const PAUSE_MS = 10
 
 export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
@@ -52,7 +52,7 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS)
   const days = createDays()
   let working: Promise<void> | null = null
 
-  /** @param what anything that is the same while there is nothing new to write under the name */
+  /** @param what changes whenever there is something new to write under the name */
   function note(name: string, what: string, write: () => Promise<void>): void {
     if (noted.get(name) === what) return
     if ((waiting.size >= WAITING && !waiting.has(name)) || closing.signal.aborted) return
@@ -78,7 +78,7 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS)
 
   function hide(id: string): void {
     hiddenIds.set(id, true)
-    // Of those who note it the first one says since when.
+    // The first note keeps its instant; later ones do not overwrite it.
     const since = clock.now().toISOString()
     note(`hidden ${id}`, 'hidden', async () => {
       await states.create(hiddenKey({ id, visibility: 'public' }), { since } satisfies HiddenRepository)
@@ -127,7 +127,7 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS)
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 
-/** Spells days as `YYYY-MM-DD`: every request asks for the same one. */
+/** Formats days as `YYYY-MM-DD`, memoizing the last one, since every request needs the same. */
 function createDays(): { of(instant: Date): string } {
   let number = Number.NaN
   let spelled = ''
@@ -151,7 +151,7 @@ function digestOf(ref: string): string {
   return createHash('sha256').update(ref).digest('hex')
 }
 
-/** Writes over what is earlier. Who loses against another writer has nothing to add: it wrote the same just now. */
+/** Replaces an earlier value. A lost compare-and-swap is ignored: the other writer just wrote the same. */
 async function writeLater<Value extends JsonValue>(
   states: StateStore,
   key: string,

@@ -61,7 +61,7 @@ test("a fault of the operator's content stops the start with one line that names
   const { code, lines } = await run({ MOUNTGLASS_OPERATOR: folder })
   expect([code, lines]).toEqual([
     1,
-    [`mountglass: MOUNTGLASS_OPERATOR: ${join(folder, 'featured.yaml')}:2: image: none.png is no file of this folder`],
+    [`mountglass: MOUNTGLASS_OPERATOR: ${join(folder, 'featured.yaml')}:2: image: none.png is not a file in this folder`],
   ])
 })
 

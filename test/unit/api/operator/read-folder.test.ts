@@ -11,7 +11,10 @@ const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 describe('a fault of the folder stops the start with one line that names the file and the line', () => {
   const long = Array.from({ length: FEATURED_ADDRESSES + 1 }, (_, number) => `- address: /local/acme/r${number}\n`).join('')
   test.each([
-    ['- address: /local/acme/a\n- adress: /local/acme/b\n', /featured\.yaml:2: adress: is not known here$/],
+    [
+      '- address: /local/acme/a\n- adress: /local/acme/b\n',
+      /featured\.yaml:2: adress: is not a known field \(address, image, verified\)$/,
+    ],
     ['- address: /local/acme/a\n-\n', /featured\.yaml:2: must have an address$/],
     ['- verified: true\n', /featured\.yaml:1: address: must be an address like \/gh\/acme\/handbook$/],
     ['# cards\n\n- address: 7\n', /featured\.yaml:3: address: must be an address like/],
@@ -21,17 +24,20 @@ describe('a fault of the folder stops the start with one line that names the fil
     ['- address: /gh/acme/a\n- address: /gh/ACME/A/\n', /featured\.yaml:2: address: \/gh\/ACME\/A\/ is listed twice$/],
     [
       '- address: /local/acme/a\n  verified: true\n  image: none.png\n',
-      /featured\.yaml:3: image: none\.png is no file of this folder$/,
+      /featured\.yaml:3: image: none\.png is not a file in this folder$/,
     ],
     [
       '- address: /local/acme/a\n  image: ../outside.png\n',
-      /featured\.yaml:2: image: \.\.\/outside\.png is no file of this folder$/,
+      /featured\.yaml:2: image: \.\.\/outside\.png is not a file in this folder$/,
     ],
-    ['- address: /local/acme/a\n  image: link.png\n', /featured\.yaml:2: image: link\.png is no file of this folder$/],
-    ['- address: /local/acme/a\n  image: ""\n', /featured\.yaml:2: image: {2}is no file of this folder$/],
-    ['- address: /local/acme/a\n  image: page.png\n', /featured\.yaml:2: image: page\.png is no PNG, JPEG, GIF or WebP picture$/],
+    ['- address: /local/acme/a\n  image: link.png\n', /featured\.yaml:2: image: link\.png is not a file in this folder$/],
+    ['- address: /local/acme/a\n  image: ""\n', /featured\.yaml:2: image: {2}is not a file in this folder$/],
+    [
+      '- address: /local/acme/a\n  image: page.png\n',
+      /featured\.yaml:2: image: page\.png is not a PNG, JPEG, GIF or WebP picture$/,
+    ],
     ['- address: /local/acme/a\n  image: large.png\n', /featured\.yaml:2: image: large\.png is larger than \d+ bytes$/],
-    ['- address: /local/acme/a\n  image: "a\\nb.png"\n', /featured\.yaml:2: image: a b\.png is no file of this folder$/],
+    ['- address: /local/acme/a\n  image: "a\\nb.png"\n', /featured\.yaml:2: image: a b\.png is not a file in this folder$/],
     ['- address: [\n', /featured\.yaml:\d: [a-z ]+$/],
     ['- address: /local/acme/a\n  address: /local/acme/b\n', /featured\.yaml:2: duplicated mapping key$/],
     ['- &a {address: /local/acme/a}\n- *a\n', /featured\.yaml:2: aliases/],
@@ -60,7 +66,7 @@ describe('a fault of the folder stops the start with one line that names the fil
   test('no folder', async () => {
     const folder = await folderOf({ file: '' })
     for (const path of [join(folder, 'nothing'), join(folder, 'file')])
-      await expect(readOperatorFolder(path, BASE_URL)).rejects.toThrow(`MOUNTGLASS_OPERATOR: there is no folder ${path}`)
+      await expect(readOperatorFolder(path, BASE_URL)).rejects.toThrow(`MOUNTGLASS_OPERATOR: ${path} is not a folder`)
   })
 })
 
