@@ -9,7 +9,7 @@ export default defineConfig({
   outDir: './dist',
   output: 'server',
   adapter: node({ mode: 'middleware' }),
-  // Without this the adapter keeps sessions in files of its own.
+  // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,
   trailingSlash: 'never',
   compressHTML: true,

@@ -1,5 +1,5 @@
 /**
- * `npm run build:action`: bundles the Action into `indexer/action/dist`, which is committed because GitHub runs what lies there.
+ * `npm run build:action`: bundles the Action into `indexer/action/dist`, which is committed because GitHub runs the files of the repository.
  * The same sources and lock file give the same bytes.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,9 +9,9 @@ import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const DIST = join(root, 'indexer', 'action', 'dist')
-/** Read at run time from beside the module that names them. */
+/** Data files that the bundle reads at run time from its own folder. */
 const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'rules', 'license', name))
-/** A workflow has no database: what opens one is never loaded. As it is written where it is imported. */
+/** Import specifiers left out of the bundle: a workflow has no database, so its driver is never loaded. */
 const NOT_BUNDLED = ['./postgres/*']
 
 /**
@@ -34,7 +34,7 @@ export async function bundleAction() {
     minifyWhitespace: true,
     legalComments: 'none',
     external: NOT_BUNDLED,
-    // Some packages are CommonJS, and ask for modules of Node that way.
+    // Bundled CommonJS packages call `require` for modules of Node.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
   const files = new Map([['index.mjs', outputFiles[0]?.contents ?? new Uint8Array()]])
@@ -44,7 +44,7 @@ export async function bundleAction() {
 }
 
 /**
- * The licenses of the packages in the bundle.
+ * The license texts of the packages in the bundle.
  *
  * @param {string[]} inputs paths of modules
  */
@@ -70,7 +70,7 @@ async function licenseText(folder) {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     }
-  return '(the package holds no text of its license)'
+  return '(the package contains no license text)'
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,4 @@
-/** `npm run check`: lint, types and unused code, without set-up and without tests. */
+/** `npm run check`: lint, types and unused code, without set-up and tests. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runChecks } from './setup/checks.mjs'

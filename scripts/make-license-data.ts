@@ -1,5 +1,5 @@
 /**
- * Makes the license data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
+ * Generates the license data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
  * `node scripts/make-license-data.ts`. The same package gives the same bytes; a test compares them with the committed files.
  */
 import { writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ interface SpdxLicense {
   licenseText: string
 }
 
-/** Content of both data files, a JSON value on each line. */
+/** The content of both data files: one JSON value a line. */
 export function makeLicenseData(): { names: string; templates: string } {
   const licenses = createRequire(import.meta.url)('spdx-license-list/full') as Record<string, SpdxLicense>
   const ids = Object.keys(licenses).sort()
@@ -23,7 +23,7 @@ export function makeLicenseData(): { names: string; templates: string } {
   return { names: asLines(names), templates: asLines([...withoutTwins(templates), ...notices(licenses)]) }
 }
 
-/** OSI-approved licenses that are in use, and licenses that are common beside them, open or not. */
+/** OSI-approved licenses in use, and other common licenses, open or not. */
 function matters(id: string, licenses: Record<string, SpdxLicense>): boolean {
   if (VARIANT.test(id) || RARE.test(id)) return false
   return licenses[id]?.osiApproved === true || OTHERS.some(pattern => pattern.test(id))
@@ -44,7 +44,7 @@ const OTHERS = [
   /^(?:MIT-(?:advertising|CMU|enna|feh|Festival)|MITNFA|bzip2-1\.0\.6|ImageMagick|FTL|IJG|OLDAP-2\.7|QPL-1\.0-INRIA-2004|SGI-B-2\.0)$/,
 ]
 
-/** The first of licenses whose words are the same stays: `OFL-1.1` of `OFL-1.1-RFN`. */
+/** Of licenses with equal words the first is kept: `OFL-1.1`, not `OFL-1.1-RFN`. */
 function withoutTwins(templates: LicenseTemplate[]): LicenseTemplate[] {
   const seen = new Set<string>()
   return templates.filter(({ before, words, after }) => {
@@ -53,7 +53,7 @@ function withoutTwins(templates: LicenseTemplate[]): LicenseTemplate[] {
   })
 }
 
-/** What a copy may leave out: where the license itself begins, and where its appendix begins. */
+/** The parts a copy may omit: the text before the license itself, and its appendix. */
 const PARTS: { ids: RegExp; begins?: RegExp; ends?: RegExp }[] = [
   { ids: /^(?:Apache|ECL)-2\.0$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?APPENDIX: / },
   { ids: /^[AL]?GPL-[123]\.[01]-only$/, ends: /(?:END OF TERMS AND CONDITIONS\s+)?(?:Appendix: )?How to Apply These Terms/i },
@@ -81,7 +81,7 @@ function cutTemplate(id: string, text: string): LicenseTemplate {
   const parts = PARTS.findLast(({ ids }) => ids.test(id))
   const begin = parts?.begins === undefined ? 0 : text.search(parts.begins)
   const end = parts?.ends === undefined ? text.length : begin + text.slice(begin).search(parts.ends)
-  if (begin < 0 || end < begin) throw new Error(`the parts of ${id} are not where they were`)
+  if (begin < 0 || end < begin) throw new Error(`cannot find the parts of ${id}: the text in spdx-license-list changed`)
   const before = joinWords(text.slice(0, begin))
   const after = joinWords(text.slice(end))
   return {
@@ -92,7 +92,7 @@ function cutTemplate(id: string, text: string): LicenseTemplate {
   }
 }
 
-/** The notices that stand in front of source files, as the licenses themselves word them. */
+/** The notices for source files, in the words of the licenses. */
 function notices(licenses: Record<string, SpdxLicense>): LicenseTemplate[] {
   const gnu = (id: string) =>
     passage(licenses, id, /This (?:program|library) is free software[\s\S]*?(?:<https?:[^>]*>|USA\.?|02111-1307)/)
@@ -117,7 +117,7 @@ function notice(id: string, text: string): LicenseTemplate {
 
 function passage(licenses: Record<string, SpdxLicense>, id: string, pattern: RegExp): string {
   const found = textOf(licenses, id).match(pattern)
-  if (found === null) throw new Error(`the notice of ${id} is not where it was`)
+  if (found === null) throw new Error(`cannot find the notice of ${id}: the text in spdx-license-list changed`)
   return found[0]
 }
 

@@ -1,4 +1,4 @@
-/** `npm start`: all set-up, then `mountglass serve`. Runs on the Node of the machine, 20 or later, with no packages. */
+/** `npm start`: set-up, then `mountglass serve`. Runs on the installed Node, 20 or later, without packages. */
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { prepare } from './setup/prepare.mjs'

@@ -1,12 +1,12 @@
 /**
- * Servers of fleets on this machine, to try the program with and for the tests. Their data is gone when they end.
+ * Local S3 and PostgreSQL servers, for the tests and for trying a deployment. Their data is removed when they stop.
  *
- *   npm run -s test-server -- start s3     starts it and prints the settings that use it, as lines for a shell
+ *   npm run -s test-server -- start s3     starts it and prints the settings for it, as lines for a shell
  *   npm run -s test-server -- env s3       prints them again: eval "$(npm run -s test-server -- env s3)"
  *   npm run -s test-server -- stop s3
  *
- * `serve <server> <folder>` is what the tests start: it prints the settings as one line of JSON, and ends when its standard input does,
- * which is when the run of the tests ends, however that ends.
+ * The tests start `serve <server> <folder>`: it prints the settings as one line of JSON, and stops when its standard input closes, which
+ * happens when the test run ends, even if it is killed.
  */
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const PROGRAM = fileURLToPath(import.meta.url)
 const PLACE = join(dirname(dirname(PROGRAM)), '.mountglass', 'test-servers')
 const STOP_MS = 30_000
 
-/** Something that whoever called can put right: said in one line. */
+/** An error that the caller can fix, reported in one line. */
 class UseError extends Error {}
 
 const [command = '', name = '', folder = ''] = process.argv.slice(2)
@@ -93,7 +93,7 @@ async function stop() {
   const { pid } = await requireState()
   process.kill(pid, 'SIGTERM')
   for (const deadline = Date.now() + STOP_MS; await isOurs(pid); await sleep(50)) {
-    if (Date.now() > deadline) throw new UseError(`the server does not end: process ${pid}`)
+    if (Date.now() > deadline) throw new UseError(`the server did not stop: process ${pid}`)
   }
   await rm(stateFile(), { force: true })
 }
@@ -117,7 +117,7 @@ async function requireState() {
 }
 
 /**
- * The system may have given the number to another process by now.
+ * Whether the process is still the server: its number may belong to another process by now.
  *
  * @param {number} pid
  */

@@ -1,11 +1,11 @@
 /// <reference types="astro/client" />
 
 declare namespace App {
-  /** What `site/server.ts` hands to every page. */
+  /** The locals that `site/server.ts` gives every page. */
   interface Locals {
-    /** The address as it stood in the request, still percent-encoded, without the query; `''` on pages that have none. */
+    /** The address as in the request, percent-encoded, without the query; `''` on pages without an address. */
     rawAddress: string
-    /** The query of the request, as it was sent. */
+    /** The query of the request. */
     query: URLSearchParams
     requestId: string
     client: import('./lib/api-client.ts').ApiClient

@@ -66,7 +66,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   })
 }
 
-/** Asks the API of this very process, without a socket. */
+/** A transport to the API in the same process, without a socket. */
 export function injectTransport(app: FastifyInstance): ApiTransport {
   return async url => {
     const { statusCode, body } = await app.inject(url)
@@ -91,7 +91,7 @@ async function openAstro(): Promise<AstroHandler> {
   return handler
 }
 
-/** @param path what Astro's router sees: the path of one of its pages */
+/** @param path the path of a page, as Astro's router knows it */
 async function renderPage(
   astro: AstroHandler,
   path: string,
@@ -110,13 +110,13 @@ async function renderPage(
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
 }
 
-/** The id of the request whose page is being rendered. */
+/** The id of the request that is being rendered. */
 const rendering = new AsyncLocalStorage<string>()
 let crashesOnLostRejections = false
 
 /**
- * Astro's adapter listens for unhandled rejections and passes over those outside a rendering, so a lost rejection of the API would go
- * unseen and the process would live on. This brings Node's own behaviour back for them.
+ * Restores Node's behaviour for unhandled rejections outside of rendering: Astro's adapter registers a handler that ignores them, so an
+ * unhandled rejection in the API would go unnoticed.
  */
 function crashOnLostRejections(): void {
   if (crashesOnLostRejections) return

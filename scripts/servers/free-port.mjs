@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below those that systems give to connections that go out: one of these may take a port between looking and listening. */
+/** Below the ephemeral ports: an outgoing connection could take one of those between the check and the listening. */
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
 /**
- * A port of loopback that nobody listens on at this moment.
+ * Finds a loopback port that is free at this moment.
  *
  * @returns {Promise<number>}
  */

@@ -1,4 +1,4 @@
-/** A real PostgreSQL on this machine, of Debian's package `postgresql`. It starts in half a second. */
+/** A real PostgreSQL server from Debian's package `postgresql`. It starts in half a second. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
@@ -9,12 +9,12 @@ import { freePort } from './free-port.mjs'
 
 const USER = 'mountglass'
 const ANSWER_MS = 30_000
-/** Debian keeps the programs of a server apart from the `PATH`, a folder for each version. */
+/** Debian installs the server's programs outside the `PATH`, in one folder for each version. */
 const VERSIONS = '/usr/lib/postgresql'
-/** Read by Debian's packages while they install a server. */
+/** Debian's packages read this file while they install a server. */
 const CLUSTER_SETTINGS = '/etc/postgresql-common/createcluster.d'
 
-// As fast as a server can be that must survive its own crash, but no power cut. Everything else is as it comes.
+// Settings for speed: the data survives a crash of the server, not of the machine. Everything else is the default.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -51,7 +51,7 @@ export const postgresServer = {
  */
 
 /**
- * Makes an empty cluster that will listen on a free port of loopback.
+ * Creates an empty cluster that listens on a free loopback port.
  *
  * @param {string} folder an empty one
  * @param {Record<string, string>} more settings, in place of those that make it fast
@@ -63,7 +63,7 @@ export async function makeCluster(folder, more = {}) {
   await mkdir(data, { mode: 0o700 })
   await writeFile(passwordFile, password, { mode: 0o600 })
   if (as) for (const path of [data, passwordFile]) await chown(path, as.uid, as.gid)
-  // In the order of a language: what relies on the order of bytes has to ask for it.
+  // A locale that does not sort by bytes, so that code relying on byte order has to ask for it.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en']
   const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   const [program, ...args] = [...command(as), programPath('initdb'), `--pgdata=${data}`, ...locale, ...access, '--no-sync']
@@ -93,8 +93,8 @@ export async function waitUntilReady({ port }, requireAlive) {
 }
 
 /**
- * Debian's package would make a database and start it at every boot of the machine. A file keeps it from that while it is installed, and
- * goes afterwards, so that a server that somebody installs later is as they expect.
+ * By default Debian's package creates a cluster and starts it at every boot. A configuration file prevents that during the installation; it
+ * is removed afterwards, so that later installations behave as usual.
  */
 async function prepareInstall() {
   const file = join(CLUSTER_SETTINGS, 'mountglass-tests.conf')
@@ -128,7 +128,7 @@ async function asUnprivileged() {
 }
 
 /**
- * What starts a program so that it ends with whoever started it. A user that is not root keeps the right to reach a folder of root's.
+ * The command prefix that starts a program as a child that is killed with its parent; as another user than root, with access to the folder.
  *
  * @param {{ uid: number, gid: number } | null} as
  * @returns {[program: string, ...args: string[]]}

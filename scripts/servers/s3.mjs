@@ -41,7 +41,7 @@ export const s3Server = {
       await daemons.run('radosgw-admin', ['-c', config, 'user', 'create', ...user])
       return { id, secret }
     }
-    // The first one waits for the storage daemon.
+    // The first request waits for the storage daemon.
     const owner = await makeUser('mountglass')
     daemons.keep('radosgw', ['-c', config, '-f', '--name', 'client.rgw'])
     const env = {
@@ -56,7 +56,7 @@ export const s3Server = {
       ...env,
       MOUNTGLASS_STORE: `s3:${BUCKET}`,
       MOUNTGLASS_KEYS: JSON.stringify(keys),
-      // Somebody else at the same server, who may not look into the bucket.
+      // A second user of the server, without access to the bucket.
       STRANGER_AWS_ACCESS_KEY_ID: stranger.id,
       STRANGER_AWS_SECRET_ACCESS_KEY: stranger.secret,
     }
@@ -64,7 +64,7 @@ export const s3Server = {
 }
 
 /**
- * As soon as the gateway answers.
+ * Resolves once the gateway answers.
  *
  * @param {{ AWS_ENDPOINT_URL_S3: string, AWS_REGION: string, AWS_ACCESS_KEY_ID: string, AWS_SECRET_ACCESS_KEY: string }} env
  * @param {import('./supervise.mjs').Daemons} daemons
@@ -105,13 +105,13 @@ ms bind ipv6 = false
 auth cluster required = none
 auth service required = none
 auth client required = none
-# The gateway asks for an encrypted connection unless told otherwise, which does not exist without keys: it would look for the
-# monitor for ever, and not say why.
+# By default the gateway requires an encrypted connection to the monitor, which needs keys. Without keys it would search for the
+# monitor forever, without a message.
 ms mon client mode = crc secure
 run dir = ${folder}/run
 crash dir = ${folder}/run
 log file = ${folder}/log/$name.log
-# A path of a socket may have 107 characters only, and nobody asks the daemons anything there.
+# The path of a socket is limited to 107 characters, and the admin sockets are not used.
 admin socket =
 # One copy of everything, on one daemon.
 osd pool default size = 1
@@ -126,10 +126,10 @@ mon max pg per osd = 1000
 [mon]
 mon data = ${folder}/mon
 mon cluster log file = ${folder}/log/cluster.log
-# The gateway makes its pools one after the other at its first start: with the defaults each takes two seconds.
+# The gateway creates its pools one by one at its first start; with the defaults each takes two seconds.
 paxos propose interval = 0.05
 paxos min wait = 0.01
-# A disk of this machine that is nearly full is no reason not to start.
+# A nearly full disk must not prevent the start.
 mon data avail warn = 1
 mon data avail crit = 0
 

@@ -1,5 +1,5 @@
 import { postgresServer } from './postgres.mjs'
 import { s3Server } from './s3.mjs'
 
-/** The servers that the tests use, by name. Another one is a module beside this and a line here. */
+/** The servers for the tests, by name. A new one is a module beside this file and a line here. */
 export const SERVERS = { postgres: postgresServer, s3: s3Server }

@@ -1,4 +1,4 @@
-/** Starts a server out of Debian's packages, watches over its processes, and ends all of them, however it ends itself. */
+/** Starts a server from Debian's packages, supervises its processes, and stops all of them, even when it is killed itself. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -7,22 +7,22 @@ import { runQuietly } from '../setup/step.mjs'
 
 /**
  * @typedef {object} ServerKind
- * @property {string[]} programs what it runs; all of them must be there
+ * @property {string[]} programs the programs it runs; all of them must be installed
  * @property {string[]} packages Debian's packages that have them
- * @property {() => Promise<() => Promise<void>>} [prepareInstall] is called before these are installed, what it gives afterwards
- * @property {string[]} [folders] where the programs lie beside the folders of `PATH`
- * @property {NodeJS.Signals} endSignal what ends its processes soonest, since nothing of their data is wanted any more
+ * @property {() => Promise<() => Promise<void>>} [prepareInstall] called before the packages are installed; the function it returns is called afterwards
+ * @property {string[]} [folders] folders with programs, beside those of `PATH`
+ * @property {NodeJS.Signals} endSignal the signal that ends its processes soonest; their data is not needed any more
  * @property {(folder: string, daemons: Daemons) => Promise<Record<string, string>>} start starts it with its data below an empty
  *   folder and waits until it answers; gives the environment in which clients find it
  *
  * @typedef {object} Daemons
  * @property {(program: string, args: string[]) => Promise<string>} run runs a program to its end
  * @property {(program: string, args: string[]) => void} keep starts a program that stays, in the foreground of its own
- * @property {() => void} requireAlive throws when one that should stay has ended
+ * @property {() => void} requireAlive throws when a program that should keep running has ended
  *
  * @typedef {object} Supervised
  * @property {Record<string, string>} env
- * @property {Promise<Error>} failed resolves when a process ended that should have stayed
+ * @property {Promise<Error>} failed resolves when a process ended that should keep running
  * @property {() => Promise<void>} stop ends every process and removes the folder
  */
 
@@ -30,7 +30,7 @@ const STARTS = 3
 const STOP_MS = 10_000
 
 /**
- * Whether everything that the server runs is on this machine.
+ * Whether all programs of the server are installed.
  *
  * @param {ServerKind} kind
  */
@@ -56,7 +56,7 @@ export async function supervise(kind, folder) {
       return { env: await kind.start(folder, daemons), failed: daemons.failed, stop }
     } catch (error) {
       await stop()
-      // Its port may have been taken by somebody else before it came to listen there.
+      // Another process may have taken its port before it listened.
       if (starts === STARTS) throw error
     }
   }
@@ -85,7 +85,7 @@ function watchedDaemons(kind) {
     /** @param {string} program @param {string[]} args */
     keep(program, args) {
       const path = findProgram(kind, program) ?? program
-      // Should this process be killed, the system kills the daemon as well.
+      // If this process is killed, the kernel kills the daemon as well.
       const child = spawn('setpriv', ['--pdeathsig', 'KILL', path, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
       let errors = ''
       child.stderr.setEncoding('utf8').on('data', text => (errors = (errors + text).slice(-4_000)))
@@ -107,7 +107,7 @@ function watchedDaemons(kind) {
 
     async stop() {
       isStopping = true
-      // The last one first: it needs those before it.
+      // In reverse order: later processes depend on earlier ones.
       for (const child of [...running].reverse()) await endProcess(child, kind.endSignal)
     },
   }

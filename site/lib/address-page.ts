@@ -10,7 +10,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
-/** What the page of an address asks for, as its URL says it. */
+/** The view that the URL of an address page requests. */
 export interface PageRequest {
   view: View
   path: string | undefined
@@ -29,24 +29,24 @@ export type PageContent =
   | { kind: 'problem'; error: ApiError }
   | { kind: 'overview'; overview: Overview }
   | { kind: 'browse'; page: BrowsePage }
-  /** `null` before anything was searched for. */
+  /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
   | { kind: 'skill'; page: SkillPage }
   | { kind: 'file'; page: FilePage }
 
-/** Everything the page of an address shows. `status` is the HTTP status that the API gave. */
+/** The data of an address page. `status` is the HTTP status of the API's answer. */
 export type AddressPage =
-  /** The repository has another name, or is spelled otherwise, at its host; or an account was named. `location`: where it is shown. */
+  /** A redirect to `location`: the host spells or names the repository differently, or the address names an account. */
   | { kind: 'moved'; location: string }
-  /** `fileHref`: where what the address names is shown, if that is a file. */
+  /** `fileHref`: the page of the file, when the address names a file. */
   | { kind: 'problem'; status: number; error: ApiError; asked?: Address; fileHref?: string | undefined }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
 
 /**
- * Asks the API for everything that one page shows.
+ * Fetches from the API everything that one page shows.
  *
- * @param rawAddress percent-encoded, as it stood in the request
- * @param query the first value of a repeated parameter counts; parameters of other views are left unread
+ * @param rawAddress percent-encoded, as in the request
+ * @param query of a repeated parameter the first value counts; parameters of other views are ignored
  */
 export async function loadAddressPage(
   client: ApiClient,
@@ -65,7 +65,7 @@ export async function loadAddressPage(
     return { kind: 'problem', status: 400, error: { code: 'request.invalid', message } }
   }
 
-  // Formatted anew, so that nothing on the way to the API can take its path for another one.
+  // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
   const [mount, view] = await Promise.all([client.get('mounts', asking, {}), loadView(client, asking, request)])
   if (!mount.ok) {
@@ -84,20 +84,20 @@ export async function loadAddressPage(
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
 }
 
-/** The login that an address names which ends behind it; `null` without one. */
+/** The login, when the address ends after it; else `null`. */
 function accountOf(rawAddress: string, hosts: readonly string[]): string | null {
   const read = readOwner(rawAddress)
   return 'owner' in read && hosts.includes(read.host) ? read.owner : null
 }
 
-/** An address names a folder; where it names a skill or a file instead, the page that shows it. */
+/** An address names a folder. If it names a skill or a file instead, the page that shows it. */
 async function findFile(client: ApiClient, address: Address): Promise<string | undefined> {
   const { path } = address
   const root = atPath(address, ROOT)
   const found = isSkillPath(path)
     ? await client.get('skills', formatAddress(root), { path })
     : await client.get('files', formatAddress(root), { path, limit: '1' })
-  // What is refused, but has a source, is there.
+  // A refusal that carries a source shows that the file exists.
   return found.ok || found.error.sourceUrl !== undefined ? contentHref(root, path) : undefined
 }
 
@@ -154,7 +154,7 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
   }
 }
 
-/** A file read is the one that answers the state of the index as an error; the page shows it as the state it is. */
+/** Only the files endpoint answers the index state as an error; the page shows it as a state. */
 function problem({ status, error }: { status: number; error: ApiError }): LoadedView {
   return { status, content: error.code === 'index.indexing' ? { kind: 'indexing' } : { kind: 'problem', error } }
 }

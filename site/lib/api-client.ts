@@ -9,11 +9,11 @@ export type ApiResult<Name extends EndpointName> =
 /** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text. */
 export type ApiTransport = (url: string) => Promise<{ status: number; body: string }>
 
-/** The API as the pages see it: typed by the endpoint table, every answer checked by its contract. */
+/** A client of the API, typed by the endpoint table; every answer is checked by its contract. */
 export interface ApiClient {
   /**
-   * @param subject what the path of the endpoint names, percent-encoded: an address with or without its leading slash, a login, or nothing
-   * @returns the answer, or the error with the status the API gave it
+   * @param subject the variable part of the endpoint's path, percent-encoded: an address with or without its leading slash, a login, or `''`
+   * @returns the answer, or the error with its HTTP status
    * @throws Error when the API cannot be reached or breaks its contract
    */
   get<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
@@ -31,7 +31,7 @@ export function createApiClient(transport: ApiTransport): ApiClient {
   }
 }
 
-/** Asks an API of another process. */
+/** A transport to an API in another process. */
 export function httpTransport(apiOrigin: string): ApiTransport {
   return async url => {
     const response = await fetch(new URL(url, apiOrigin), { redirect: 'error', signal: AbortSignal.timeout(30_000) })

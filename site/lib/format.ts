@@ -18,11 +18,11 @@ export function formatBytes(sizeBytes: number): string {
   return `${amount < 10 ? amount.toFixed(1) : formatNumber(Math.round(amount))} ${unit}`
 }
 
-/** How long to wait, and until when where that is over a minute: `42 seconds`, `12 minutes, until 2026-11-20 21:52 UTC`. */
+/** A waiting time, with its end if it is over a minute: `42 seconds`, `12 minutes, until 2026-11-20 21:52 UTC`. */
 export function formatWait(seconds: number, now: Date): string {
   if (seconds <= MINUTE_SECONDS) return formatCount(seconds, 'second')
   const minutes = Math.ceil(seconds / MINUTE_SECONDS)
-  // The next full minute, so that nobody comes too early.
+  // Rounded up to the next full minute, so that a retry at that time is not early.
   const until = Math.ceil((now.getTime() / 1000 + seconds) / MINUTE_SECONDS) * MINUTE_SECONDS
   return `${formatCount(minutes, 'minute')}, until ${formatInstant(new Date(until * 1000).toISOString())}`
 }
@@ -48,7 +48,7 @@ export function formatField(value: FrontMatterValue): string {
     .join(', ')
 }
 
-/** What may stand in the attribute `lang`: a repository can declare anything as its language. */
+/** The value for an attribute `lang`, or none: a repository can declare any text as its language. */
 export function languageTag(declared: string | null | undefined): string | undefined {
   return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined
 }

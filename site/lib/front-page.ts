@@ -2,17 +2,17 @@ import type { Card } from '#core/contract/card.ts'
 import type { Mount } from '#core/contract/mount.ts'
 import type { ApiClient } from './api-client.ts'
 
-/** What the front page shows beside the address field. */
+/** The data of the front page. */
 export interface FrontPage {
-  /** The first featured address that is ready, as something to begin with; the first of all while none is. */
+  /** The example to start with: the first featured address that is ready, else the first one. */
   example: Mount | null
   /** The other featured addresses. */
   cards: Card[]
-  /** False when they cannot be read now. */
+  /** False when the API cannot answer. */
   isKnown: boolean
 }
 
-/** Asks the API for what is featured. What cannot be had is left out: the address field is there in any case. */
+/** Fetches the featured addresses. If that fails, the page shows the address field alone. */
 export async function loadFrontPage(client: ApiClient): Promise<FrontPage> {
   const featured = await client.get('featured', '', {})
   if (!featured.ok) return { example: null, cards: [], isKnown: false }

@@ -1,6 +1,6 @@
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 
-/** Repository text for a page: every hidden character is kept and made visible. */
+/* Repository text for a page: hidden characters are kept and made visible. */
 
 /** The text as HTML: escaped, with a visible mark around every hidden character, which stays inside it. */
 export function markHidden(text: string): string {

@@ -4,7 +4,7 @@ import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } fr
 export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file'] as const
 export type View = (typeof VIEWS)[number]
 
-/** How repository text is shown: as an agent receives it, or rendered for reading. */
+/** How a page shows repository text: as an agent receives it, or rendered. */
 export type Look = 'exact' | 'rendered'
 
 /** The host segment whose accounts have pages. */
@@ -18,7 +18,7 @@ export interface PageParameters {
   look?: Look | undefined
 }
 
-/** The page of an address. Parameters that say the default are left out. */
+/** The URL of an address page, without parameters that equal their default. */
 export function pageHref(address: Address, view: View, parameters: PageParameters = {}): string {
   const given: [string, string][] = view === 'overview' ? [] : [['view', view]]
   if (parameters.path !== undefined && !(view === 'browse' && parameters.path === address.path))
@@ -41,12 +41,12 @@ export function contentHref(address: Address, path: string, look: Look = 'exact'
   return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path, look })
 }
 
-/** The URL when a page may link to it: of the web, or of this origin. */
+/** The URL, if a page may link to it (http, https, or this origin); else `null`. */
 export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
 }
 
-/** What a page may load as a picture: nothing but pictures of this origin. */
+/** The URL of a picture, if a page may load it: only from this origin. */
 export function pictureHref(url: string | null, baseUrl: string): string | undefined {
   return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
 }
@@ -60,13 +60,13 @@ export function isMarkdownPath(path: string): boolean {
 }
 
 /**
- * Where a link inside repository Markdown leads, or `null` when nowhere we know.
+ * The target of a link in repository Markdown; `null` when it leads nowhere in the repository or the web.
  *
- * Web and mail links stay. A relative link is read from the folder of its file, one with a leading slash from the repository root; inside
- * the mount it opens there, elsewhere in the repository it opens under the root's address.
+ * Web and mail links stay. A relative link is resolved from the folder of its file, one with a leading slash from the repository root. It
+ * opens inside the mount if it can, else under the address of the repository root.
  *
- * @param href as markdown-it gives it: percent-encoded
- * @param idPrefix what ids of this text start with
+ * @param href percent-encoded, from markdown-it
+ * @param idPrefix prefix of the ids in this text
  */
 export function resolveLink(address: Address, filePath: string, href: string, idPrefix: string): string | null {
   if (/^(?:https?:\/\/|mailto:)/i.test(href)) return href

@@ -3,7 +3,7 @@ import { ROOT } from '#core/repo-path.ts'
 import { contentHref, ownerHref } from './links.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
-/** The page that the words in the address field mean, or what is wrong with them. */
+/** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
 
 export interface OpenContext {
@@ -14,8 +14,8 @@ export interface OpenContext {
 }
 
 /**
- * Understands an address with or without its leading slash, the address of one of our own pages, a GitHub address as copied from a browser
- * or a clone command, and `owner/repository` where GitHub is served. What names an account there leads to its page.
+ * Accepts an address with or without its leading slash, the URL of a page of this service, a GitHub URL from a browser or a clone command,
+ * and `owner/repository` where GitHub is served. The URL of an account leads to the page of the account.
  */
 export function openTarget(text: string, { hosts, baseUrl }: OpenContext): OpenTarget {
   const words = text.trim()

@@ -3,19 +3,19 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { ownerHref } from './links.ts'
 import { readOwner } from './read-address.ts'
 
-/** Everything the page of an account shows. `status` is the HTTP status that the API gave. */
+/** The data of an account page. `status` is the HTTP status of the API's answer. */
 export type AccountPage =
-  /** The host spells the login otherwise, or the account has another one. */
+  /** A redirect: the host spells the login differently, or the account was renamed. */
   | { kind: 'moved'; location: string }
-  /** `restartHref`: the first page, where another one was asked for. */
+  /** `restartHref`: the first page, when another one was requested. */
   | { kind: 'problem'; status: number; error: ApiError; restartHref?: string }
-  /** `number`: of the page, from 1 on. */
+  /** `number`: of the page, counted from 1. */
   | { kind: 'account'; page: OwnerPage; number: number }
 
 /**
- * Asks the API for one page of an account.
+ * Fetches one page of an account from the API.
  *
- * @param raw `<host>/<owner>`, percent-encoded, as it stood in the request
+ * @param raw `<host>/<owner>`, percent-encoded, as in the request
  */
 export async function loadAccountPage(client: ApiClient, raw: string, query: URLSearchParams): Promise<AccountPage> {
   const asked = readOwner(raw)

@@ -2,14 +2,14 @@ import { type Address, type OwnerName, parseAddress, parseOwner } from '#core/ad
 import type { ApiError } from './api-client.ts'
 import { ACCOUNT_HOST } from './links.ts'
 
-/** The error that the API would answer, with its status. */
+/** The error that the API would answer, with its HTTP status. */
 export interface Misread {
   status: number
   error: ApiError
 }
 
 /**
- * A raw address as a value, or the `address.*` error of it.
+ * Parses a raw address, or returns its `address.*` error.
  *
  * @param raw percent-encoded, with or without its leading slash
  */
@@ -18,7 +18,7 @@ export function readAddress(raw: string, hosts: readonly string[]): { address: A
 }
 
 /**
- * The account that `<host>/<owner>` names, or the error `owner.invalid`.
+ * Parses `<host>/<owner>`, or returns the error `owner.invalid`.
  *
  * @param raw percent-encoded, with or without its leading slash
  */

@@ -2,18 +2,18 @@ import MarkdownIt from 'markdown-it'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
 
 export interface MarkdownOptions {
-  /** Where a link of the text leads; `null` shows its words without a link. */
+  /** Resolves the target of a link; `null` shows the words without a link. */
   resolveLink(href: string): string | null
-  /** Starts every id of the text, so that it cannot meet an id of the page. */
+  /** Prefix of every id in the text, so that it cannot collide with an id of the page. */
   idPrefix: string
 }
 
-// The page has the address as its first heading and the name of the thing shown as its second.
+// Headings of the text start at level 3: the page uses 1 for the address and 2 for the name of what it shows.
 const HEADING_OFFSET = 2
 
 /**
- * Untrusted Markdown as HTML that loads nothing and runs nothing: raw HTML is shown as text, only web, mail and relative links are links,
- * images are named and not loaded, no `style` attribute is written.
+ * Renders untrusted Markdown as HTML that loads and runs nothing: raw HTML is shown as text, only web, mail and relative links become
+ * links, images are named instead of loaded, and no `style` attribute is written.
  */
 export function renderMarkdown(source: string, options: MarkdownOptions): string {
   const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [] }
@@ -27,7 +27,7 @@ const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|$)/
 interface RenderEnv extends MarkdownOptions {
   [key: string | symbol]: unknown
   usedIds: Map<string, number>
-  /** For every link that is open: whether it was written. */
+  /** For every open link: whether its start tag was written. */
   openLinks: boolean[]
 }
 
@@ -80,7 +80,7 @@ function headingLevel(tag = 'h1'): number {
   return Math.min(6, Number(tag.slice(1)) + HEADING_OFFSET)
 }
 
-/** The id that a link `#words-of-the-heading` means, numbered when the heading occurs again. */
+/** The id of a heading, as links `#words-of-the-heading` spell it; numbered when the heading occurs again. */
 function uniqueId(env: RenderEnv, heading: string): string {
   const slug = heading
     .toLowerCase()
