@@ -50,8 +50,7 @@ test('the first that is ready is an example to begin with, the others are cards 
     '/gh/acme/broken',
   ])
   const text = textOf(html)
-  for (const words of ['Example address', 'indexing', 'verified', '1 skill ', 'indexing failed'])
-    expect(text).toContain(words)
+  for (const words of ['Example address', 'indexing', 'verified', '1 skill ', 'indexing failed']) expect(text).toContain(words)
 })
 
 test('a card says what its repository says of itself, and how many skills it does not name', async () => {
