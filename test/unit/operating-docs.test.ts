@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { IndexErrorCode } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
@@ -51,4 +51,24 @@ test('every error code that operators are told of is one', () => {
   const told = namesIn([GUIDE], /(?<=`)[a-z]+\.[a-z_]+(?=`)/g).filter(name => !/\.(sqlite|json|yaml|env)$/.test(name))
   expect(told.length).toBeGreaterThan(0)
   for (const name of told) expect([...Object.keys(ERROR_STATUS), ...IndexErrorCode.options]).toContain(name)
+})
+
+test('every relative link of the documents leads to a file or folder', async () => {
+  const folders = ['', 'docs', 'docs/decisions', 'indexer/action']
+  const documents = (
+    await Promise.all(
+      folders.map(async folder =>
+        (await readdir(join(ROOT, folder))).filter(name => name.endsWith('.md')).map(name => join(folder, name)),
+      ),
+    )
+  ).flat()
+  expect(documents).toContain('README.md')
+  let links = 0
+  for (const document of documents) {
+    for (const [, target = ''] of (await read(document)).matchAll(/\]\((?!https?:|#)([^)\s#]+)(?:#[^)]*)?\)/g)) {
+      links++
+      await expect(access(join(ROOT, dirname(document), target)), `${document} links to ${target}`).resolves.toBeUndefined()
+    }
+  }
+  expect(links).toBeGreaterThan(20)
 })
