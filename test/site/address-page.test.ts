@@ -92,7 +92,7 @@ describe('overview', () => {
     // What is wrong stands before what there is.
     expect(text.indexOf('yaml: no mapping')).toBeLessThan(text.indexOf('described only'))
     for (const words of [
-      'Indexed in part',
+      'Partly indexed',
       'described only',
       '1 warning',
       'yaml: no mapping',
@@ -216,7 +216,7 @@ describe('find', () => {
 
   test('nothing found is said', async () => {
     const { get } = await open({ find: () => findPage() })
-    expect(textOf((await get(`${PAGE}?view=find&query=pdf`)).html)).toContain('Nothing here has these words.')
+    expect(textOf((await get(`${PAGE}?view=find&query=pdf`)).html)).toContain('No skill or document matches these words.')
   })
 })
 
@@ -268,11 +268,11 @@ describe('skill', () => {
       },
     })
     const first = await get(SKILL)
-    expect(textOf(first.html)).toContain('more to load')
+    expect(textOf(first.html)).toContain('The skill continues on the next page.')
     const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
     const second = await get(next)
     expect(cursors).toEqual([null, 'p2'])
-    expect(textOf(second.html)).toContain('Complete: this was the last page.')
+    expect(textOf(second.html)).toContain('Complete: this is the last page.')
   })
 
   test('a skill whose required content is missing is called incomplete', async () => {
@@ -283,7 +283,7 @@ describe('skill', () => {
     delete page.nextCursor
     const { get } = await open({ skills: () => page })
     const text = textOf((await get(SKILL)).html)
-    expect(text).toContain('An agent must not treat the skill as loaded.')
+    expect(text).toContain('An agent must not follow this skill.')
     expect(text).toContain('an include is not there')
   })
 
@@ -399,7 +399,7 @@ describe('states', () => {
       })
       const { status, html } = await get(PAGE + query)
       expect(status).toBe(200)
-      expect(textOf(html)).toContain('Being indexed')
+      expect(textOf(html)).toContain('This commit is being indexed')
       expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
     },
   )
@@ -457,7 +457,7 @@ describe('states', () => {
     const { get } = await open({ mounts: () => refusal('mount.unavailable') })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBeUndefined()
-    expect(textOf(html)).toContain('Try again in a while.')
+    expect(textOf(html)).toContain('Try again in a few minutes.')
   })
 
   test.each([
@@ -485,7 +485,7 @@ describe('states', () => {
     const { status, html } = await get(`${PAGE}?view=browse&path=a&cursor=old`)
     expect(status).toBe(400)
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse&path=a`)
-    expect(textOf(html)).toContain('Restart from the first page')
+    expect(textOf(html)).toContain('Start again from the first page')
   })
 
   test('a view that does not exist is refused', async () => {
@@ -501,7 +501,7 @@ describe('states', () => {
     })
     const { status, html } = await get(PAGE)
     expect(status).toBe(500)
-    expect(textOf(html)).toContain('This page could not be made.')
+    expect(textOf(html)).toContain('This page could not be rendered.')
     expect(html).not.toContain('down')
   })
 })

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser).each(['local', 'gh'])('in a browser, at the host %s
     const texts = await exactTexts(page)
 
     await page.getByRole('link', { name: 'Next page' }).click()
-    await page.getByText('Complete: this was the last page.').waitFor()
+    await page.getByText('Complete: this is the last page.').waitFor()
     await expectFits(page)
     texts.push(...(await exactTexts(page)))
     expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))

@@ -50,8 +50,7 @@ test('the first that is ready is an example to begin with, the others are cards 
     '/gh/acme/broken',
   ])
   const text = textOf(html)
-  for (const words of ['An example to open', 'being indexed', 'verified', '1 skill ', 'indexing failed'])
-    expect(text).toContain(words)
+  for (const words of ['Example address', 'indexing', 'verified', '1 skill ', 'indexing failed']) expect(text).toContain(words)
 })
 
 test('a card says what its repository says of itself, and how many skills it does not name', async () => {
@@ -71,7 +70,7 @@ test('while nothing is ready the first of all is the example, and says so', asyn
     mounts: () => readyMount({}, { address: '/gh/acme/tools', index: { status: 'indexing' } }),
   })
   const { html } = await get('/')
-  expect(textOf(html)).toContain('It is being indexed.')
+  expect(textOf(html)).toContain('This repository is being indexed.')
   expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
 })
 
@@ -88,13 +87,13 @@ describe('the address field is there', () => {
     const { status, html } = await get('/')
     expect(status).toBe(200)
     expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
-    expect(textOf(html)).not.toContain('An example to open')
+    expect(textOf(html)).not.toContain('Example address')
   })
 })
 
 test('that nothing can be read is said, and that nothing is featured is not', async () => {
   const unread = await open({ featured: () => refusal('service.internal') })
-  expect(textOf((await unread.get('/')).html)).toContain('What is featured here cannot be read now.')
+  expect(textOf((await unread.get('/')).html)).toContain('The featured repositories cannot be loaded now.')
   await unread.close()
   const none = await open({ featured: () => ({ items: [] }) })
   expect(textOf((await none.get('/')).html)).not.toContain('eatured')

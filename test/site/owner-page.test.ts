@@ -65,7 +65,7 @@ describe('an account', () => {
 
   test('of which nothing is indexed says so, and how it would be', async () => {
     const { get } = await open(() => ownerPage({ indexed: [] }))
-    expect(textOf((await get(PAGE)).html)).toContain('A repository is indexed when somebody opens it.')
+    expect(textOf((await get(PAGE)).html)).toContain('The first visit to a repository indexes it.')
   })
 
   test('without repositories says so', async () => {
@@ -75,7 +75,7 @@ describe('an account', () => {
     const { status, html } = await get(PAGE)
     expect(status).toBe(200)
     expect(textOf(html)).toContain('0 public repositories')
-    expect(textOf(html)).toContain('There is no other public repository.')
+    expect(textOf(html)).toContain('This account has no other public repositories.')
   })
 
   test('is asked for by its login, and found under the spelling of the host', async () => {
@@ -132,7 +132,7 @@ describe('the pages of an account', () => {
     const { get } = await open(() => rest)
     const { status, html } = await get(`${PAGE}?page=9`)
     expect(status).toBe(200)
-    expect(textOf(html)).toContain('There is no other repository on this page.')
+    expect(textOf(html)).toContain('This page has no other repositories.')
     expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
   })
 

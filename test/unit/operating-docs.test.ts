@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { access, readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { IndexErrorCode } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { METRICS } from '#core/ports/metrics.ts'
@@ -9,18 +9,39 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
 const namesIn = (texts: readonly string[], name: RegExp) => [...new Set(texts.flatMap(text => text.match(name) ?? []))].sort()
 
+const README = await read('README.md')
 const GUIDE = await read('docs/operating.md')
+const SETTINGS = await read('docs/settings.md')
 
-test('every setting is told to operators, and none that nothing reads', async () => {
+describe('settings', async () => {
+  const name = /(?<![\w<])(?:MOUNTGLASS_[A-Z_]+|HOST|PORT)\b/g
   const sources = await Promise.all(
     ['core/settings.ts', 'infra/infra-settings.ts', 'api/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(read),
   )
-  const name = /\bMOUNTGLASS_[A-Z_]+/g
-  expect(namesIn([await read('README.md'), GUIDE], name)).toEqual(namesIn(sources, name))
+  const known = namesIn(sources, name)
+  const rowsOf = (text: string) => text.split('\n').filter(line => /^\| `(?:MOUNTGLASS_|HOST)/.test(line))
+  const firstCellsOf = (rows: readonly string[]) => rows.map(row => row.split('|')[1] ?? '')
+
+  test('each has a row in the table of the README, and no row names anything else', () => {
+    expect(namesIn(firstCellsOf(rowsOf(README)), name)).toEqual(known)
+  })
+
+  test('each is explained on the page of settings, and the page and the guide name no other', () => {
+    expect(namesIn(firstCellsOf(rowsOf(SETTINGS)), name)).toEqual(known)
+    for (const named of namesIn([GUIDE, SETTINGS], name)) expect(known).toContain(named)
+  })
+
+  test('the cells of the README stay short', () => {
+    for (const row of rowsOf(README)) {
+      const [, , fallback = '', meaning = ''] = row.split('|').map(cell => cell.trim())
+      expect(fallback.length, row).toBeLessThanOrEqual(30)
+      expect(meaning.length, row).toBeLessThanOrEqual(60)
+    }
+  })
 })
 
 test('every metric that operators are told to watch is one', () => {
-  const [, watching = ''] = GUIDE.split('## Watching')
+  const [, watching = ''] = GUIDE.split('## Monitoring')
   const told = namesIn([watching], /\bmountglass_[a-z_]+/g)
   expect(told.length).toBeGreaterThan(0)
   for (const name of told) expect(Object.keys(METRICS)).toContain(name)
@@ -30,4 +51,24 @@ test('every error code that operators are told of is one', () => {
   const told = namesIn([GUIDE], /(?<=`)[a-z]+\.[a-z_]+(?=`)/g).filter(name => !/\.(sqlite|json|yaml|env)$/.test(name))
   expect(told.length).toBeGreaterThan(0)
   for (const name of told) expect([...Object.keys(ERROR_STATUS), ...IndexErrorCode.options]).toContain(name)
+})
+
+test('every relative link of the documents leads to a file or folder', async () => {
+  const folders = ['', 'docs', 'docs/decisions', 'indexer/action']
+  const documents = (
+    await Promise.all(
+      folders.map(async folder =>
+        (await readdir(join(ROOT, folder))).filter(name => name.endsWith('.md')).map(name => join(folder, name)),
+      ),
+    )
+  ).flat()
+  expect(documents).toContain('README.md')
+  let links = 0
+  for (const document of documents) {
+    for (const [, target = ''] of (await read(document)).matchAll(/\]\((?!https?:|#)([^)\s#]+)(?:#[^)]*)?\)/g)) {
+      links++
+      await expect(access(join(ROOT, dirname(document), target)), `${document} links to ${target}`).resolves.toBeUndefined()
+    }
+  }
+  expect(links).toBeGreaterThan(20)
 })

@@ -13,7 +13,7 @@ if (!base || !address || !path) {
 
 const pause = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
 
-/** One answer as JSON. Throws with the code of the interface. */
+/** Returns one answer as JSON. Throws an error with the code of the API. */
 async function ask(url) {
   const response = await fetch(url)
   const body = await response.json()
@@ -21,18 +21,19 @@ async function ask(url) {
   return body
 }
 
-/** Waits until the index is ready; the commit of the mount. */
+/** Waits until the index is ready and returns the commit of the mount. */
 async function readyCommit() {
   for (let attempt = 0; attempt < 120; attempt++) {
     const mount = await ask(`${base}/api/v1/mounts/${address}`)
     if (mount.index.status === 'ready') return mount.commit
-    if (mount.index.status === 'failed') throw new Error(`${mount.index.errorCode}, tried again after ${mount.index.retryAt}`)
+    if (mount.index.status === 'failed')
+      throw new Error(`${mount.index.errorCode}: indexing failed, the next attempt is after ${mount.index.retryAt}`)
     await pause(1000)
   }
   throw new Error('still indexing after two minutes')
 }
 
-/** The same address at a full commit hash, so that paging cannot meet a moved branch. */
+/** The same address at a full commit hash, so that a moved branch does not interrupt paging. */
 function pinned(commit) {
   const [host, owner, repository, ...folders] = address.split('/')
   return [host, owner, `${repository.split('@')[0]}@${commit}`, ...folders].join('/')
@@ -47,12 +48,12 @@ async function main() {
     const query = new URLSearchParams({ path, ...(cursor === null ? {} : { cursor }) })
     const page = await ask(`${base}/api/v1/skills/${fixed}?${query}`)
     if (page.status !== 'ready') throw new Error(`the index is ${page.status} again`)
-    if (!page.skill.serving.full) throw new Error(`described only; read it at ${page.skill.serving.sourceUrl}`)
+    if (!page.skill.serving.full) throw new Error(`described only; the original is at ${page.skill.serving.sourceUrl}`)
     for (const rule of page.skill.ruleChain) add(`rules of ${rule.path}`, rule.content)
     if (page.skill.bodyFragment) add(page.skill.path, page.skill.body)
     for (const include of page.skill.includes) add(`included ${include.path}`, include.content)
     if (page.complete) break
-    if (!page.nextCursor) throw new Error(`required text is missing: ${page.diagnostics.map(item => item.message).join('; ')}`)
+    if (!page.nextCursor) throw new Error(`a required file is missing: ${page.diagnostics.map(item => item.message).join('; ')}`)
     cursor = page.nextCursor
   }
   for (const [file, text] of pieces) console.log(`\n=== ${file}\n\n${text}`)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Prints the characters of text files that no font draws, with their place and what they spell.
+// Finds hidden text in text files. Prints each finding with its place and, for tag characters, the text that they spell.
 //
 //   node hidden-text.mjs FILE...
 //
@@ -7,7 +7,7 @@
 
 import { readFileSync } from 'node:fs'
 
-/** Runs of what hides. A lone joiner (U+200C, U+200D) or variation selector belongs to scripts and emoji and is not reported. */
+/** Kinds of hidden text. A single joiner (U+200C, U+200D) or variation selector is part of scripts and emoji and is not reported. */
 const KINDS = [
   ['tag characters', /[\u{E0000}-\u{E007F}]+/gu],
   ['direction control', /[\u202A-\u202E\u2066-\u2069]+/gu],
@@ -28,7 +28,7 @@ let found = 0
 for (const file of files) {
   const lines = readText(file).split(/\r\n|\n/)
   for (const [index, line] of lines.entries()) {
-    // A byte order mark at the very beginning of a file is a habit of editors, not a hiding place.
+    // Editors write a byte order mark at the start of a file; it hides nothing.
     const text = index === 0 ? line.replace(/^\uFEFF/, '') : line
     for (const [kind, pattern] of KINDS) {
       for (const match of text.matchAll(pattern)) {
@@ -52,7 +52,7 @@ function readText(file) {
   }
 }
 
-/** What was found, in characters that any terminal shows. */
+/** Returns a finding in characters that any terminal shows. */
 function show(kind, text) {
   const points = [...text].map(character => character.codePointAt(0))
   if (kind === 'tag characters') {
