@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { OwnerListing, OwnerListings } from '#core/owner-listings.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Deps } from '../deps.ts'
@@ -17,12 +18,6 @@ interface Remembered {
   readAt: number
 }
 
-interface Reading {
-  listings: Promise<OwnerListing[]>
-  /** A change came after the read began: its waiting callers get the result, which is not cached. */
-  isOvertaken: boolean
-}
-
 /**
  * Caches listings in memory: repeated writes are skipped for a while, reads are cached and shared by concurrent callers.
  * A change by this process is visible at once.
@@ -30,29 +25,21 @@ interface Reading {
 export function rememberListings(listings: OwnerListings, clock: Clock): OwnerListings {
   const kept = new LRUCache<string, string>({ max: KEPT_REPOSITORIES, ttl: KEPT_MS })
   const remembered = new LRUCache<string, Remembered>({ maxSize: READ_CHARACTERS })
-  const reading = new Map<string, Reading>()
+  const reads = createSingleFlight<OwnerListing[]>()
 
   function read(ownerId: string): Promise<OwnerListing[]> {
-    const flight: Reading = { listings: listings.of(ownerId), isOvertaken: false }
-    reading.set(ownerId, flight)
-    return settle(ownerId, flight, clock.now().getTime())
-  }
-
-  async function settle(ownerId: string, flight: Reading, readAt: number): Promise<OwnerListing[]> {
-    try {
-      const found = await flight.listings
-      if (!flight.isOvertaken) remembered.set(ownerId, { listings: found, readAt }, { size: JSON.stringify(found).length })
+    return reads.run(ownerId, async isForgotten => {
+      const readAt = clock.now().getTime()
+      const found = await listings.of(ownerId)
+      // A change that came meanwhile is not in the result: its callers may have it, the cache may not.
+      if (!isForgotten()) remembered.set(ownerId, { listings: found, readAt }, { size: JSON.stringify(found).length })
       return found
-    } finally {
-      if (reading.get(ownerId) === flight) reading.delete(ownerId)
-    }
+    })
   }
 
   function forget(ownerId: string): void {
     remembered.delete(ownerId)
-    const flight = reading.get(ownerId)
-    if (flight) flight.isOvertaken = true
-    reading.delete(ownerId)
+    reads.forget(ownerId)
   }
 
   const forgetting =
@@ -75,7 +62,7 @@ export function rememberListings(listings: OwnerListings, clock: Clock): OwnerLi
     async of(ownerId) {
       const known = remembered.get(ownerId)
       if (known && isWithin(clock.now().getTime() - known.readAt, READ_MS)) return known.listings
-      return await (reading.get(ownerId)?.listings ?? read(ownerId))
+      return await read(ownerId)
     },
 
     hide: forgetting(listings.hide),

@@ -31,7 +31,7 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
   let hits = 0
   let misses = 0
   const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })
-  const readOnce = createSingleFlight<unknown>()
+  const flights = createSingleFlight<unknown>()
 
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const loaded = await read()
@@ -47,7 +47,7 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
     let isHit = true
     const value = found
       ? Promise.resolve(found.value)
-      : readOnce(key, () => {
+      : flights.run(key, () => {
           isHit = false
           return load(key, read)
         })

@@ -59,13 +59,13 @@ const unpack = promisify(gunzip)
 
 export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage): Headers {
   const told = new LRUCache<string, true>({ max: TOLD })
-  const reportOnce = createSingleFlight<void>()
+  const reports = createSingleFlight<void>()
 
   async function damaged(repository: HostRepository, commit: CommitSha, digest: string, cause: unknown): Promise<ServiceError> {
     const subject = `${repository.id} at ${commit}`
     const isNew = !told.has(`${subject} ${digest}`)
     told.set(`${subject} ${digest}`, true)
-    await reportOnce(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
+    await reports.run(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
     return new ServiceError('skill.unavailable', {
       cause: new DamagedSnapshot(`the snapshot of ${subject} is damaged`, { cause }),
     })

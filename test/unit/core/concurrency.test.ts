@@ -30,21 +30,36 @@ describe('a timeout', () => {
 
 describe('a single flight', () => {
   test('runs work once for calls side by side, and again for a later one', async () => {
-    const share = createSingleFlight<number>()
+    const flights = createSingleFlight<number>()
     let runs = 0
     const work = async () => ++runs
-    expect(await Promise.all([share('a', work), share('a', work), share('b', work)])).toEqual([1, 1, 2])
-    expect(await share('a', work)).toBe(3)
+    expect(await Promise.all([flights.run('a', work), flights.run('a', work), flights.run('b', work)])).toEqual([1, 1, 2])
+    expect(await flights.run('a', work)).toBe(3)
   })
 
   test('keeps no failure, whether it comes at once or later', async () => {
-    const share = createSingleFlight<string>()
+    const flights = createSingleFlight<string>()
     const atOnce = () => {
       throw new Error('at once')
     }
-    await expect(share('a', atOnce)).rejects.toThrow('at once')
-    await expect(share('a', () => Promise.reject(new Error('later')))).rejects.toThrow('later')
-    expect(await share('a', async () => 'fine')).toBe('fine')
+    await expect(flights.run('a', atOnce)).rejects.toThrow('at once')
+    await expect(flights.run('a', () => Promise.reject(new Error('later')))).rejects.toThrow('later')
+    expect(await flights.run('a', async () => 'fine')).toBe('fine')
+  })
+
+  test('that is forgotten answers those who wait, knows it, and is not shared any more', async () => {
+    const flights = createSingleFlight<string>()
+    const { promise, resolve } = Promise.withResolvers<string>()
+    let wasForgotten: boolean | undefined
+    const first = flights.run('a', async isForgotten => {
+      const value = await promise
+      wasForgotten = isForgotten()
+      return value
+    })
+    flights.forget('a')
+    expect(await flights.run('a', async isForgotten => `new, ${isForgotten()}`)).toBe('new, false')
+    resolve('old')
+    expect([await first, wasForgotten]).toEqual(['old', true])
   })
 })
 
