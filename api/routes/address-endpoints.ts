@@ -10,12 +10,14 @@ import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
+import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
 /** The five endpoints over a mount: contract in, use case out. */
 export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' | 'find' | 'skills' | 'files'> {
+  const findDeps = { cursorKeys: deps.cursorKeys, rankingBuffers: new RankingBuffers() }
   return {
     mounts: address =>
       unlessReplaced(async () => {
@@ -28,7 +30,7 @@ export function contentHandlers(deps: Deps): Pick<Handlers, 'mounts' | 'browse' 
       return onceReady(
         deps,
         address,
-        mount => findInMount(deps, mount, query),
+        mount => findInMount(findDeps, mount, query),
         snapshot => openSearch(snapshot),
       )
     },

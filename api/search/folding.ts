@@ -98,13 +98,13 @@ function unitsBelow({ kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>, [fr
 
 const DIGIT_BITS = 11
 const DIGITS = 2 ** DIGIT_BITS
-const counts = new Uint32Array(DIGITS)
 
 /**
  * The score of the result in a place, counted from 1, and how many results have more; 0 when there are fewer results than that.
  * Three histograms, each of the next digits of the scores that begin like the one that is looked for.
  */
 function scoreOfPlace(bests: Uint32Array, found: readonly number[], place: number): { score: number; above: number } {
+  const counts = new Uint32Array(DIGITS)
   let prefix = 0
   let above = 0
   for (let shift = 2 * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
