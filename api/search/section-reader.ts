@@ -52,14 +52,14 @@ const CONTINUATIONS = 16
 /** Opens the search section of a snapshot and reads its head; `null` when the snapshot has no section. Errors are those of the reads of `Snapshot`. */
 export async function openSearch({ section }: Pick<Snapshot, 'section'>): Promise<SearchReader | null> {
   if (section === null) return null
-  const reader = await section.watch(() => openSection(section))
+  const reader = await section.withDamageCheck(() => openSection(section))
   return {
     head: reader.head,
-    itemsBelow: folder => section.watch(() => reader.itemsBelow(folder)),
-    lookUp: wishes => section.watch(() => reader.lookUp(wishes)),
-    wordsNear: words => section.watch(() => reader.wordsNear(words)),
-    postings: terms => section.watch(() => reader.postings(terms)),
-    items: numbers => section.watch(() => reader.items(numbers)),
+    itemsBelow: folder => section.withDamageCheck(() => reader.itemsBelow(folder)),
+    lookUp: wishes => section.withDamageCheck(() => reader.lookUp(wishes)),
+    wordsNear: words => section.withDamageCheck(() => reader.wordsNear(words)),
+    postings: terms => section.withDamageCheck(() => reader.postings(terms)),
+    items: numbers => section.withDamageCheck(() => reader.items(numbers)),
   }
 }
 
@@ -68,7 +68,7 @@ export async function openSearch({ section }: Pick<Snapshot, 'section'>): Promis
  *
  * @throws ServiceError `skill.unavailable`
  */
-export async function openSection(stored: Omit<StoredSection, 'watch'>): Promise<SearchReader> {
+export async function openSection(stored: Omit<StoredSection, 'withDamageCheck'>): Promise<SearchReader> {
   const { key, section, cache, read } = stored
   const { head, body } = await orUnavailable(`the head of ${key}`, () => {
     return cache.get(`${key} head`, () => loadSection(stored))
