@@ -14,9 +14,11 @@ import type { PurposeKeys } from '../purpose-keys.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
 import { passageTerms, readListing, type WantedPassage } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
-import { type MatchedTerm, RANKING_VERSION, rankItems } from '../search/ranking.ts'
+import { RANKING_VERSION, rankItems } from '../search/ranking.ts'
+import type { RankingBuffers } from '../search/ranking-buffers.ts'
 import { type DictionaryTerm, openSearch, type SearchReader } from '../search/section-reader.ts'
 import { closeWords, isRespelled } from '../search/spelling.ts'
+import type { MatchedTerm } from '../search/term-weights.ts'
 import { FULL } from '../search/weights.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
@@ -28,6 +30,12 @@ const RESPELLED_WORDS = 4
 /** How many results the pages before have shown. */
 const Position = z.int().min(1)
 
+export interface FindDeps {
+  cursorKeys: PurposeKeys
+  /** Used by one ranking at a time: no two searches rank in parallel. */
+  rankingBuffers: RankingBuffers
+}
+
 /**
  * One page of the ranked search in a mounted folder, or in a folder inside it.
  *
@@ -38,7 +46,7 @@ const Position = z.int().min(1)
  * `skill.unavailable` when the snapshot cannot be read
  */
 export async function findInMount(
-  deps: { cursorKeys: PurposeKeys },
+  deps: FindDeps,
   mount: ReadyMount,
   { query, path, cursor, limit }: FindQuery,
 ): Promise<Extract<FindAnswer, { status: 'ready' }>> {
@@ -50,7 +58,7 @@ export async function findInMount(
 
   const [, { items, hasMore }, diagnostics] = await Promise.all([
     requireFolder(mount, folder),
-    search(snapshot, query, { mounted: address.path, folder, offset, limit }),
+    search(deps.rankingBuffers, snapshot, query, { mounted: address.path, folder, offset, limit }),
     diagnosticsOf(snapshot, folder),
   ])
   const nextCursor = hasMore ? sealCursor(deps.cursorKeys, binding, offset + limit) : null
@@ -68,6 +76,7 @@ interface Wanted {
 
 /** Its awaits are its rounds of reads: five, and two more when a word of the query stands nowhere. */
 async function search(
+  buffers: RankingBuffers,
   snapshot: Snapshot,
   query: string,
   { mounted, folder, offset, limit }: Wanted,
@@ -86,7 +95,7 @@ async function search(
   )
   const terms = await readPostings(section, found)
   const page = await orUnavailable(`the postings of ${snapshot.repository.id} at ${snapshot.commit}`, () => {
-    return foldPage(rankItems(terms, section.head), section.head, { mounted: inMount, visible: inFolder, offset, limit })
+    return foldPage(rankItems(buffers, terms, section.head), section.head, { mounted: inMount, visible: inFolder, offset, limit })
   })
   const records = await section.items(page.units.flatMap(({ item, files }) => [item, ...files]))
   const { kinds } = section.head

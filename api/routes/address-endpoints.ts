@@ -9,6 +9,7 @@ import { browseFolder } from '../reading/browse.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { findInMount } from '../reading/find.ts'
 import { readSkillPage } from '../reading/skill-context.ts'
+import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
@@ -34,6 +35,7 @@ export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
     }
   }
 
+  const findDeps = { cursorKeys: deps.cursorKeys, rankingBuffers: new RankingBuffers() }
   return {
     mounts: call =>
       withMount(call, async mount => {
@@ -48,7 +50,7 @@ export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
     find: call =>
       withMount(
         call,
-        onceReady(mount => findInMount(deps, mount, call.query)),
+        onceReady(mount => findInMount(findDeps, mount, call.query)),
         openSearch,
       ),
     skills: call =>

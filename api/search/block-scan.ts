@@ -3,18 +3,19 @@ import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-b
 import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import { encodeText } from '#core/text.ts'
 
-/** Looks through blocks of terms and of words (`core/search/terms-block.ts`, `words-block.ts`) without making a text of every one in them. */
+/* Searches blocks of terms and of words (`core/search/terms-block.ts`, `words-block.ts`), and decodes only the entries that match. */
 
-/** One term, or those that begin with it as well. */
+/** A term to look up. */
 export interface TermWish {
   term: string
+  /** Longer terms that begin with it are accepted too. */
   orLonger: boolean
 }
 
 /**
- * The terms of a block that answer a wish, in byte order.
+ * The terms of a block that match a wish, in byte order.
  *
- * @throws RangeError or TypeError when the bytes are no block of terms
+ * @throws RangeError or TypeError when the bytes are not a block of terms
  */
 export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): FoundTerm[] {
   const bytes = encodeText(term)
@@ -31,9 +32,9 @@ export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): Foun
 }
 
 /**
- * The words of a block that may lie so many edits from the word, or continue it: all that do, and few others.
+ * The words of a block that begin with `word` or lie within so many edits of it, and a few more: letters are compared as sets.
  *
- * @throws RangeError or TypeError when the bytes are no block of words
+ * @throws RangeError or TypeError when the bytes are not a block of words
  */
 export function findNearWords(block: Uint8Array, word: string, edits: number): SpellingEntry[] {
   const bytes = encodeText(word)
@@ -42,14 +43,14 @@ export function findNearWords(block: Uint8Array, word: string, edits: number): S
   const { texts, counts } = openWordsBlock(block)
   while (texts.next()) {
     const items = counts.varint()
-    // An edit takes one letter away at most, and adds one.
+    // An edit removes at most one letter and adds at most one.
     const isNear = countBits(letters ^ lettersOf(texts.text)) <= 2 * edits
     if (isNear || compareStart(texts.text, bytes) === 0) found.push({ word: textOf(texts.text), items })
   }
   return found
 }
 
-/** 0 when the text begins with the bytes, else how it stands to them in byte order. */
+/** Compares in byte order; 0 when the text begins with `start`. */
 function compareStart({ data, length }: Bytes, start: Uint8Array): number {
   for (let index = 0; index < start.length; index++) {
     if (index === length) return -1
@@ -59,7 +60,7 @@ function compareStart({ data, length }: Bytes, start: Uint8Array): number {
   return 0
 }
 
-/** One bit for every ASCII letter that stands in the text; some share one. */
+/** The ASCII characters of the text as a set of bits. Some characters share a bit. */
 function lettersOf({ data, length }: Bytes): number {
   let letters = 0
   for (let index = 0; index < length; index++) {

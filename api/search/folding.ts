@@ -3,27 +3,30 @@ import { ITEM_KIND, type SearchHead } from '#core/search/head.ts'
 import { lastIndexWhere } from '../snapshot/bisect.ts'
 import type { Ranking } from './ranking.ts'
 
-/** Numbers of items: from the first up to, not including, the second. */
+/** Item numbers from `from` up to, but not including, `to`. */
 export type Interval = readonly [from: number, to: number]
 
-/** One result: a skill with its members that match, or a document. */
+/** One result: a skill with its matching files, or a document. */
 export interface FoundUnit {
-  /** The number of the skill, or of the document. */
+  /** The item number of the skill or document. */
   item: number
-  /** Matching files of the skill besides its `SKILL.md`, best first; at most `FIND_FOLDED_FILES`. */
+  /** Item numbers of matching files of the skill besides its `SKILL.md`, best first; at most `FIND_FOLDED_FILES`. */
   files: number[]
-  /** How many more files match. */
+  /** How many further files match. */
   moreFiles: number
 }
 
 export interface Page {
-  /** Items below the mount. A skill outside is not in the mount: its Markdown files below answer as documents, its other files not at all. */
+  /**
+   * Items below the mount. The files below of a skill that lies outside are no files of a skill here: Markdown files are documents, other files are
+   * left out.
+   */
   mounted: Interval
-  /** Items below the folder that is searched, inside the mount. A skill in the mount answers for its files here. */
+  /** Items below the searched folder, which lies in the mount. A skill above the folder, but in the mount, is the result for its files below. */
   visible: Interval
-  /** How many results stand before the page. */
+  /** Results before the page. */
   offset: number
-  /** How many results the page has at most. */
+  /** Results on the page at most. */
   limit: number
 }
 
@@ -33,60 +36,43 @@ export interface FoundPage {
 }
 
 /**
- * Cuts one page of results out of a ranking, best first: a skill takes the place of its best member; equal ones stand in the order
- * of their best members. Pages joined are the whole list, wherever they are cut.
+ * One page of results of a ranking, best first. A skill has the score and the place of its best member; results of equal score are in the
+ * order of their best members. All pages together give the whole list, whatever their limits.
  *
- * Only what the pages so far show is put in order: of the rest, scores are counted. Uses up the scratch of the ranking.
+ * Sorts only the results up to the end of the page and counts the scores of the others. Overwrites `ranking.scratch`.
  */
 export function foldPage(
   { scores, scratch, matched }: Ranking,
   head: Pick<SearchHead, 'kinds' | 'owners'>,
   { mounted, visible, offset, limit }: Page,
 ): FoundPage {
-  const unitOf = unitsBelow(head, mounted)
-  const members = itemsOf(matched, visible)
-
-  const found: number[] = []
-  const bests = scratch.fill(0)
-  for (let index = 0; index < members.length; index++) {
-    const item = members[index] as number
-    const unit = unitOf(item)
-    if (unit < 0) continue
-    const score = scores[item] ?? 0
-    const before = bests[unit] ?? 0
-    if (before === 0) found.push(unit)
-    if (score > before) bests[unit] = score
-  }
-
+  const folding: Folding = { scores, bests: scratch, unitOf: unitsIn(head, mounted), members: itemsIn(matched, visible) }
   const wanted = offset + limit + 1
-  const { score: last, above } = scoreOfPlace(bests, found, wanted)
-  const ranked: { unit: number; score: number; member: number }[] = []
-  let room = wanted - above
-  for (let index = 0; index < members.length; index++) {
-    const member = members[index] as number
-    const score = scores[member] ?? 0
-    if (score < last) continue
-    const unit = unitOf(member)
-    if (unit < 0 || bests[unit] !== score) continue
-    if (score === last && room-- <= 0) continue
-    bests[unit] = 0
-    ranked.push({ unit, score, member })
-  }
-  ranked.sort((left, right) => right.score - left.score || left.member - right.member)
+  const ranked = rankUnits(folding, scoreOfPlace(folding.bests, collectBests(folding), wanted), wanted)
   const page = ranked.slice(offset, offset + limit)
   const units = page.map(({ unit }) => ({ item: unit, files: [], moreFiles: 0 }))
-  collectFiles(units, { scores, bests }, unitOf, members)
+  collectFiles(folding, units)
   return { units, hasMore: ranked.length === wanted }
 }
 
-/** Those of an interval, of items in order. */
-function itemsOf(items: Uint32Array, [from, to]: Interval): Uint32Array {
+interface Folding {
+  /** By item number. */
+  scores: Uint32Array
+  /** The best score of each unit, by item number; used for other numbers later. */
+  bests: Uint32Array
+  /** The unit of an item; -1 for an item that is left out. */
+  unitOf: (item: number) => number
+  /** The matching items of the searched folder, in order. */
+  members: Uint32Array
+}
+
+/** The items in an interval. */
+function itemsIn(items: Uint32Array, [from, to]: Interval): Uint32Array {
   const placeOf = (item: number) => lastIndexWhere(items.length, index => (items[index] ?? 0) < item) + 1
   return items.subarray(placeOf(from), placeOf(to))
 }
 
-/** The result that an item belongs to; -1 for none. */
-function unitsBelow({ kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>, [from, to]: Interval): (item: number) => number {
+function unitsIn({ kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>, [from, to]: Interval): Folding['unitOf'] {
   return item => {
     const kind = kinds[item]
     if (kind === ITEM_KIND.document || kind === ITEM_KIND.skill) return item
@@ -96,21 +82,69 @@ function unitsBelow({ kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>, [fr
   }
 }
 
+/** Writes the best score of every unit into `bests`, and returns the units. */
+function collectBests({ scores, bests, unitOf, members }: Folding): number[] {
+  const units: number[] = []
+  bests.fill(0)
+  for (let index = 0; index < members.length; index++) {
+    const item = members[index] as number
+    const unit = unitOf(item)
+    if (unit < 0) continue
+    const score = scores[item] ?? 0
+    const before = bests[unit] ?? 0
+    if (before === 0) units.push(unit)
+    if (score > before) bests[unit] = score
+  }
+  return units
+}
+
+interface RankedUnit {
+  unit: number
+  score: number
+  /** Its first member with that score. */
+  member: number
+}
+
+/** The first `count` units in order. Of the units with the last score, takes those with the first members. Overwrites `bests`. */
+function rankUnits({ scores, bests, unitOf, members }: Folding, last: PlacedScore, count: number): RankedUnit[] {
+  const ranked: RankedUnit[] = []
+  let room = count - last.above
+  for (let index = 0; index < members.length; index++) {
+    const member = members[index] as number
+    const score = scores[member] ?? 0
+    if (score < last.score) continue
+    const unit = unitOf(member)
+    if (unit < 0 || bests[unit] !== score) continue
+    if (score === last.score && room-- <= 0) continue
+    bests[unit] = 0
+    ranked.push({ unit, score, member })
+  }
+  return ranked.sort((left, right) => right.score - left.score || left.member - right.member)
+}
+
 const DIGIT_BITS = 11
 const DIGITS = 2 ** DIGIT_BITS
-const counts = new Uint32Array(DIGITS)
+
+/** The score of the unit in one place of the order. */
+interface PlacedScore {
+  score: number
+  /** How many units have a higher score. */
+  above: number
+}
 
 /**
- * The score of the result in a place, counted from 1, and how many results have more; 0 when there are fewer results than that.
- * Three histograms, each of the next digits of the scores that begin like the one that is looked for.
+ * The score of the unit in a place, counted from 1; score 0 when there are fewer units.
+ *
+ * A radix selection: three histograms, each over the next digit of the scores that share the digits found so far.
  */
-function scoreOfPlace(bests: Uint32Array, found: readonly number[], place: number): { score: number; above: number } {
+function scoreOfPlace(bests: Uint32Array, units: readonly number[], place: number): PlacedScore {
+  const counts = new Uint32Array(DIGITS)
   let prefix = 0
   let above = 0
   for (let shift = 2 * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
     counts.fill(0)
-    for (let index = 0; index < found.length; index++) {
-      const score = bests[found[index] as number] ?? 0
+    for (let index = 0; index < units.length; index++) {
+      const score = bests[units[index] as number] ?? 0
       if (shift < 2 * DIGIT_BITS && score >>> (shift + DIGIT_BITS) !== prefix) continue
       const digit = (score >>> shift) & (DIGITS - 1)
       counts[digit] = (counts[digit] ?? 0) + 1
@@ -123,23 +157,19 @@ function scoreOfPlace(bests: Uint32Array, found: readonly number[], place: numbe
   return { score: prefix, above }
 }
 
-function collectFiles(
-  units: FoundUnit[],
-  { scores, bests }: { scores: Uint32Array; bests: Uint32Array },
-  unitOf: (item: number) => number,
-  members: Uint32Array,
-): void {
-  bests.fill(0)
-  for (const [index, { item }] of units.entries()) bests[item] = index + 1
+/** Adds the matching files of the skills on a page. Overwrites `bests` with places on the page, counted from 1. */
+function collectFiles({ scores, bests: places, unitOf, members }: Folding, units: FoundUnit[]): void {
+  places.fill(0)
+  for (const [index, { item }] of units.entries()) places[item] = index + 1
   for (let index = 0; index < members.length; index++) {
     const file = members[index] as number
     const unit = unitOf(file)
-    const found = unit >= 0 && unit !== file ? units[(bests[unit] ?? 0) - 1] : undefined
+    const found = unit >= 0 && unit !== file ? units[(places[unit] ?? 0) - 1] : undefined
     if (found) addFile(found, file, scores)
   }
 }
 
-/** Files come by number: one that is as good as those before it stands behind them. */
+/** Files are added in item order, so a file stands behind those of the same score. */
 function addFile(found: FoundUnit, file: number, scores: Uint32Array): void {
   const { files } = found
   const score = scores[file] ?? 0

@@ -14,7 +14,7 @@ import {
 } from './passage/readable-text.ts'
 import type { WeightedTerm } from './passage/term-places.ts'
 import type { QueryTerm } from './query.ts'
-import { informationOf } from './ranking.ts'
+import { informationOf } from './term-weights.ts'
 import { FULL } from './weights.ts'
 
 /** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { NO_BYTES } from '#core/search/bytes.ts'
 import { PAGE_BYTES } from '#core/search/head.ts'
 import { type Cache, ownBytes } from '../snapshot/cache.ts'
 
@@ -8,27 +9,28 @@ export interface Range {
   end: number
 }
 
-/** Bytes that were checked, or are as they are read. */
+/** A file whose bytes are verified against checksums before they are returned. */
 export interface CheckedFile {
   /**
-   * The bytes of every range, in one round of reads. Shared: do not change them, and do not keep them.
+   * The bytes of every range, in one round of reads. They are shared: do not change or keep them.
    *
    * @throws RangeError for a range outside the file, Error when bytes are missing or damaged
    */
   read(ranges: readonly Range[]): Promise<Uint8Array[]>
 }
 
-/** A file of which pages are read as they are needed, each checked against its CRC-32 and kept in memory of its own. */
+/** A file that is read by pages on demand. */
 export interface PagedFile {
-  /** Tells the file from all others in the cache. */
+  /** Identifies the file in the cache. */
   key: string
   sizeBytes: number
   /** CRC-32 of every page of `PAGE_BYTES`; the last page may be shorter. */
   checksums: Uint32Array
-  /** Reads that are asked for in one turn of the event loop are one round. */
+  /** Reads started in one turn of the event loop are one round. */
   read(range: Range): Promise<Uint8Array>
 }
 
+/** Opens a file whose pages are read when they are needed, verified and cached. */
 export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: PagedFile): CheckedFile {
   requirePages(checksums, sizeBytes)
 
@@ -55,11 +57,11 @@ export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: Pag
 }
 
 /**
- * A file that was read whole.
+ * Opens a file that is in memory, and verifies all of it.
  *
  * @throws Error when one of its pages is damaged
  */
-export function openWhole(bytes: Uint8Array, checksums: Uint32Array): CheckedFile {
+export function openBytes(bytes: Uint8Array, checksums: Uint32Array): CheckedFile {
   requirePages(checksums, bytes.length)
   for (const number of checksums.keys()) {
     requireIntact(bytes.subarray(number * PAGE_BYTES, (number + 1) * PAGE_BYTES), checksums, number)
@@ -74,14 +76,13 @@ export function openWhole(bytes: Uint8Array, checksums: Uint32Array): CheckedFil
   }
 }
 
-const NO_BYTES = new Uint8Array(0)
-
 function requirePages(checksums: Uint32Array, sizeBytes: number): void {
-  if (checksums.length !== Math.ceil(sizeBytes / PAGE_BYTES)) throw new RangeError('there are more or fewer pages than checksums')
+  if (checksums.length !== Math.ceil(sizeBytes / PAGE_BYTES))
+    throw new RangeError(`${checksums.length} checksums for ${sizeBytes} bytes`)
 }
 
 function requireIntact(page: Uint8Array, checksums: Uint32Array, number: number): void {
-  if (crc32(page) !== checksums[number]) throw new Error(`page ${number} is damaged`)
+  if (crc32(page) !== checksums[number]) throw new Error(`page ${number} is damaged: its checksum does not match`)
 }
 
 function requireInside({ start, end }: Range, sizeBytes: number): void {

@@ -1,36 +1,36 @@
 import { analyze, type TermKind } from '#core/search/analyze.ts'
-import { otherWords } from './synonyms.ts'
+import { synonymsOf } from './synonyms.ts'
 import { FULL } from './weights.ts'
 
-/** One term that a query asks for. */
+/** A term of a query. */
 export interface QueryTerm {
   term: string
   kind: TermKind
-  /** Terms of one identifier, or of one run of characters, share it. */
+  /** The same for the terms of one identifier, or of one run of characters. */
   group: number
-  /** `FULL`, or less for another word of the same meaning, which the query does not have itself. Such a word is not respelled. */
+  /** `FULL`, or less for a synonym, which the query itself does not contain. Synonyms are not respelled. */
   weight: number
 }
 
-/** Words, identifiers and runs of characters that count. */
+/** Further words, identifiers and runs of characters are ignored. */
 export const QUERY_GROUPS = 32
+/** Further terms are ignored. */
 export const QUERY_TERMS = 64
 
-/** What another word of the same meaning counts. */
 const SYNONYM_WEIGHT = FULL / 4
 
 /**
- * The different terms of a query in its order, at most `QUERY_TERMS` of its first `QUERY_GROUPS` words, then triples of characters and words of
- * the same meaning while there is room.
+ * The distinct terms of a query: those of its first `QUERY_GROUPS` words in order, then triples of characters, then synonyms; at most
+ * `QUERY_TERMS` in all.
  *
- * Nothing in a query is an operator: signs only part words.
+ * A query has no operators: signs only separate words.
  */
 export function planQuery(query: string): QueryTerm[] {
   const terms = new Map<string, QueryTerm>()
   const add = (term: QueryTerm) => {
     if (terms.size < QUERY_TERMS && !terms.has(term.term)) terms.set(term.term, term)
   }
-  // The last term of a group stands for it: of an identifier the whole.
+  // The last term of each group: of an identifier the whole identifier.
   const words: string[] = []
   const triples: QueryTerm[] = []
   const visit = (term: string, kind: TermKind, group: number) => {
@@ -41,7 +41,7 @@ export function planQuery(query: string): QueryTerm[] {
   }
   analyze(query, visit, { triples: true })
   triples.forEach(add)
-  for (const [index, term] of otherWords(words).entries()) {
+  for (const [index, term] of synonymsOf(words).entries()) {
     add({ term, kind: 'word', group: words.length + index, weight: SYNONYM_WEIGHT })
   }
   return [...terms.values()]

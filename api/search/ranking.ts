@@ -1,135 +1,103 @@
-import { isStopWord } from '#core/search/analyze.ts'
 import { ITEM_KIND, type SearchHead } from '#core/search/head.ts'
 import { impactOf, PLACE, placeOf, visitPostings } from '#core/search/postings.ts'
-import type { QueryTerm } from './query.ts'
+import type { ItemArrays, RankingBuffers } from './ranking-buffers.ts'
+import { type MatchedTerm, type TermMatch, type WeighedTerm, weighTerms } from './term-weights.ts'
 import { FULL } from './weights.ts'
 
 /**
- * Version of the order of results, part of every cursor: a page of another order does not go on.
+ * Version of the order of results, part of every cursor: a cursor of another version is refused.
  *
- * 1: the first one that is counted.
- * 2: a character alone finds the most frequent of the pairs that begin with it.
+ * 1: the first version.
+ * 2: a single character finds the most frequent pairs that begin with it.
  */
 export const RANKING_VERSION = 2
 
-/** The postings of a query term itself, or of a term close to it where it stands nowhere. */
-export interface TermMatch {
-  /** How many items have it. */
-  items: number
-  /** As `visitPostings` takes them. */
-  postings: Uint8Array
-  /** `FULL` for the term itself, less for one that is spelled a little differently. */
-  closeness: number
-}
-
-export interface MatchedTerm extends QueryTerm {
-  matches: readonly TermMatch[]
-}
-
-/**
- * What every item is worth. The arrays are used again: a ranking is valid until the next one is made in this process,
- * so fold it before giving up the turn.
- */
+/** The scores of all items for one query. Its arrays are those of the buffers: valid until the buffers are used again. */
 export interface Ranking {
-  /** Score by item number; 0 for an item that does not match, or not enough. */
+  /** Score by item number; 0 for an item that does not match, or matches too little. */
   scores: Uint32Array
-  /** The items that have one, in order. */
+  /** The items with a score, in order. */
   matched: Uint32Array
-  /** Room for one number an item. */
+  /** Room for one number an item, for use by the caller. */
   scratch: Uint32Array
 }
 
-const STOP_WORD_WEIGHT = Math.floor(0.12 * FULL)
-const PART_OF_FOUND_WEIGHT = Math.floor(0.1 * FULL)
-const PART_WEIGHT = Math.floor(0.8 * FULL)
-/** What an item gets whose names have the whole query. */
+/** What an item gains whose names contain the whole query. */
 const NAMES_BONUS = FULL
-/** What a title adds that has the whole query and nothing else. */
+/** What a title adds that contains the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
 const SKILL_BONUS = 1.25 * FULL
-// One common word of a long question is no match: an item needs either share, of the best score before what names and skills get,
-// or of what the item has that has most of the query. The second keeps the one long text that has every word somewhere.
+// One common word of a long question is no match. An item stays if it has this share of the best score, before the bonuses of names
+// and skills, or this share of the largest coverage. The second keeps a long text that contains every word somewhere.
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
 const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
 
 /**
- * Scores every item: any of the terms will do, rare ones and those that tell much of the item count most. What a title has of the query,
- * and an item whose names (title, description, keywords, headings, path) have all of it, adds to that.
+ * Scores every item. An item matches with any of the terms; rare terms, and terms with much impact on the item, count most. A title that
+ * contains terms of the query, and names (title, description, keywords, headings, path) that contain all of them, add to the score.
  *
- * A score follows from the item, the query and the whole snapshot alone, so the answer for a folder is the answer for everything,
- * without what lies elsewhere.
+ * A score depends on the item, the query and the whole snapshot, not on the folder that is searched: searching a folder gives the items of
+ * the folder in the order of a search of everything.
+ *
+ * Time is linear in the postings and the items.
  *
  * @throws RangeError when bytes are no postings of the items
  */
-export function rankItems(terms: readonly MatchedTerm[], head: Pick<SearchHead, 'kinds' | 'titleLengths'>): Ranking {
+export function rankItems(
+  buffers: RankingBuffers,
+  terms: readonly MatchedTerm[],
+  head: Pick<SearchHead, 'kinds' | 'titleLengths'>,
+): Ranking {
   const items = head.kinds.length
-  const ranking = pool(items)
-  const { scores, scratch, covered } = ranking
-  const weighed = weigh(terms, items)
+  const evidence = buffers.take(items)
+  const weighed = weighTerms(terms, items)
   const total = totalOf(weighed.filter(({ isScored }) => isScored))
-  const nameTotal = totalOf(weighed.filter(({ isNamed }) => isNamed))
-
-  for (const { matches, isScored, isNamed, isCounted } of weighed) {
-    for (const { match, worth } of matches) {
-      const inTitle = isScored ? Math.round((SHARE * worth) / total) : 0
-      const inItem = isScored ? Math.round((COVERED * worth) / total) : 0
-      const inNames = isNamed ? Math.round((SHARE * worth) / nameTotal) : 0
-      visitPostings(match.postings, match.items, items, (item, posting) => {
-        if (isScored) {
-          scores[item] = (scores[item] ?? 0) + worth * impactOf(posting)
-          covered[item] = Math.min(COVERED, (covered[item] ?? 0) + inItem)
-        }
-        const place = placeOf(posting)
-        if (place === PLACE.body) return
-        const isTitle = place === PLACE.title
-        scratch[item] = withNames(scratch[item] ?? 0, inNames, isTitle ? inTitle : 0, isTitle && isCounted ? 1 : 0)
-      })
-    }
+  const namesTotal = totalOf(weighed.filter(({ isNamed }) => isNamed))
+  for (const term of weighed) {
+    for (const { match, weight } of term.matches) addPostings(evidence, match, gainsOf(term, weight, total, namesTotal))
   }
-  return settle(ranking, head)
+  return finishScores(evidence, head)
 }
 
-/** What a query term adds. */
-interface WeighedTerm {
-  matches: { match: TermMatch; worth: number }[]
-  /** The most that an item can get of it; 0 for what the query itself does not say. */
-  most: number
-  /** Counts by its impact. Triples do not: their pairs do. */
-  isScored: boolean
-  /** Counts among the names of an item. Where pairs have triples, those do. */
-  isNamed: boolean
-  /** Counts as one of the terms of a title. */
-  isCounted: boolean
+/** The coverage of an item that contains the whole query. */
+const FULL_COVERAGE = 255
+
+/** What one posting of a term adds to its item. */
+interface Gains {
+  /** For each unit of impact. */
+  score: number
+  coverage: number
+  names: number
+  title: number
+  /** Terms of the title. */
+  titleTerms: number
 }
 
-function weigh(terms: readonly MatchedTerm[], items: number): WeighedTerm[] {
-  const known = terms.filter(({ kind, matches }) => matches.length > 0 || kind === 'triple')
-  const weights = weightsOf(known)
-  const withTriples = new Set(known.filter(({ kind }) => kind === 'triple').map(({ group }) => group))
-  return known.map(({ kind, group, weight, matches }, index) => {
-    // Of words that may have been meant, a rare one is not worth more for being rare.
-    const information = informationOf(Math.max(0, ...matches.map(match => match.items)), items)
-    const worthOf = (closeness: number) => Math.floor(((weights[index] ?? 0) * closeness * information) / FULL ** 2)
-    const weighed = matches.map(match => ({ match, worth: worthOf(match.closeness) }))
-    const most = matches.length > 0 ? Math.max(...weighed.map(({ worth }) => worth)) : worthOf(FULL)
-    return {
-      matches: weighed,
-      most: weight === FULL ? most : 0,
-      isScored: kind !== 'triple',
-      isNamed: kind !== 'pair' || !withTriples.has(group),
-      isCounted: kind !== 'triple' && kind !== 'whole',
-    }
+function gainsOf({ isScored, isNamed, isCounted }: WeighedTerm, weight: number, total: number, namesTotal: number): Gains {
+  return {
+    score: isScored ? weight : 0,
+    coverage: isScored ? Math.round((FULL_COVERAGE * weight) / total) : 0,
+    names: isNamed ? Math.round((SHARE * weight) / namesTotal) : 0,
+    title: isScored ? Math.round((SHARE * weight) / total) : 0,
+    titleTerms: isCounted ? 1 : 0,
+  }
+}
+
+function addPostings({ scores, names, coverage }: ItemArrays, { postings, items: count }: TermMatch, gains: Gains): void {
+  visitPostings(postings, count, scores.length, (item, posting) => {
+    scores[item] = (scores[item] ?? 0) + gains.score * impactOf(posting)
+    coverage[item] = Math.min(FULL_COVERAGE, (coverage[item] ?? 0) + gains.coverage)
+    const place = placeOf(posting)
+    if (place !== PLACE.body) names[item] = addNames(names[item] ?? 0, gains, place === PLACE.title)
   })
 }
 
 function totalOf(terms: readonly WeighedTerm[]): number {
-  return Math.max(
-    1,
-    terms.reduce((sum, { most }) => sum + most, 0),
-  )
+  const total = terms.reduce((sum, { maxWeight }) => sum + maxWeight, 0)
+  return Math.max(1, total)
 }
 
-// What is known of the names of an item while terms are visited, in the bits of one number:
+// What the names of an item have of the query, in the bits of one number:
 // the share of the query in its names, the share in its title, and how many terms of its title are in the query.
 const SHARE_BITS = 11
 const SHARE = 2 ** SHARE_BITS
@@ -139,128 +107,67 @@ const COUNT_MASK = 2 ** COUNT_BITS - 1
 const TITLE_SHIFT = COUNT_BITS
 const NAMES_SHIFT = COUNT_BITS + SHARE_BITS + 1
 
-function withNames(known: number, inNames: number, inTitle: number, count: number): number {
-  const names = Math.min(SHARE, (known >>> NAMES_SHIFT) + inNames)
-  const title = Math.min(SHARE, ((known >>> TITLE_SHIFT) & SHARE_MASK) + inTitle)
-  const counted = Math.min(COUNT_MASK, (known & COUNT_MASK) + count)
-  return ((names << NAMES_SHIFT) | (title << TITLE_SHIFT) | counted) >>> 0
+function addNames(packed: number, gains: Gains, isTitle: boolean): number {
+  const names = Math.min(SHARE, (packed >>> NAMES_SHIFT) + gains.names)
+  const title = Math.min(SHARE, ((packed >>> TITLE_SHIFT) & SHARE_MASK) + (isTitle ? gains.title : 0))
+  const terms = Math.min(COUNT_MASK, (packed & COUNT_MASK) + (isTitle ? gains.titleTerms : 0))
+  return ((names << NAMES_SHIFT) | (title << TITLE_SHIFT) | terms) >>> 0
 }
 
-/** How much of the query an item has, in one byte: all of it is this. */
-const COVERED = 255
+/** Drops the items that match too little, and adds the bonuses of names and skills. */
+function finishScores(evidence: ItemArrays, head: Pick<SearchHead, 'kinds' | 'titleLengths'>): Ranking {
+  const { scores, names, coverage, matched } = evidence
+  const { count, maxScore, maxCoverage } = collectMatches(evidence)
+  const scoreFloor = floorOf(maxScore, SCORE_FLOOR)
+  const coverageFloor = floorOf(maxCoverage, COVERAGE_FLOOR)
+  let kept = 0
+  for (let index = 0; index < count; index++) {
+    const item = matched[index] as number
+    const isMatch = (scores[item] ?? 0) >= scoreFloor || (coverage[item] ?? 0) >= coverageFloor
+    scores[item] = isMatch ? withBonuses(evidence, head, item) : 0
+    if (isMatch) matched[kept++] = item
+  }
+  return { scores, matched: matched.subarray(0, kept), scratch: names }
+}
 
-/** Drops what matches too little, and adds what names and skills get. */
-function settle(
-  { scores, scratch, covered, matched }: Pool,
-  { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
-): Ranking {
-  let met = 0
-  let mostScore = 0
-  let mostCovered = 0
+/** Lists the items with a score in `matched`. */
+function collectMatches({ scores, coverage, matched }: ItemArrays): { count: number; maxScore: number; maxCoverage: number } {
+  let count = 0
+  let maxScore = 0
+  let maxCoverage = 0
   for (let item = 0; item < scores.length; item++) {
     const score = scores[item] ?? 0
     if (score === 0) continue
-    matched[met++] = item
-    mostScore = Math.max(mostScore, score)
-    mostCovered = Math.max(mostCovered, covered[item] ?? 0)
+    matched[count++] = item
+    maxScore = Math.max(maxScore, score)
+    maxCoverage = Math.max(maxCoverage, coverage[item] ?? 0)
   }
-  const scoreFloor = floorOf(mostScore, SCORE_FLOOR)
-  const coverageFloor = floorOf(mostCovered, COVERAGE_FLOOR)
-  let kept = 0
-  for (let index = 0; index < met; index++) {
-    const item = matched[index] as number
-    let score = scores[item] ?? 0
-    if (score < scoreFloor && (covered[item] ?? 0) < coverageFloor) {
-      scores[item] = 0
-      continue
-    }
-    matched[kept++] = item
-    const known = scratch[item] ?? 0
-    if (known !== 0) {
-      score += Math.floor((score * NAMES_BONUS * nearlyAll(known >>> NAMES_SHIFT)) / (FULL * SHARE))
-      const share = (known >>> TITLE_SHIFT) & SHARE_MASK
-      const fill = Math.min(FULL, Math.floor((FULL * (known & COUNT_MASK)) / Math.max(1, titleLengths[item] ?? 0)))
-      score += Math.floor((score * TITLE_BONUS * share * fill) / (FULL ** 2 * SHARE))
-    }
-    if (kinds[item] === ITEM_KIND.skill) score = Math.floor((score * SKILL_BONUS) / FULL)
-    scores[item] = score
-  }
-  return { scores, scratch, matched: matched.subarray(0, kept) }
+  return { count, maxScore, maxCoverage }
 }
 
 function floorOf(most: number, share: number): number {
   return Math.ceil((most * share) / FULL)
 }
 
-/** The eighth power of a share: half of a query is next to nothing, so that long questions do not turn on it. */
-function nearlyAll(share: number): number {
+function withBonuses(
+  { scores, names }: ItemArrays,
+  { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
+  item: number,
+): number {
+  const packed = names[item] ?? 0
+  let score = scores[item] ?? 0
+  if (packed !== 0) {
+    score += Math.floor((score * NAMES_BONUS * eighthPower(packed >>> NAMES_SHIFT)) / (FULL * SHARE))
+    const titleShare = (packed >>> TITLE_SHIFT) & SHARE_MASK
+    const titleFill = Math.min(FULL, Math.floor((FULL * (packed & COUNT_MASK)) / Math.max(1, titleLengths[item] ?? 0)))
+    score += Math.floor((score * TITLE_BONUS * titleShare * titleFill) / (FULL ** 2 * SHARE))
+  }
+  return kinds[item] === ITEM_KIND.skill ? Math.floor((score * SKILL_BONUS) / FULL) : score
+}
+
+/** The eighth power of a share: names with half of the query add next to nothing, so they do not decide long questions. */
+function eighthPower(share: number): number {
   let power = share
   for (let squarings = 0; squarings < 3; squarings++) power = Math.floor((power * power) / SHARE)
   return power
-}
-
-/** A whole identifier that stands somewhere says more than its parts; pairs of one run share the weight of its length. */
-function weightsOf(terms: readonly MatchedTerm[]): number[] {
-  const onlyStopWords = terms.every(({ term }) => isStopWord(term))
-  const foundWholes = new Set(terms.filter(({ kind, matches }) => kind === 'whole' && isExact(matches)).map(({ group }) => group))
-  const pairs = new Map<number, number>()
-  for (const { kind, group } of terms) if (kind === 'pair') pairs.set(group, (pairs.get(group) ?? 0) + 1)
-
-  return terms.map(({ term, kind, group, weight }) => {
-    if (kind === 'pair' || kind === 'triple') return Math.floor(weight / Math.sqrt(pairs.get(group) ?? 1))
-    if (!onlyStopWords && isStopWord(term)) return Math.floor((weight * STOP_WORD_WEIGHT) / FULL)
-    if (kind !== 'part') return weight
-    return Math.floor((weight * (foundWholes.has(group) ? PART_OF_FOUND_WEIGHT : PART_WEIGHT)) / FULL)
-  })
-}
-
-function isExact(matches: readonly TermMatch[]): boolean {
-  return matches.some(({ closeness }) => closeness === FULL)
-}
-
-/**
- * How much it tells that an item has a term which `found` of `items` have: log2 of the odds, in 1/1024.
- * The digits come from squaring, which is exact enough to be the same on every machine; the built-in logarithm may differ.
- */
-export function informationOf(found: number, items: number): number {
-  let odds = (items + 1) / (found + 0.5)
-  let information = 0
-  while (odds >= 2) {
-    odds /= 2
-    information += FULL
-  }
-  for (let digit = FULL / 2; digit >= 1; digit /= 2) {
-    odds *= odds
-    if (odds < 2) continue
-    odds /= 2
-    information += digit
-  }
-  return Math.max(LEAST_INFORMATION, information)
-}
-
-const LEAST_INFORMATION = FULL / 16
-
-// 13 bytes for every item of the largest repository that was asked for; nothing else grows with a repository.
-interface Pool {
-  scores: Uint32Array
-  scratch: Uint32Array
-  matched: Uint32Array
-  covered: Uint8Array
-}
-
-let pooled = createPool(0)
-
-function createPool(items: number): Pool {
-  const [scores, scratch, matched] = [new Uint32Array(items), new Uint32Array(items), new Uint32Array(items)]
-  return { scores, scratch, matched, covered: new Uint8Array(items) }
-}
-
-function pool(items: number): Pool {
-  if (pooled.scores.length < items) pooled = createPool(items)
-  return {
-    scores: pooled.scores.subarray(0, items).fill(0),
-    scratch: pooled.scratch.subarray(0, items).fill(0),
-    matched: pooled.matched.subarray(0, items),
-    covered: pooled.covered.subarray(0, items).fill(0),
-  }
 }

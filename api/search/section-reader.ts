@@ -1,6 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib'
+import { NO_BYTES } from '#core/search/bytes.ts'
 import { type BlockIndex, decodeHead, HEAD_BYTES, type SearchHead } from '#core/search/head.ts'
-import { BLOCK_ITEMS, openItemsBlock, type StoredItem } from '#core/search/items-block.ts'
+import { BLOCK_ITEMS, type ItemsBlockReader, openItemsBlock, type StoredItem } from '#core/search/items-block.ts'
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { FoundTerm } from '#core/search/terms-block.ts'
 import type { SpellingEntry } from '#core/search/words-block.ts'
@@ -13,20 +14,20 @@ import type { Snapshot, StoredSection } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
 import { findNearWords, findTerms, type TermWish } from './block-scan.ts'
 import type { Interval } from './folding.ts'
-import { type CheckedFile, openPages, openWhole, type Range } from './pages.ts'
+import { type CheckedFile, openBytes, openPages, type Range } from './pages.ts'
 import { COMPLETION_UNITS, editsOf } from './spelling.ts'
 
 /**
- * The search section of a snapshot. Every read is one round, and throws ServiceError `skill.unavailable` when bytes are missing or damaged.
- * What is read stays in memory as it is stored; what is made of it does not.
+ * Reads the search section of a snapshot. Every method is one round of reads and throws ServiceError `skill.unavailable` when bytes are
+ * missing or damaged. The stored bytes are cached; the values parsed from them are not.
  */
 export interface SearchReader {
   readonly head: SearchHead
-  /** The items below a folder: paths are sorted, so they are neighbours. At most two blocks are read. */
+  /** The items below a folder: an interval, since items are numbered in path order. Reads at most two blocks. */
   itemsBelow(folder: string): Promise<Interval>
-  /** For every wish the term itself, or else, where longer ones will do, at most `CONTINUATIONS` that begin with it, the most frequent ones. */
+  /** For every wish the term itself; if it is absent and the wish accepts longer terms, the most frequent terms that begin with it, at most `CONTINUATIONS`. */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
-  /** For every misspelled word all words that it may mean, and a few more. */
+  /** For every misspelled word the candidates for `closeWords`: all words close to it, and a few that are not. */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
@@ -36,80 +37,80 @@ export interface SearchReader {
 
 export interface DictionaryTerm {
   term: string
-  /** How many items have it. */
+  /** How many items have the term. */
   items: number
-  /** The list itself where it stands in the dictionary, or where it lies. */
+  /** The list of postings if it is stored in the dictionary, else its place in the section. */
   postings: Uint8Array | Range
 }
 
-/** A section of at most this many bytes is read whole. */
-const WHOLE_BYTES = 1024 * 1024
-/** What a block may unpack to, 32 items with the longest paths, titles and summaries in the longest spelling; and what nearly all do. */
-const UNPACKED_BLOCK = { maxOutputLength: 1024 * 1024, chunkSize: 26 * 1024 }
+/** A section of at most this many bytes is read in one piece. */
+const SINGLE_READ_BYTES = 1024 * 1024
+/** 32 items with the longest paths, titles and summaries fit into `maxOutputLength`; nearly all blocks fit into one chunk. */
+const UNPACK_OPTIONS = { maxOutputLength: 1024 * 1024, chunkSize: 26 * 1024 }
 const CONTINUATIONS = 16
 
-/** The search section of a snapshot, with its head read; `null` when the snapshot has none. Throws as the reads of `Snapshot` do. */
+/** Opens the search section of a snapshot and reads its head; `null` when the snapshot has no section. Errors are those of the reads of `Snapshot`. */
 export async function openSearch({ section }: Pick<Snapshot, 'section'>): Promise<SearchReader | null> {
   if (section === null) return null
-  const reader = await section.watch(() => openSection(section))
+  const reader = await section.withDamageCheck(() => openSection(section))
   return {
     head: reader.head,
-    itemsBelow: folder => section.watch(() => reader.itemsBelow(folder)),
-    lookUp: wishes => section.watch(() => reader.lookUp(wishes)),
-    wordsNear: words => section.watch(() => reader.wordsNear(words)),
-    postings: terms => section.watch(() => reader.postings(terms)),
-    items: numbers => section.watch(() => reader.items(numbers)),
+    itemsBelow: folder => section.withDamageCheck(() => reader.itemsBelow(folder)),
+    lookUp: wishes => section.withDamageCheck(() => reader.lookUp(wishes)),
+    wordsNear: words => section.withDamageCheck(() => reader.wordsNear(words)),
+    postings: terms => section.withDamageCheck(() => reader.postings(terms)),
+    items: numbers => section.withDamageCheck(() => reader.items(numbers)),
   }
 }
 
 /**
- * Opens a section in one round, which reads the head, or all of a small section; none when it is cached.
+ * Opens a section. Reads its head in one round, or all of a small section; nothing if it is cached.
  *
  * @throws ServiceError `skill.unavailable`
  */
-export async function openSection(stored: Omit<StoredSection, 'watch'>): Promise<SearchReader> {
+export async function openSection(stored: Omit<StoredSection, 'withDamageCheck'>): Promise<SearchReader> {
   const { key, section, cache, read } = stored
-  const { head, whole } = await orUnavailable(`the head of ${key}`, () => {
+  const { head, body } = await orUnavailable(`the head of ${key}`, () => {
     return cache.get(`${key} head`, () => loadSection(stored))
   })
   const file =
-    whole ??
+    body ??
     openPages(cache, {
       key,
       sizeBytes: sizeOfSegments(section.segments) - section.headBytes,
       checksums: head.checksums,
       read: range => readRange(section, read, range),
     })
-  return createReader(key, head, file)
+  return new BlockReader(key, head, file)
 }
 
 interface OpenSection {
   head: SearchHead
-  /** What stands in front of the head, of a small section. */
-  whole: CheckedFile | null
+  /** The bytes before the head, if the section was read in one piece. */
+  body: CheckedFile | null
 }
 
 async function loadSection({ section, read }: Pick<StoredSection, 'section' | 'read'>): Promise<Loaded<OpenSection>> {
   const { segments, headBytes, headChecksum } = section
   const sizeBytes = sizeOfSegments(segments)
   const headStart = sizeBytes - headBytes
-  const start = sizeBytes <= WHOLE_BYTES ? 0 : headStart
+  const start = sizeBytes <= SINGLE_READ_BYTES ? 0 : headStart
   const bytes = await readRange(section, read, { start, end: sizeBytes })
   const packedHead = bytes.subarray(headStart - start)
-  if (crc32(packedHead) !== headChecksum) throw new Error('its bytes are damaged')
+  if (crc32(packedHead) !== headChecksum) throw new Error('the head is damaged: its checksum does not match')
   const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
-  if (start > 0) return { value: { head, whole: null }, size: sizeOfHead(head) }
+  if (start > 0) return { value: { head, body: null }, size: sizeOfHead(head) }
   const body = ownBytes(bytes).subarray(0, headStart)
-  return { value: { head, whole: openWhole(body, head.checksums) }, size: sizeOfHead(head) + body.length }
+  return { value: { head, body: openBytes(body, head.checksums) }, size: sizeOfHead(head) + body.length }
 }
 
-/** The bytes of a range as they are stored: of two packs when it crosses a border. */
+/** The stored bytes of a range, joined when it lies in several segments. */
 async function readRange({ segments }: SearchSection, read: StoredSection['read'], range: Range): Promise<Uint8Array> {
   const parts = await Promise.all(locateRange(segments, range).map(read))
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }
 
-/** Bytes of memory, as estimated. */
+/** The estimated memory of a head, in bytes. */
 function sizeOfHead({ kinds, owners, titleLengths, postings, checksums, ...indexes }: SearchHead): number {
   const numbers = [kinds, owners, titleLengths, postings, checksums].reduce((sum, { byteLength }) => sum + byteLength, 0)
   return [indexes.terms, indexes.items, indexes.words].reduce((sum, { firstKeys, starts }) => {
@@ -117,128 +118,149 @@ function sizeOfHead({ kinds, owners, titleLengths, postings, checksums, ...index
   }, numbers)
 }
 
-/** What a string takes beside its characters. */
+/** Memory of a string beside its characters. */
 const STRING_BYTES = 32
 
-function createReader(key: string, head: SearchHead, file: CheckedFile): SearchReader {
-  const guarded = <Value>(what: string, read: () => Promise<Value>) => orUnavailable(`${what} of ${key}`, read)
+class BlockReader implements SearchReader {
+  readonly head: SearchHead
+  readonly #key: string
+  readonly #file: CheckedFile
 
-  /** Blocks by number, in order. Numbers that the index does not have are left out. */
-  async function readBlocks<Block>(
+  constructor(key: string, head: SearchHead, file: CheckedFile) {
+    this.#key = key
+    this.head = head
+    this.#file = file
+  }
+
+  itemsBelow(folder: string): Promise<Interval> {
+    return this.#guard('the items below a folder', async () => {
+      if (folder === '') return [0, this.head.kinds.length]
+      // `0` is the character behind `/`.
+      const [first, end] = [`${folder}/`, `${folder}0`]
+      const blocks = await this.#itemBlocks([first, end].map(path => lastBlockUpTo(this.head.items, path)))
+      return [this.#firstItemFrom(first, blocks), this.#firstItemFrom(end, blocks)]
+    })
+  }
+
+  lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]> {
+    return this.#guard('terms', async () => {
+      const places = wishes.map(wish => termBlocksOf(this.head.terms, wish))
+      const blocks = await this.#blocks(this.head.terms, places.flat(), block => block)
+      return wishes.map((wish, index) => {
+        const found = (places[index] ?? []).flatMap(number => this.#termsIn(blocks.get(number), number, wish))
+        if (found[0]?.term === wish.term) return found.slice(0, 1)
+        return found.toSorted((left, right) => right.items - left.items).slice(0, CONTINUATIONS)
+      })
+    })
+  }
+
+  wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]> {
+    return this.#guard('words', async () => {
+      const places = misspelled.map(word => wordBlocksNear(this.head.words, word))
+      const blocks = await this.#blocks(this.head.words, places.flat(), block => block)
+      return misspelled.map((word, index) => {
+        const near = (places[index] ?? []).flatMap(number => blocks.get(number) ?? [])
+        return near.flatMap(block => findNearWords(block, word, editsOf(word)))
+      })
+    })
+  }
+
+  postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]> {
+    return this.#guard('postings', async () => {
+      const lists = await this.#file.read(terms.map(({ postings }) => (postings instanceof Uint8Array ? NO_RANGE : postings)))
+      return terms.map(({ postings }, index) => (postings instanceof Uint8Array ? postings : (lists[index] ?? NO_BYTES)))
+    })
+  }
+
+  items(numbers: Iterable<number>): Promise<Map<number, StoredItem>> {
+    return this.#guard('items', async () => {
+      const wanted = [...new Set(numbers)]
+      const blocks = await this.#itemBlocks(wanted.map(number => Math.floor(number / BLOCK_ITEMS)))
+      return new Map(wanted.map(number => [number, itemIn(blocks, number)]))
+    })
+  }
+
+  #guard<Value>(what: string, read: () => Promise<Value>): Promise<Value> {
+    return orUnavailable(`${what} of ${this.#key}`, read)
+  }
+
+  /** Parsed blocks by number. Numbers that the index does not have are left out. */
+  async #blocks<Block>(
     { firstKeys, starts }: BlockIndex,
     numbers: Iterable<number>,
     parse: (bytes: Uint8Array) => Block,
   ): Promise<Map<number, Block>> {
     const wanted = [...new Set(numbers)].filter(number => number >= 0 && number < firstKeys.length).sort((a, b) => a - b)
-    const packed = await file.read(wanted.map(number => ({ start: starts[number] ?? 0, end: starts[number + 1] ?? 0 })))
+    const packed = await this.#file.read(wanted.map(number => ({ start: starts[number] ?? 0, end: starts[number + 1] ?? 0 })))
     return new Map(wanted.map((number, index) => [number, parse(unpackBlock(packed[index] ?? NO_BYTES))]))
   }
 
-  return {
-    head,
+  #itemBlocks(numbers: Iterable<number>): Promise<ItemBlocks> {
+    return this.#blocks(this.head.items, numbers, openItemsBlock)
+  }
 
-    itemsBelow: folder =>
-      guarded('the items below a folder', async () => {
-        if (folder === '') return [0, head.kinds.length]
-        // `0` is the character behind `/`.
-        const borders = [`${folder}/`, `${folder}0`].map(path => ({ path, block: lastBlockUpTo(head.items, path) }))
-        const blocks = await readBlocks(
-          head.items,
-          borders.map(({ block }) => block),
-          openItemsBlock,
-        )
-        const [from = 0, to = 0] = borders.map(({ path, block: number }) => {
-          const block = blocks.get(number)
-          if (block === undefined) return 0
-          const isBefore = (place: number) => compareBytes(block.at(place).path, path) < 0
-          return number * BLOCK_ITEMS + lastIndexWhere(block.items, isBefore) + 1
-        })
-        return [from, to]
-      }),
+  /** The number of the first item whose path is `path` or greater. */
+  #firstItemFrom(path: string, blocks: ItemBlocks): number {
+    const number = lastBlockUpTo(this.head.items, path)
+    const block = blocks.get(number)
+    if (block === undefined) return 0
+    const isBefore = (place: number) => compareBytes(block.at(place).path, path) < 0
+    return number * BLOCK_ITEMS + lastIndexWhere(block.items, isBefore) + 1
+  }
 
-    lookUp: wishes =>
-      guarded('terms', async () => {
-        const names = wishes.map(({ term }) => nameOfTerm(term))
-        const places = wishes.map(({ orLonger }, index) => {
-          const block = lastBlockUpTo(head.terms, names[index] ?? '')
-          return orLonger ? [block, block + 1] : [block]
-        })
-        const blocks = await readBlocks(head.terms, places.flat(), block => block)
-        return wishes.map(({ term, orLonger }, index) => {
-          const found = (places[index] ?? []).flatMap(number => {
-            const block = blocks.get(number)
-            const entries = block === undefined ? [] : findTerms(block, { term: names[index] ?? '', orLonger })
-            return entries.map(entry => placed(head, number, entry))
-          })
-          if (found[0]?.term === term) return found.slice(0, 1)
-          return found.toSorted((left, right) => right.items - left.items).slice(0, CONTINUATIONS)
-        })
-      }),
-
-    wordsNear: misspelled =>
-      guarded('words', async () => {
-        const places = misspelled.map(word => wordBlocksNear(head.words, word))
-        const blocks = await readBlocks(head.words, places.flat(), block => block)
-        return misspelled.map((word, index) => {
-          const near = (places[index] ?? []).flatMap(number => blocks.get(number) ?? [])
-          return near.flatMap(block => findNearWords(block, word, editsOf(word)))
-        })
-      }),
-
-    postings: terms =>
-      guarded('postings', () =>
-        file.read(terms.map(({ postings }) => (postings instanceof Uint8Array ? NO_RANGE : postings))),
-      ).then(lists =>
-        terms.map(({ postings }, index) => (postings instanceof Uint8Array ? postings : (lists[index] ?? NO_BYTES))),
-      ),
-
-    items: numbers =>
-      guarded('items', async () => {
-        const wanted = [...new Set(numbers)]
-        const blocks = await readBlocks(
-          head.items,
-          wanted.map(number => Math.floor(number / BLOCK_ITEMS)),
-          openItemsBlock,
-        )
-        return new Map(
-          wanted.map(number => {
-            const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.at(number % BLOCK_ITEMS)
-            if (item === undefined) throw new RangeError(`there is no item ${number}`)
-            return [number, item]
-          }),
-        )
-      }),
+  #termsIn(block: Uint8Array | undefined, number: number, { term, orLonger }: TermWish): DictionaryTerm[] {
+    if (block === undefined) return []
+    const entries = findTerms(block, { term: nameOfTerm(term), orLonger })
+    return entries.map(entry => locateTerm(this.head, number, entry))
   }
 }
 
-const NO_BYTES = new Uint8Array(0)
+type ItemBlocks = ReadonlyMap<number, ItemsBlockReader>
+
+/** @throws RangeError when the item does not exist */
+function itemIn(blocks: ItemBlocks, number: number): StoredItem {
+  const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.at(number % BLOCK_ITEMS)
+  if (item === undefined) throw new RangeError(`there is no item ${number}`)
+  return item
+}
+
+/** The blocks that can hold the term; terms that begin with it can reach into the next block. */
+function termBlocksOf(index: BlockIndex, { term, orLonger }: TermWish): number[] {
+  const block = lastBlockUpTo(index, nameOfTerm(term))
+  return orLonger ? [block, block + 1] : [block]
+}
+
 const NO_RANGE: Range = { start: 0, end: 0 }
 
 function unpackBlock(packed: Uint8Array): Uint8Array {
-  return inflateRawSync(packed, UNPACKED_BLOCK)
+  return inflateRawSync(packed, UNPACK_OPTIONS)
 }
 
-/** A term of a block with the place of its postings in the section. */
-function placed(head: SearchHead, block: number, { term: name, items, postings }: FoundTerm): DictionaryTerm {
+/** The term of a block with the place of its postings in the section. */
+function locateTerm(head: SearchHead, block: number, { term: name, items, postings }: FoundTerm): DictionaryTerm {
   const term = termOfName(name)
   if (postings instanceof Uint8Array) return { term, items, postings }
   const listsStart = head.postings[block] ?? 0
   return { term, items, postings: { start: listsStart + postings.start, end: listsStart + postings.end } }
 }
 
-/** The only block that may hold the key, and the one in which larger keys begin; -1 when the key is before all of them. */
+/** The last block whose first key is not greater: the only one that can hold the key. -1 when the key lies before all blocks. */
 function lastBlockUpTo({ firstKeys }: BlockIndex, key: string): number {
   return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) <= 0)
 }
 
+/** The first block that begins with the key or a greater one. */
 function firstBlockFrom({ firstKeys }: BlockIndex, key: string): number {
   return lastIndexWhere(firstKeys.length, index => compareBytes(firstKeys[index] ?? '', key) < 0) + 1
 }
 
-/** Blocks of words of one length that are looked at for continuations. */
+/** How many blocks of each word length are searched for continuations. */
 const COMPLETION_BLOCKS = 2
 
-/** Words of about its length stand anywhere; its continuations stand together in each group of longer words. A block holds words of one length. */
+/**
+ * The blocks that can hold words close to a word. A block holds words of one length: similar words can be in any block of about the length of
+ * the word, its continuations are neighbours in each group of longer words.
+ */
 function wordBlocksNear(index: BlockIndex, word: string): number[] {
   const least = word.length - editsOf(word)
   const most = word.length + editsOf(word)
@@ -255,7 +277,7 @@ function wordBlocksNear(index: BlockIndex, word: string): number[] {
 
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** Comes before the key of every word of the length, and behind those of all shorter ones. */
+/** Lies before the keys of all words of the length, and behind those of all shorter words. */
 function keyOfLength(length: number): string {
   return String.fromCharCode(length)
 }

@@ -1,10 +1,10 @@
 import { analyze } from '#core/search/analyze.ts'
 
 /**
- * Words and phrases that developers use for one another: short forms and what they stand for. A line of the table is one meaning.
- * Forms that hardly mean anything else, as they are written in prose: names that code is full of (`msg`, `param`) would only stir what is found,
- * and what only looks alike is left to respelling.
- * The ranking changes with the table: `RANKING_VERSION` grows with it.
+ * Words and phrases that developers use as synonyms, mostly short forms. Each line of the table is one meaning.
+ *
+ * Only forms with one usual meaning in prose are listed. Names that are frequent in code (`msg`, `param`) would match unrelated items, and
+ * similar spellings are the task of respelling. A change of the table changes the ranking: increase `RANKING_VERSION` with it.
  */
 const SYNONYMS = `
 pr = pull request
@@ -76,18 +76,18 @@ deps = dependency
 app = application
 `
 
-/** A way to say a meaning, as terms: of an identifier the whole. */
+/** The terms of a phrase; of an identifier the whole identifier. */
 type Phrase = readonly string[]
 
-/** Other phrases of the same meaning, by the phrase with spaces between its words. */
-const others = readTable(SYNONYMS)
-const LONGEST = Math.max(...[...others.keys()].map(key => key.split(' ').length))
+/** The synonyms of each phrase, by its words joined with spaces. */
+const synonyms = readTable(SYNONYMS)
+const LONGEST_WORDS = Math.max(...[...synonyms.keys()].map(key => key.split(' ').length))
 
-/** The words of all other ways to say what stands in a query, in its order; perhaps words of the query itself. */
-export function otherWords(words: readonly string[]): string[] {
+/** The words of all synonyms of phrases in a query, in the order of the phrases. They can include words of the query. */
+export function synonymsOf(words: readonly string[]): string[] {
   return words.flatMap((_, start) => {
-    const lengths = Array.from({ length: Math.min(LONGEST, words.length - start) }, (_, index) => index + 1)
-    return lengths.flatMap(length => others.get(words.slice(start, start + length).join(' '))?.flat() ?? [])
+    const lengths = Array.from({ length: Math.min(LONGEST_WORDS, words.length - start) }, (_, index) => index + 1)
+    return lengths.flatMap(length => synonyms.get(words.slice(start, start + length).join(' '))?.flat() ?? [])
   })
 }
 

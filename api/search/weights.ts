@@ -1,2 +1,2 @@
-/** Weights, shares and closeness are integers: so many of them are one whole. All arithmetic of a score is exact on every machine. */
+/** The number that means 1 in weights, shares and closeness, which are integers: scores are exact and the same on every machine. */
 export const FULL = 1024

@@ -1,4 +1,4 @@
-/** The last of 0..length-1 that the test, true up to some point, holds for; -1 when it holds for none. */
+/** The last index below `length` for which the test is true, by binary search; -1 if there is none. The test must not turn true again once it is false. */
 export function lastIndexWhere(length: number, test: (index: number) => boolean): number {
   let low = -1
   let high = length

@@ -2,34 +2,37 @@ import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
-/** What was read, and how many bytes of memory it takes. */
+/** A value, and the memory that it takes in bytes. */
 export interface Loaded<Value> {
   value: Value
   size: number
 }
 
-/** Keeps values by their size, the last used ones. Of parallel reads of one key one is done. A failure, or `null`, is not kept. */
+/**
+ * Caches values up to a total size and evicts the least recently used. Parallel reads of one key are a single flight. Failures and `null` are
+ * not cached.
+ */
 export interface Cache {
   get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
   get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
-  /** Lets go of the value, unless it is another one by now. */
+  /** Removes the value, unless it was replaced by another one. */
   forget(key: string, value: unknown): void
-  /** Bytes kept, as counted. */
+  /** Bytes of all entries, as counted. */
   readonly size: number
 }
 
-/** Under which name a cache is watched, and by whom. */
-export interface Watched {
+/** Where the lookups and the size of a cache are recorded. */
+export interface CacheMetrics {
+  /** The name of the cache in the metrics. */
   cache: string
   metrics: Metrics
 }
 
-/** What an entry takes beside its value. */
+/** Memory of an entry beside its value. */
 const ENTRY_BYTES = 256
 
-export function createCache(maxBytes: number, watched?: Watched): Cache {
-  let hits = 0
-  let misses = 0
+export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
+  const lookups = { hit: 0, miss: 0 }
   const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })
   const flights = createSingleFlight<unknown>()
 
@@ -51,21 +54,11 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
           isHit = false
           return load(key, read)
         })
-    if (isHit) hits++
-    else misses++
+    lookups[isHit ? 'hit' : 'miss']++
     return value as Promise<Value | null>
   }
 
-  if (watched) {
-    const { cache, metrics } = watched
-    metrics.beforeRead(() => {
-      metrics.record('mountglass_cache_lookups_total', { cache, result: 'hit' }, hits)
-      metrics.record('mountglass_cache_lookups_total', { cache, result: 'miss' }, misses)
-      metrics.record('mountglass_cache_bytes', { cache }, kept.calculatedSize)
-      hits = 0
-      misses = 0
-    })
-  }
+  if (recorded) recordBeforeRead(recorded, lookups, () => kept.calculatedSize)
   return {
     get,
     forget(key, value) {
@@ -77,10 +70,25 @@ export function createCache(maxBytes: number, watched?: Watched): Cache {
   }
 }
 
-/** The bytes in memory of their own: a view would keep the whole buffer that it is a part of. */
+/** Records the lookups since the last time, and the size. */
+function recordBeforeRead(
+  { cache, metrics }: CacheMetrics,
+  lookups: { hit: number; miss: number },
+  sizeBytes: () => number,
+): void {
+  metrics.beforeRead(() => {
+    for (const result of ['hit', 'miss'] as const) {
+      metrics.record('mountglass_cache_lookups_total', { cache, result }, lookups[result])
+      lookups[result] = 0
+    }
+    metrics.record('mountglass_cache_bytes', { cache }, sizeBytes())
+  })
+}
+
+/** The bytes in a buffer of their own: a view keeps its whole buffer in memory. */
 export function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength >= OWN_SHARE * bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
 }
 
-/** Of a buffer: what is left of it is not worth a copy. */
+/** A view of at least this share of its buffer is not copied. */
 const OWN_SHARE = 0.9

@@ -12,64 +12,54 @@ import { headerKey } from '#core/snapshot/store-keys.ts'
 import type { Cache, Loaded } from './cache.ts'
 import { askStore, DamagedSnapshot, isDamage, orUnavailable, ReplacedSnapshot } from './unavailable.ts'
 
-/** Headers of snapshots, kept in memory; and what it means when bytes are not those that a header tells of. */
+/** Reads and caches the headers of snapshots, and reports damaged snapshots. */
 export interface Headers {
   /**
-   * `null` when the commit is not indexed.
+   * The header of a commit; `null` when it is not indexed.
+   *
    * @throws ServiceError `skill.unavailable`
    */
   open(repository: HostRepository, commit: CommitSha): Promise<StoredHeader | null>
 
   /**
-   * Does a read of what the header tells of. Where bytes turn out to be damaged or gone, the header is read once more: either it is another
-   * one by now, or the snapshot is damaged, which is told to whoever can have it repaired.
+   * Runs a read of bytes that the header refers to. If they are damaged or missing, reads the header again: either the snapshot was replaced,
+   * or it is damaged, which is reported.
    *
-   * @throws ServiceError `skill.unavailable` of cause `ReplacedSnapshot` or `DamagedSnapshot`, and whatever else the read throws
+   * @throws ServiceError `skill.unavailable` with cause `ReplacedSnapshot` or `DamagedSnapshot`, and other errors of the read
    */
-  watch<Value>(repository: HostRepository, stored: StoredHeader, read: () => Promise<Value>): Promise<Value>
+  withDamageCheck<Value>(repository: HostRepository, stored: StoredHeader, read: () => Promise<Value>): Promise<Value>
 }
 
 export interface StoredHeader {
   header: SnapshotHeader
   createdAt: Date
-  /** Tells it from every other header of the commit. */
+  /** Differs from the digest of every other header of the commit. */
   digest: string
 }
 
-/** A snapshot is not what was written. */
+/** A damaged snapshot. */
 export interface SnapshotDamage {
   repository: HostRepository
   commit: CommitSha
-  /** This process tells of it for the first time. */
+  /** This process reports it for the first time. */
   isNew: boolean
   cause: unknown
 }
 
-/** Waited for. Its failures are not heard. */
+/** Called for each damaged snapshot. The read waits for it; its errors are ignored. */
 export type OnDamage = (damage: SnapshotDamage) => Promise<void>
 
-/** Damaged snapshots of which it is known that they were told of. */
-const TOLD = 1_000
-/** Parsed JSON takes about this many times its text. */
+/** How many reported snapshots are remembered. */
+const REPORTED_SNAPSHOTS = 1_000
+/** Memory of parsed JSON, as a multiple of its text. */
 const PARSED_FACTOR = 4
-/** There may be thousands of locations, which take few characters each. */
+/** Memory of one location of the search section. There may be thousands, of a few characters each. */
 const LOCATION_BYTES = 48
 
 const unpack = promisify(gunzip)
 
 export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage): Headers {
-  const told = new LRUCache<string, true>({ max: TOLD })
-  const reports = createSingleFlight<void>()
-
-  async function damaged(repository: HostRepository, commit: CommitSha, digest: string, cause: unknown): Promise<ServiceError> {
-    const subject = `${repository.id} at ${commit}`
-    const isNew = !told.has(`${subject} ${digest}`)
-    told.set(`${subject} ${digest}`, true)
-    await reports.run(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
-    return new ServiceError('skill.unavailable', {
-      cause: new DamagedSnapshot(`the snapshot of ${subject} is damaged`, { cause }),
-    })
-  }
+  const report = createDamageReporter(onDamage)
 
   async function load(repository: HostRepository, commit: CommitSha): Promise<Loaded<StoredHeader> | null> {
     const key = headerKey(repository, commit)
@@ -81,7 +71,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
       const { header, size } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
       return { value: { header, createdAt, digest }, size }
     } catch (error) {
-      throw await damaged(repository, commit, digest, error)
+      throw await report(repository, commit, digest, error)
     }
   }
 
@@ -89,27 +79,49 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
     return cache.get(headerKey(repository, commit), () => load(repository, commit))
   }
 
+  /** The error to throw after a read that failed with damage. */
+  async function explainDamage(repository: HostRepository, stored: StoredHeader, error: unknown): Promise<ServiceError> {
+    const commit = stored.header.commit as CommitSha
+    cache.forget(headerKey(repository, commit), stored)
+    const current = await open(repository, commit)
+    if (current?.digest === stored.digest) return await report(repository, commit, stored.digest, error)
+    const cause = new ReplacedSnapshot('the snapshot was replaced since it was opened', { cause: error })
+    return new ServiceError('skill.unavailable', { cause })
+  }
+
   return {
     open,
-    async watch(repository, stored, read) {
+    async withDamageCheck(repository, stored, read) {
       try {
         return await read()
       } catch (error) {
-        if (!isDamage(error)) throw error
-        const commit = stored.header.commit as CommitSha
-        cache.forget(headerKey(repository, commit), stored)
-        const current = await open(repository, commit)
-        if (current?.digest === stored.digest) throw await damaged(repository, commit, stored.digest, error)
-        const cause = new ReplacedSnapshot('the snapshot is another one by now', { cause: error })
-        throw new ServiceError('skill.unavailable', { cause })
+        throw isDamage(error) ? await explainDamage(repository, stored, error) : error
       }
     },
+  }
+}
+
+/** Reports a damaged snapshot, and returns the error to throw. Parallel reports of one snapshot are a single flight. */
+type DamageReporter = (repository: HostRepository, commit: CommitSha, digest: string, cause: unknown) => Promise<ServiceError>
+
+function createDamageReporter(onDamage: OnDamage): DamageReporter {
+  const reported = new LRUCache<string, true>({ max: REPORTED_SNAPSHOTS })
+  const reports = createSingleFlight<void>()
+  return async (repository, commit, digest, cause) => {
+    const subject = `${repository.id} at ${commit}`
+    const isNew = !reported.has(`${subject} ${digest}`)
+    reported.set(`${subject} ${digest}`, true)
+    await reports.run(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
+    return new ServiceError('skill.unavailable', {
+      cause: new DamagedSnapshot(`the snapshot of ${subject} is damaged`, { cause }),
+    })
   }
 }
 
 async function parseHeader(stored: Uint8Array, repository: HostRepository, commit: CommitSha) {
   const bytes = await unpack(stored, { maxOutputLength: HEADER_BYTES })
   const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
-  if (header.commit !== commit || header.repositoryId !== repository.id) throw new Error('the header is of another commit')
+  if (header.commit !== commit || header.repositoryId !== repository.id)
+    throw new Error(`the header is of ${header.repositoryId} at ${header.commit}`)
   return { header, size: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }
 }

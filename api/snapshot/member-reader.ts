@@ -6,12 +6,12 @@ import { packKey } from '#core/snapshot/store-keys.ts'
 import type { PackReader } from './pack-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 
-/** The packs of one snapshot. */
+/** Reads the packs of one snapshot. */
 export interface MemberReader {
-  /** Bytes as they are stored: a view, valid until the caller yields. */
+  /** The stored bytes: a view, valid until the caller yields. */
   stored(location: Location): Promise<Uint8Array>
   /**
-   * A gzip member, unpacked.
+   * The unpacked bytes of a gzip member.
    *
    * @throws ServiceError `skill.unavailable` when it is missing or damaged
    */
@@ -23,7 +23,8 @@ export interface MemberReader {
 export function createMemberReader(packs: PackReader, repository: HostRepository, header: SnapshotHeader): MemberReader {
   async function stored([packIndex, offset, length]: Location): Promise<Uint8Array> {
     const pack = header.packs[packIndex]
-    if (!pack || offset + length > pack.sizeBytes) throw new Error('the location lies outside the packs')
+    if (!pack || offset + length > pack.sizeBytes)
+      throw new Error(`bytes ${offset} to ${offset + length} lie outside pack ${packIndex}`)
     return await packs.read(packKey(repository, pack.name), offset, length)
   }
 
@@ -39,9 +40,9 @@ export function createMemberReader(packs: PackReader, repository: HostRepository
   }
 }
 
-/** What one gzip member may unpack to. */
+/** The largest size of an unpacked member. */
 const MEMBER_BYTES = 32 * 1024 * 1024
-/** Up to this size unpacking takes less time than handing the member to another thread. */
+/** Up to this size, unpacking takes less time than passing the member to another thread. */
 const SYNC_BYTES = 64 * 1024
 
 const unpack = promisify(gunzip)
@@ -52,7 +53,7 @@ async function unpackMember(packed: Uint8Array): Promise<Uint8Array> {
     : gunzipSync(packed, { maxOutputLength: SYNC_BYTES })
 }
 
-/** The unpacked size in the trailer of a gzip member. */
+/** The unpacked size, from the trailer of the gzip member. */
 function unpackedBytes(packed: Uint8Array): number {
   const { buffer, byteOffset, length } = packed
   return length < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(length - 4, true)

@@ -1,12 +1,12 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { askStore } from './unavailable.ts'
 
-/** Reads parts of packs. Parts that are asked for in one turn of the event loop and lie close together are read at once. */
+/** Reads parts of packs. Joins reads that start in one turn of the event loop and lie close together. */
 export interface PackReader {
   /**
-   * Exactly `length` bytes from `offset` on, as a view of what was read: copy what is kept.
+   * Exactly `length` bytes from `offset` on. They may be a view of a larger buffer: copy them before caching them.
    *
-   * @throws Error when the pack is missing or ends before, StoreFailure when the store does not answer
+   * @throws Error when the pack is missing or too short, StoreFailure when the store does not answer
    */
   read(key: string, offset: number, length: number): Promise<Uint8Array>
 }
@@ -18,10 +18,10 @@ interface Part {
   reject(cause: unknown): void
 }
 
-/** A gap below this costs less to read than another request. */
+/** Reading a smaller gap costs less than another request. */
 const GAP_BYTES = 16 * 1024
-/** With more requests to one pack at once than these, wider gaps are read as well: each waits for the slowest of them. */
-const REQUESTS = 5
+/** With more parallel requests to a pack, wider gaps are read too: an answer waits for the slowest request. */
+const PARALLEL_REQUESTS = 5
 const WIDE_GAP_BYTES = 48 * 1024
 
 export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReader {
@@ -79,10 +79,10 @@ function groupParts(parts: readonly Part[]): Group[] {
   return groups
 }
 
-/** Joins the nearest neighbours until there are no more than `REQUESTS`, or none is near. */
+/** Joins the nearest neighbours until at most `PARALLEL_REQUESTS` are left, or the smallest gap is too wide. */
 function joinNearest(groups: Group[]): Group[] {
   const gapBefore = (index: number) => (groups[index]?.start ?? 0) - (groups[index - 1]?.end ?? 0)
-  while (groups.length > REQUESTS) {
+  while (groups.length > PARALLEL_REQUESTS) {
     let nearest = 1
     for (let index = 2; index < groups.length; index++) if (gapBefore(index) < gapBefore(nearest)) nearest = index
     const [left, right] = [groups[nearest - 1], groups[nearest]]

@@ -12,19 +12,20 @@ import { createPackReader } from './pack-reader.ts'
 import { firstRowFrom, parseShard, rowsOfShard, shardAt, shardOfKey, shardsOfRange, type TableRow } from './table-shards.ts'
 import { orUnavailable } from './unavailable.ts'
 
-/** Typed, validated reads of snapshots, cached in memory: stored bytes are immutable, except where damage was repaired. */
+/** Opens snapshots for typed, validated reads, cached in memory. Stored bytes are immutable, except after a repair of damage. */
 export interface SnapshotReader {
   /**
    * The snapshot of a commit; `null` when it is not indexed.
-   * @throws ServiceError `skill.unavailable` when the store cannot be read, or, with cause `DamagedSnapshot`, when its bytes are no snapshot
+   *
+   * @throws ServiceError `skill.unavailable` when the store does not answer, or, with cause `DamagedSnapshot`, when the header is damaged
    */
   open(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null>
 }
 
 /**
- * Every read throws ServiceError `skill.unavailable` when an object is missing or damaged: never a wrong or a partial result.
- * The cause is `DamagedSnapshot`; or `ReplacedSnapshot` when the header changed since it was opened, and opening it again may succeed.
- * Reads in one turn of the event loop that lie close together in a pack become one read of the store.
+ * A snapshot that is open. A read returns the complete, correct result or throws ServiceError `skill.unavailable`. The cause is
+ * `DamagedSnapshot` when an object is missing or damaged, and `ReplacedSnapshot` when the header changed since it was opened, so that opening
+ * the snapshot again may succeed. Reads in one turn of the event loop that lie close together in a pack become one read of the store.
  */
 export interface Snapshot {
   readonly repository: HostRepository
@@ -33,22 +34,22 @@ export interface Snapshot {
   /** When the header was written. */
   readonly indexedAt: Date
 
-  /** The row of a key, or `null`. */
+  /** The row of a key; `null` when there is none. */
   get<Name extends TableName>(table: Name, key: string): Promise<RowOf<Name> | null>
 
   /** Rows in byte order of their keys. */
   range<Name extends TableName>(table: Name, options?: RangeOptions): Promise<TableRow<Name>[]>
 
-  /** The bytes of a record. Shared: do not change them. */
+  /** The bytes of a record. They are shared: do not change them. */
   record(location: Location): Promise<Uint8Array>
 
-  /** Caches a value computed from the bytes of a record, by its kind and the place of the record. */
+  /** Returns a value computed from the bytes of a record; caches it by `kind` and location. */
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value>
 
-  /** Caches what depends only on this snapshot and the key. The value is shared: freeze it. */
+  /** Returns a value that depends only on this snapshot and the key; caches it by `key`. The value is shared: freeze it. */
   memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value>
 
-  /** Where the search section lies, for `openSearch`; `null` when the snapshot has none. */
+  /** The search section, for `openSearch`; `null` when the snapshot has none. */
   readonly section: StoredSection | null
 }
 
@@ -57,18 +58,18 @@ export interface StoredSection {
   /** Identifies the section in the cache and in the log. */
   key: string
   section: SearchSection
-  /** For what is read of it. */
+  /** For parts of the section. */
   cache: Cache
-  /** The bytes as they are stored. Reads in one turn of the event loop are one round. */
+  /** The stored bytes of a location. Reads in one turn of the event loop are one round. */
   read(location: Location): Promise<Uint8Array>
-  /** Runs a read of the section as the methods of `Snapshot` run theirs: damage is told from a header that changed. */
-  watch<Value>(read: () => Promise<Value>): Promise<Value>
+  /** Runs a read of the section. Errors are those of the reads of `Snapshot`. */
+  withDamageCheck<Value>(read: () => Promise<Value>): Promise<Value>
 }
 
 export interface RangeOptions {
   /** Only keys with this prefix; default: all. */
   prefix?: string
-  /** The least key to return. */
+  /** Only keys from this one on; default: all. */
   from?: string
   /** Default: all. */
   limit?: number
@@ -77,13 +78,13 @@ export interface RangeOptions {
 export interface SnapshotReaderOptions {
   cacheBytes?: number
   metrics?: Metrics
-  /** Called whenever a snapshot is found damaged. */
+  /** Called for each read that finds the snapshot damaged. */
   onDamage?: OnDamage
 }
 
-/** Memory of one process for headers, rows and records, as estimated; pages of search sections may take as much again. */
+/** Estimated memory of the cache of headers, rows and records, and as much again for the cache of search sections. */
 const CACHE_BYTES = 64 * 1024 * 1024
-/** Parsed JSON takes about this many times its text. */
+/** Memory of parsed JSON, as a multiple of its text. */
 const PARSED_FACTOR = 4
 
 export function createSnapshotReader(
@@ -122,7 +123,7 @@ class CachedSnapshot implements Snapshot {
   readonly indexedAt: Date
   readonly section: StoredSection | null
   readonly #parts: SnapshotParts
-  /** Identifies this writing of the snapshot: a repair may place texts elsewhere. */
+  /** Cache key of this version of the snapshot: a repair may move texts. */
   readonly #name: string
 
   constructor(parts: SnapshotParts) {
@@ -138,12 +139,12 @@ class CachedSnapshot implements Snapshot {
       section: stored.header.search,
       cache: searchCache,
       read: location => members.stored(location),
-      watch: read => this.#watch(read),
+      withDamageCheck: read => this.#withDamageCheck(read),
     }
   }
 
   get<Name extends TableName>(table: Name, key: string): Promise<RowOf<Name> | null> {
-    return this.#watch(async () => {
+    return this.#withDamageCheck(async () => {
       const number = shardOfKey(this.header.tables[table], key)
       if (number < 0) return null
       const rows = await this.#shard(table, number)
@@ -156,7 +157,7 @@ class CachedSnapshot implements Snapshot {
     table: Name,
     { prefix = '', from = '', limit = Number.POSITIVE_INFINITY }: RangeOptions = {},
   ): Promise<TableRow<Name>[]> {
-    return this.#watch(async () => {
+    return this.#withDamageCheck(async () => {
       const start = compareBytes(from, prefix) > 0 ? from : prefix
       const numbers = shardsOfRange(this.header.tables[table], start, prefix, limit)
       const shards = await Promise.all(numbers.map(number => this.#shard(table, number)))
@@ -178,11 +179,13 @@ class CachedSnapshot implements Snapshot {
 
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value> {
     const { cache, members } = this.#parts
-    return this.#watch(() => cache.get(members.keyOf(kind, location), async () => derive(await members.member(location))))
+    return this.#withDamageCheck(() =>
+      cache.get(members.keyOf(kind, location), async () => derive(await members.member(location))),
+    )
   }
 
   memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value> {
-    return this.#watch(() =>
+    return this.#withDamageCheck(() =>
       this.#parts.cache.get(`${this.#name} ${key}`, async () => {
         const value = await compute()
         return { value, size: JSON.stringify(value).length * PARSED_FACTOR }
@@ -203,7 +206,7 @@ class CachedSnapshot implements Snapshot {
     })
   }
 
-  #watch<Value>(read: () => Promise<Value>): Promise<Value> {
-    return this.#parts.headers.watch(this.repository, this.#parts.stored, read)
+  #withDamageCheck<Value>(read: () => Promise<Value>): Promise<Value> {
+    return this.#parts.headers.withDamageCheck(this.repository, this.#parts.stored, read)
   }
 }

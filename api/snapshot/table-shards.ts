@@ -3,7 +3,7 @@ import { type RowOf, TABLES, type TableIndex, type TableName } from '#core/snaps
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from './bisect.ts'
 
-/* Which shards of a table hold which keys, and what a shard holds. Pure. */
+/* Which shards of a table hold which keys, and the rows of a shard. Pure. */
 
 export type TableRow<Name extends TableName> = readonly [key: string, row: RowOf<Name>]
 
@@ -19,30 +19,32 @@ export function parseShard<Name extends TableName>(
   rows: number,
 ): TableRow<Name>[] {
   const shard = SHARD_SCHEMAS[table]?.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))) as TableRow<Name>[]
-  if (shard.length !== rows || shard[0]?.[0] !== firstKey) throw new Error('the shard is not the one that the header names')
+  if (shard.length !== rows || shard[0]?.[0] !== firstKey)
+    throw new Error(`the shard does not have ${rows} rows from ${JSON.stringify(firstKey)} on`)
   return shard
 }
 
+/** @throws RangeError when there is no shard with the number */
 export function shardAt(index: TableIndex, number: number): TableIndex['shards'][number] {
   const shard = index.shards[number]
   if (!shard) throw new RangeError(`there is no shard ${number}`)
   return shard
 }
 
-/** How many rows a shard holds. */
+/** The number of rows of a shard. */
 export function rowsOfShard(index: TableIndex, number: number): number {
   const [, rowsBefore] = shardAt(index, number)
   return (index.shards[number + 1]?.[1] ?? index.rows) - rowsBefore
 }
 
-/** The only shard that may hold the key; -1 when the key is before all of them. */
+/** The only shard that can hold the key; -1 when the key lies before all shards. */
 export function shardOfKey(index: TableIndex, key: string): number {
   return lastIndexWhere(index.shards.length, number => compareBytes(shardAt(index, number)[0], key) <= 0)
 }
 
 /**
- * The shards that may hold rows from `start` on whose keys have the prefix: enough for `limit` rows wherever in the first shard they begin.
- * They are neighbours in a pack, so reading one more than needed costs less than a second round of reads.
+ * The shards that can hold rows from `start` on whose keys have the prefix: enough for `limit` rows, wherever in the first shard they begin.
+ * Shards are neighbours in a pack, so one shard too many costs less than a second round of reads.
  */
 export function shardsOfRange(index: TableIndex, start: string, prefix: string, limit: number): number[] {
   const numbers: number[] = []

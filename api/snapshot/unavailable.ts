@@ -1,7 +1,8 @@
 import { ServiceError } from '#core/errors.ts'
 
 /**
- * Does the read. Whatever goes wrong in it is the same to who asks: stored content cannot be read. The cause says what and where, for the log.
+ * Runs a read, and turns every error into one code: a caller only learns that stored content cannot be read. The cause says what failed, for the
+ * log.
  *
  * @throws ServiceError `skill.unavailable`
  */
@@ -13,10 +14,14 @@ export async function orUnavailable<Value>(what: string, read: () => Value | Pro
   }
 }
 
-/** The store does not answer; the bytes in it may be as they were written. */
+/** The store does not answer. Its bytes may be intact. */
 export class StoreFailure extends Error {}
 
-/** @throws StoreFailure */
+/**
+ * Waits for an answer of the store.
+ *
+ * @throws StoreFailure when it does not answer
+ */
 export async function askStore<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer
@@ -25,13 +30,13 @@ export async function askStore<Value>(answer: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Stored bytes are missing, or are not those that were written. Whoever throws it has told of it. */
+/** Stored bytes are missing or damaged. It was reported before it is thrown. */
 export class DamagedSnapshot extends Error {}
 
-/** The snapshot was written anew, or removed, since it was opened: what is read next is another one. */
+/** The snapshot was rewritten or removed since it was opened. Opening it again may succeed. */
 export class ReplacedSnapshot extends Error {}
 
-/** Whether a read failed for the bytes, and not for the store. */
+/** Whether a read failed because bytes are missing or damaged, and not because the store does not answer. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.code !== 'skill.unavailable') return false
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) if (cause instanceof StoreFailure) return false

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -8,142 +7,139 @@ import type { Clock } from '#core/ports/system.ts'
 import { type HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
 import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
+import { createNoteQueue, type NoteQueue } from './note-queue.ts'
 
 /**
- * Notes which snapshots are used, so that a sweep keeps them. Notes are written in the background, each at most once a day; a note that
- * cannot be written is retried at a later use.
+ * Records in the state store which snapshots are used, so that a sweep keeps them. Requests do not wait for it. Each fact is written once a
+ * day; a fact that cannot be written now is written when it is observed again.
  */
 export interface Uses {
+  /** A snapshot was opened. */
   opened(use: Use): void
-  /** The host shows no public repository under this name. Marks it hidden only if this process opened it recently. */
+  /** The host shows no public repository under this name. Marks the repository hidden only if this process opened it recently. */
   missing(name: RepositoryName): void
-  /** Marks a repository hidden that was public before. */
+  /** The host no longer shows this repository to the public. */
   hidden(repositoryId: string): void
-  /** Resolves when no note is pending. */
+  /** Resolves when all facts are written. */
   written(): Promise<void>
-  /** Drops pending notes, and resolves when no write is running. */
+  /** Drops the facts that wait, and resolves when the current write ends. */
   close(): Promise<void>
 }
 
-/** One opening of a snapshot. */
+/** The opening of a snapshot. */
 export interface Use {
-  /** As requested. */
+  /** The name in the request, which may be an old one. */
   name: RepositoryName
   repository: HostRepository
   commit: CommitSha
-  /** The requested branch or tag; `null` when the commit itself was requested. */
+  /** The branch or tag that was resolved to the commit; `null` if the request named the commit. */
   ref: string | null
 }
 
-/** Notes known to be written. A note that falls out is read from the store once more. */
-const REMEMBERED = 20_000
+/** Repository names whose id is remembered, and hidden repositories. */
 const REMEMBERED_NAMES = 10_000
-/** Pending notes. Further ones wait for a later use. */
-const WAITING = 5_000
-/** Pause between two notes: an embedded store blocks the process while it writes. */
 const PAUSE_MS = 10
 
 export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
-  const noted = new LRUCache<string, string>({ max: REMEMBERED })
+  const notes = createNoteQueue(pauseMs)
+  const hidden = createHiddenNotes(notes, states, clock)
   const ids = new LRUCache<string, string>({ max: REMEMBERED_NAMES })
-  const hiddenIds = new LRUCache<string, true>({ max: REMEMBERED_NAMES })
-  const waiting = new Map<string, () => Promise<void>>()
-  const closing = new AbortController()
   const days = createDays()
-  let working: Promise<void> | null = null
 
-  /** @param what changes whenever there is something new to write under the name */
-  function note(name: string, what: string, write: () => Promise<void>): void {
-    if (noted.get(name) === what) return
-    if ((waiting.size >= WAITING && !waiting.has(name)) || closing.signal.aborted) return
-    noted.set(name, what)
-    waiting.set(name, write)
-    start()
-  }
-
-  function start(): void {
-    working ??= work().finally(() => {
-      working = null
-      if (waiting.size > 0) start()
-    })
-  }
-
-  async function work(): Promise<void> {
-    for (const [name, write] of waiting) {
-      waiting.delete(name)
-      await write().catch(() => noted.delete(name))
-      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
-    }
-  }
-
-  function hide(id: string): void {
-    hiddenIds.set(id, true)
-    // The first note keeps its instant; later ones do not overwrite it.
-    const since = clock.now().toISOString()
-    note(`hidden ${id}`, 'hidden', async () => {
-      await states.create(hiddenKey({ id, visibility: 'public' }), { since } satisfies HiddenRepository)
-    })
-  }
-
-  function unhide(id: string): void {
-    if (!hiddenIds.delete(id)) return
-    note(`hidden ${id}`, 'shown', () => states.remove(hiddenKey({ id, visibility: 'public' })))
+  function rememberNames({ name, repository: { id, host, owner, name: currentName } }: Use): void {
+    ids.set(textOf(name), id)
+    ids.set(textOf({ host, owner, repository: currentName }), id)
   }
 
   return {
-    opened({ name, repository, commit, ref }) {
+    opened(use) {
+      const { repository, commit, ref } = use
       const now = clock.now()
-      const day = days.of(now)
-      const { id, host, owner, name: spelled } = repository
-      ids.set(nameOf(name), id)
-      ids.set(nameOf({ host, owner, repository: spelled }), id)
-      unhide(id)
-      note(`read ${id} ${commit}`, day, () => writeLater(states, readMarkKey(repository, commit), { day }, isReadLater))
-      if (ref === null) return
-      note(`ref ${id} ${ref}`, `${commit} ${day}`, () => {
-        return writeLater(states, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt: now.toISOString() }, isSeenLater)
-      })
+      rememberNames(use)
+      hidden.unhide(repository.id)
+      noteRead(notes, states, { repository, commit, day: days.of(now) })
+      if (ref !== null) noteRef(notes, states, { repository, commit, ref, day: days.of(now), seenAt: now.toISOString() })
     },
 
     missing(name) {
-      const id = ids.get(nameOf(name))
-      if (id !== undefined) hide(id)
+      const id = ids.get(textOf(name))
+      if (id !== undefined) hidden.hide(id)
     },
 
-    hidden: hide,
+    hidden: hidden.hide,
+    written: notes.drained,
+    close: notes.close,
+  }
+}
 
-    async written() {
-      while (working) await working
+interface OpenedSnapshot extends Pick<Use, 'repository' | 'commit'> {
+  /** `YYYY-MM-DD` */
+  day: string
+}
+
+function noteRead(notes: NoteQueue, states: StateStore, { repository, commit, day }: OpenedSnapshot): void {
+  notes.add(`read ${repository.id} ${commit}`, day, () => {
+    return writeLater(states, readMarkKey(repository, commit), { day }, isReadLater)
+  })
+}
+
+function noteRef(
+  notes: NoteQueue,
+  states: StateStore,
+  { repository, commit, day, ref, seenAt }: OpenedSnapshot & { ref: string; seenAt: string },
+): void {
+  notes.add(`ref ${repository.id} ${ref}`, `${commit} ${day}`, () => {
+    return writeLater(states, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt }, isSeenLater)
+  })
+}
+
+/** Notes since when repositories are hidden. */
+interface HiddenNotes {
+  hide(repositoryId: string): void
+  /** Removes the note of a repository that this process hid. */
+  unhide(repositoryId: string): void
+}
+
+function createHiddenNotes(notes: NoteQueue, states: StateStore, clock: Clock): HiddenNotes {
+  const hiddenIds = new LRUCache<string, true>({ max: REMEMBERED_NAMES })
+  const keyOf = (id: string) => hiddenKey({ id, visibility: 'public' })
+  return {
+    hide(id) {
+      hiddenIds.set(id, true)
+      const since = clock.now().toISOString()
+      notes.add(`hidden ${id}`, 'hidden', async () => {
+        // Does not replace an existing note: the first one has the right date.
+        await states.create(keyOf(id), { since } satisfies HiddenRepository)
+      })
     },
 
-    async close() {
-      closing.abort()
-      waiting.clear()
-      await working
+    unhide(id) {
+      if (!hiddenIds.delete(id)) return
+      notes.add(`hidden ${id}`, 'shown', () => states.remove(keyOf(id)))
     },
   }
 }
 
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Formats days as `YYYY-MM-DD`, memoizing the last one, since every request needs the same. */
+/** Formats days as `YYYY-MM-DD`. Keeps the last one, since every request asks for the same day. */
 function createDays(): { of(instant: Date): string } {
-  let number = Number.NaN
-  let spelled = ''
+  let lastDay = Number.NaN
+  let formatted = ''
   return {
     of(instant) {
-      const day = Math.floor(instant.getTime() / DAY_MILLISECONDS)
-      if (day !== number) {
-        number = day
-        spelled = instant.toISOString().slice(0, DAY_CHARACTERS)
+      const day = Math.floor(instant.getTime() / DAY_MS)
+      if (day !== lastDay) {
+        lastDay = day
+        formatted = instant.toISOString().slice(0, DAY_CHARACTERS)
       }
-      return spelled
+      return formatted
     },
   }
 }
 
-function nameOf({ host, owner, repository }: RepositoryName): string {
+function textOf({ host, owner, repository }: RepositoryName): string {
   return `${host}/${owner}/${repository}`
 }
 
@@ -151,7 +147,7 @@ function digestOf(ref: string): string {
   return createHash('sha256').update(ref).digest('hex')
 }
 
-/** Replaces an earlier value. A lost compare-and-swap is ignored: the other writer just wrote the same. */
+/** Creates an entry, or replaces an earlier one. Losing a race is no failure: the other writer wrote the same fact. */
 async function writeLater<Value extends JsonValue>(
   states: StateStore,
   key: string,

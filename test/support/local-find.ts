@@ -1,4 +1,5 @@
 import { findInMount } from '#api/reading/find.ts'
+import { RankingBuffers } from '#api/search/ranking-buffers.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { FoundItem } from '#core/contract/find.ts'
@@ -28,9 +29,10 @@ export async function openLocalFind(blobs: BlobStore, { host, repository, commit
   const address = { host: host.segment, owner: repository.owner, repository: repository.name, ref: null, path: ROOT }
   const { folder } = header.root
   const mount = { status: 'ready', address, host, repository, commit, pinned: false, isDefault: true, snapshot, folder } as const
+  const deps = { cursorKeys: [KEY] as const, rankingBuffers: new RankingBuffers() }
   return {
     header,
-    find: async (query, limit) => (await findInMount({ cursorKeys: [KEY] }, mount, { query, limit })).items,
+    find: async (query, limit) => (await findInMount(deps, mount, { query, limit })).items,
   }
 }
 

@@ -1,6 +1,6 @@
 import { isStopWord } from '#core/search/analyze.ts'
+import type { Block, BlockKind } from './blocks.ts'
 import { bestCut, cutPassage } from './cut.ts'
-import type { Block, BlockKind } from './markdown-blocks.ts'
 import type { ReadableText } from './readable-text.ts'
 import { readRegion, regionEnd, SHORT_UNITS, withContext } from './region.ts'
 import { SOURCE_UNITS, Tally } from './tally.ts'

@@ -1,217 +1,240 @@
-/**
- * - `prose`: a paragraph.
- * - `item`: of a list.
- * - `heading`: not the title.
- * - `row`: of a table.
- * - `code`: a line of it.
- * - `plain`: a paragraph of a text that has no marks.
- */
-export type BlockKind = 'prose' | 'item' | 'heading' | 'row' | 'code' | 'plain'
-
-/** A part of a text that a passage can begin with. UTF-16 units, `end` exclusive, marks of the block left out. */
-export interface Block {
-  kind: BlockKind
-  start: number
-  end: number
-  /** The same for neighbours that can be read in one go. */
-  run: number
-  /** It goes on inside what the block before began. */
-  continues: boolean
-}
-
-/** Longer blocks are parted, best behind a sentence. UTF-16 units. */
-const BLOCK_UNITS = 1_000
+import { BlockList } from './block-list.ts'
+import { type Block, splitLongBlocks } from './blocks.ts'
 
 /**
- * The visible text of a Markdown file: without front matter and comments.
- * Comments are left out wherever they stand; one that is never closed hides the rest.
- */
-export function withoutHiddenParts(text: string, { isMdx = false } = {}): string {
-  const body = withoutSpans(text.slice(frontMatterEnd(text)), '<!--', '-->')
-  return isMdx ? withoutSpans(body, '{/*', '*/}') : body
-}
-
-/**
- * The blocks of a text, in order. Left out: the title (its first heading), marks, link definitions, directives, scripts and styles.
+ * The blocks of a Markdown or reStructuredText file, in order.
+ *
+ * Left out: the title (the first heading), link definitions, directives, comments of reStructuredText, scripts and styles.
+ * Time is linear in the text.
  *
  * @param text without hidden parts
  */
 export function markdownBlocks(text: string, { isRst = false } = {}): Block[] {
-  const blocks: Block[] = []
-  let run = 0
-  let fence = ''
-  let isFenceQuoted = false
-  let skipUntil: RegExp | null = null
-  let skipIndented = false
-  let isOpen = false
-  let inList = false
-  let hasTitle = false
-
-  for (let lineStart = 0; lineStart < text.length; ) {
-    const feed = text.indexOf('\n', lineStart)
-    const lineEnd = feed < 0 ? text.length : feed
-    readLine(lineStart, lineEnd)
-    lineStart = lineEnd + 1
+  const scanner = new LineScanner(text, isRst)
+  for (let start = 0; start < text.length; ) {
+    const feed = text.indexOf('\n', start)
+    const end = feed < 0 ? text.length : feed
+    scanner.readLine(start, end)
+    start = end + 1
   }
-  return bounded(text, blocks)
+  return splitLongBlocks(text, scanner.list.blocks)
+}
 
-  function readLine(lineStart: number, lineEnd: number): void {
-    let start = skipSpaces(text, lineStart, lineEnd)
-    if (skipUntil !== null) {
-      if (skipUntil.test(text.slice(start, lineEnd))) skipUntil = null
-      return
-    }
-    if (start >= lineEnd) {
-      isOpen = false
-      return
-    }
-    const indent = start - lineStart
-    if (skipIndented && indent > 0) return
-    skipIndented = false
+/** An open code block. */
+interface Fence {
+  marks: string
+  /** It stands in a quote, and ends with the quote at the latest. */
+  isQuoted: boolean
+}
 
-    const isQuoted = text[start] === '>'
-    if (fence !== '' && isFenceQuoted && !isQuoted) endFence()
-    if (fence === '' || isFenceQuoted) {
-      while (text[start] === '>') start = skipSpaces(text, start + 1, lineEnd)
-      if (start >= lineEnd) {
-        isOpen = false
-        return
-      }
-    }
-    if (fence !== '') {
-      readCodeLine(start, lineEnd)
-      return
-    }
-    isFenceQuoted = isQuoted
-    const first = text.charCodeAt(start)
-    const isMark = first < 0x80 && (first < 0x41 || first > 0x5a) && (first < 0x61 || first > 0x7a)
-    const isMarked = (isMark || isRst) && readMarkedLine(start, lineEnd)
-    if (isMarked) return
-    if (first === IMPORT_I || first === EXPORT_E) {
-      if (!isOpen && MODULE_LINE.test(text.slice(start, lineEnd))) return
-    }
-    readTextLine(start, lineEnd, indent)
+/**
+ * Reads the lines of a text in order. Its state is what a line means for the lines below it.
+ *
+ * Methods named `read…` with a boolean result return whether the line is of their kind; if so, they have handled it.
+ * `start` is the first character of the line behind indent and quote marks, `end` its end, `line` its first `LINE_UNITS` from `start` on.
+ */
+class LineScanner {
+  readonly list = new BlockList()
+  readonly #text: string
+  readonly #isRst: boolean
+  #fence: Fence | null = null
+  /** The closing tag of an open script or style. */
+  #rawEnd: RegExp | null = null
+  /** Indented lines belong to a comment of reStructuredText. */
+  #inComment = false
+  #inList = false
+  #isQuoted = false
+
+  constructor(text: string, isRst: boolean) {
+    this.#text = text
+    this.#isRst = isRst
   }
 
-  function readCodeLine(start: number, lineEnd: number): void {
-    if (text.startsWith(fence, start) && FENCE_END.test(text.slice(start, lineEnd))) endFence()
-    else add('code', start, lineEnd)
+  readLine(lineStart: number, end: number): void {
+    const indentEnd = skipSpaces(this.#text, lineStart, end)
+    const indent = indentEnd - lineStart
+    if (this.#readRaw(indentEnd, end) || this.#readComment(indent, indentEnd === end)) return
+    const start = this.#skipQuoteMarks(indentEnd, end)
+    if (start >= end) this.list.isOpen = false
+    else if (this.#fence !== null) this.#readCodeLine(this.#fence, start, end)
+    else if (!this.#readMarkedLine(start, end) && !this.#isModuleLine(start, end)) this.#readTextLine(start, end, indent)
   }
 
-  function endFence(): void {
-    fence = ''
-    run++
-    isOpen = false
-  }
-
-  /** Whether the line was more than text. */
-  function readMarkedLine(start: number, lineEnd: number): boolean {
-    const line = text.slice(start, Math.min(lineEnd, start + LINE_UNITS))
-    const mark = line[0] as string
-    const opened = (mark === '`' || mark === '~') && !isRst ? FENCE.exec(line) : null
-    if (opened) {
-      fence = opened[1] as string
-      run++
-      return true
-    }
-    const last = blocks.at(-1)
-    const isUnderline = isOpen && last?.kind === 'prose' && (isRst ? RST_RULE : SETEXT_RULE).test(line)
-    if (isUnderline) {
-      blocks.pop()
-      addHeading(last.start, last.end)
-      return true
-    }
-    if (isRst) return readRstLine(line)
-    const heading = mark === '#' ? HEADING.exec(line) : null
-    if (heading) {
-      addHeading(start + heading[0].length, lineEnd)
-      return true
-    }
-    if (RULE_MARKS.includes(mark) && RULE.test(line)) {
-      if (isOpen && last?.kind === 'prose' && line.includes('|')) last.kind = 'row'
-      return true
-    }
-    if (SKIPPED.test(line) || (mark === '[' && !isOpen && DEFINITION.test(line))) {
-      isOpen = false
-      return true
-    }
-    const raw = mark === '<' && !isOpen ? RAW_TAG.exec(line) : null
-    if (raw) {
-      const close = new RegExp(`</${raw[1]}>`, 'i')
-      if (!close.test(line)) skipUntil = close
-      return true
-    }
-    const item = ITEM.exec(line)
-    if (item) {
-      add('item', start + item[0].length, lineEnd)
-      isOpen = true
-      inList = true
-      return true
-    }
-    if (text[start] === '|') {
-      if (last?.kind !== 'row') run++
-      add('row', start, lineEnd)
-      isOpen = false
-      return true
-    }
-    return false
-  }
-
-  function readRstLine(line: string): boolean {
-    if (RST_RULE.test(line)) return true
-    if (RST_OPTION.test(line)) return true
-    if (!line.startsWith('.. ')) return false
-    skipIndented = !RST_DIRECTIVE.test(line)
-    isOpen = false
+  #readRaw(start: number, end: number): boolean {
+    if (this.#rawEnd === null) return false
+    if (this.#rawEnd.test(this.#text.slice(start, end))) this.#rawEnd = null
     return true
   }
 
-  function readTextLine(start: number, lineEnd: number, indent: number): void {
-    const last = blocks.at(-1)
-    if (isOpen && last && !last.continues) {
-      if (last.kind === 'row' && text.slice(start, lineEnd).includes('|')) add('row', start, lineEnd)
-      else last.end = lineEnd
-      return
-    }
-    const isIndentedCode = !inList && indent >= 4 && !isRst
-    if (isIndentedCode) {
-      if (last?.kind !== 'code') run++
-      add('code', start, lineEnd)
-      return
-    }
-    if (indent === 0) inList = false
-    add('prose', start, lineEnd)
-    isOpen = true
+  /** A comment of reStructuredText ends with the first line that is not indented; blank lines are part of it. */
+  #readComment(indent: number, isBlank: boolean): boolean {
+    if (!this.#inComment || isBlank) return false
+    this.#inComment = indent > 0
+    return this.#inComment
   }
 
-  function addHeading(start: number, lineEnd: number): void {
-    run++
-    isOpen = false
-    inList = false
-    if (hasTitle) add('heading', start, lineEnd)
-    hasTitle = true
+  /** Where the content of the line begins. In a code block outside of quotes, `>` is code. */
+  #skipQuoteMarks(indentEnd: number, end: number): number {
+    this.#isQuoted = this.#text[indentEnd] === '>'
+    if (this.#fence?.isQuoted && !this.#isQuoted && indentEnd < end) this.#endFence()
+    if (this.#fence?.isQuoted === false) return indentEnd
+    let start = indentEnd
+    while (this.#text[start] === '>') start = skipSpaces(this.#text, start + 1, end)
+    return start
   }
 
-  function add(kind: BlockKind, start: number, end: number): void {
-    const last = blocks.at(-1)
-    if (last && last.run === run && isApart(last.kind) !== isApart(kind)) run++
-    blocks.push({ kind, start, end, run, continues: false })
+  #readCodeLine({ marks }: Fence, start: number, end: number): void {
+    const isEnd = this.#text.startsWith(marks, start) && FENCE_END.test(this.#text.slice(start, end))
+    if (isEnd) this.#endFence()
+    else this.list.add('code', start, end)
+  }
+
+  #endFence(): void {
+    this.#fence = null
+    this.list.startRun()
+    this.list.isOpen = false
+  }
+
+  #readMarkedLine(start: number, end: number): boolean {
+    if (!this.#isRst && isLetter(this.#text.charCodeAt(start))) return false
+    const line = this.#text.slice(start, Math.min(end, start + LINE_UNITS))
+    return this.#isRst ? this.#readRstMarks(line) : this.#readMarkdownMarks(line, start, end)
+  }
+
+  /** Asks for the kinds of lines in the order of their precedence. */
+  #readMarkdownMarks(line: string, start: number, end: number): boolean {
+    return (
+      this.#readFence(line) ||
+      this.#readUnderline(line, SETEXT_RULE) ||
+      this.#readHeading(line, start, end) ||
+      this.#readRule(line) ||
+      this.#readSkipped(line) ||
+      this.#readRawTag(line) ||
+      this.#readItem(line, start, end) ||
+      this.#readRow(line, start, end)
+    )
+  }
+
+  #readFence(line: string): boolean {
+    if (line[0] !== '`' && line[0] !== '~') return false
+    const marks = FENCE.exec(line)?.[1]
+    if (marks === undefined) return false
+    this.#fence = { marks, isQuoted: this.#isQuoted }
+    this.list.startRun()
+    return true
+  }
+
+  /** A rule below a paragraph makes it a heading. */
+  #readUnderline(line: string, rule: RegExp): boolean {
+    const { isOpen, last } = this.list
+    if (!isOpen || last?.kind !== 'prose' || !rule.test(line)) return false
+    this.list.turnIntoHeading(last)
+    this.#inList = false
+    return true
+  }
+
+  #readHeading(line: string, start: number, end: number): boolean {
+    const marks = line[0] === '#' ? HEADING.exec(line) : null
+    if (marks === null) return false
+    this.list.addHeading(start + marks[0].length, end)
+    this.#inList = false
+    return true
+  }
+
+  /** A thematic break, or the line below the head of a table, which makes the line above a row. */
+  #readRule(line: string): boolean {
+    if (!RULE_MARKS.includes(line[0] as string) || !RULE.test(line)) return false
+    const { isOpen, last } = this.list
+    if (isOpen && last?.kind === 'prose' && line.includes('|')) last.kind = 'row'
+    return true
+  }
+
+  #readSkipped(line: string): boolean {
+    const isDefinition = line[0] === '[' && !this.list.isOpen && DEFINITION.test(line)
+    if (!isDefinition && !DIRECTIVE.test(line)) return false
+    this.list.isOpen = false
+    return true
+  }
+
+  #readRawTag(line: string): boolean {
+    const tag = line[0] === '<' && !this.list.isOpen ? RAW_TAG.exec(line) : null
+    if (tag === null) return false
+    const closing = new RegExp(`</${tag[1]}>`, 'i')
+    if (!closing.test(line)) this.#rawEnd = closing
+    return true
+  }
+
+  #readItem(line: string, start: number, end: number): boolean {
+    const marks = ITEM.exec(line)
+    if (marks === null) return false
+    this.list.add('item', start + marks[0].length, end)
+    this.list.isOpen = true
+    this.#inList = true
+    return true
+  }
+
+  #readRow(line: string, start: number, end: number): boolean {
+    if (line[0] !== '|') return false
+    if (this.list.last?.kind !== 'row') this.list.startRun()
+    this.list.add('row', start, end)
+    this.list.isOpen = false
+    return true
+  }
+
+  #readRstMarks(line: string): boolean {
+    if (this.#readUnderline(line, RST_RULE) || RST_RULE.test(line) || RST_OPTION.test(line)) return true
+    if (!line.startsWith('.. ')) return false
+    this.#inComment = !RST_DIRECTIVE.test(line)
+    this.list.isOpen = false
+    return true
+  }
+
+  /** An import or export of MDX. */
+  #isModuleLine(start: number, end: number): boolean {
+    const first = this.#text.charCodeAt(start)
+    if ((first !== IMPORT_I && first !== EXPORT_E) || this.list.isOpen) return false
+    return MODULE_LINE.test(this.#text.slice(start, end))
+  }
+
+  #readTextLine(start: number, end: number, indent: number): void {
+    const { isOpen, last } = this.list
+    if (isOpen && last) this.#continueBlock(last, start, end)
+    else if (indent >= 4 && !this.#inList && !this.#isRst) this.#readIndentedCode(start, end)
+    else this.#beginParagraph(start, end, indent)
+  }
+
+  #continueBlock(last: Block, start: number, end: number): void {
+    const isRow = last.kind === 'row' && this.#text.slice(start, end).includes('|')
+    if (isRow) this.list.add('row', start, end)
+    else last.end = end
+  }
+
+  #readIndentedCode(start: number, end: number): void {
+    if (this.list.last?.kind !== 'code') this.list.startRun()
+    this.list.add('code', start, end)
+  }
+
+  #beginParagraph(start: number, end: number, indent: number): void {
+    if (indent === 0) this.#inList = false
+    this.list.add('prose', start, end)
+    this.list.isOpen = true
   }
 }
 
 const IMPORT_I = 0x69
 const EXPORT_E = 0x65
-/** What of a line is looked at to know what it is. */
+/** How much of a line is read to know its kind. UTF-16 units. */
 const LINE_UNITS = 400
 const MODULE_LINE = /^(?:import\s.+from\s|import\s+['"]|export\s+(?:const|default|function|\{))/
 const FENCE = /^(`{3,}(?=[^`]*$)|~{3,})/
 const FENCE_END = /^(?:`+|~+)\s*$/
 const HEADING = /^#{1,6}(?:[ \t]+|$)/
 const SETEXT_RULE = /^(?:=+|-+)\s*$/
-/** Below the head of a table, and between parts of a text. */
+/** The line below the head of a table, or a thematic break. */
 const RULE = /^(?:[|:\- \t]{3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\r?$/
 const RULE_MARKS = '|:-*_'
-const SKIPPED = /^(?::::|!!!\s|\?\?\?|\[![A-Z]+\]|\+\+\+|\{%|\{\{[#<])/
+/** Admonitions, front matter inside a text, and tags of template languages. */
+const DIRECTIVE = /^(?::::|!!!\s|\?\?\?|\[![A-Z]+\]|\+\+\+|\{%|\{\{[#<])/
 const DEFINITION = /^\[[^^\]][^\]]*\]:\s/
 const RAW_TAG = /^<(script|style|template|svg)\b/i
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?/
@@ -219,51 +242,8 @@ const RST_RULE = /^([=\-~^"'`#*+.:_])\1{2,}\s*$/
 const RST_OPTION = /^:[\w-]+:(?:\s|$)(?!`)/
 const RST_DIRECTIVE = /^\.\. [\w:-]+::/
 
-function isApart(kind: BlockKind): number {
-  return kind === 'code' ? 1 : kind === 'row' ? 2 : 0
-}
-
-/** The blocks of a text that is no Markdown: its paragraphs, of which every sign is text. */
-export function plainBlocks(text: string): Block[] {
-  const blocks: Block[] = []
-  let start = 0
-  let isOpen = false
-  for (const line of text.split('\n')) {
-    const end = start + line.length
-    const last = blocks.at(-1)
-    const isBlank = line.trim() === ''
-    if (!isBlank && isOpen && last) last.end = end
-    else if (!isBlank) blocks.push({ kind: 'plain', start, end, run: 0, continues: false })
-    isOpen = !isBlank
-    start = end + 1
-  }
-  return bounded(text, blocks)
-}
-
-function bounded(text: string, blocks: readonly Block[]): Block[] {
-  return blocks.flatMap(block => (block.end - block.start > BLOCK_UNITS ? parted(text, block) : [block]))
-}
-
-function parted(text: string, block: Block): Block[] {
-  const parts: Block[] = []
-  let { start, continues } = block
-  while (block.end - start > BLOCK_UNITS) {
-    const end = partEnd(text, start)
-    parts.push({ ...block, start, end, continues })
-    continues = !/[.。]/.test(text[end - 1] ?? '')
-    start = end
-  }
-  parts.push({ ...block, start, continues })
-  return parts
-}
-
-function partEnd(text: string, start: number): number {
-  const window = text.slice(start + BLOCK_UNITS / 2, start + BLOCK_UNITS)
-  const sentence = Math.max(window.lastIndexOf('. '), window.lastIndexOf('。'), window.lastIndexOf('.\n'))
-  const border = sentence >= 0 ? sentence + 1 : Math.max(window.lastIndexOf(' '), window.lastIndexOf('\n'))
-  if (border >= 0) return start + BLOCK_UNITS / 2 + border
-  const splitsPair = /[\ud800-\udbff]/.test(window.at(-1) ?? '')
-  return start + BLOCK_UNITS - (splitsPair ? 1 : 0)
+function isLetter(unit: number): boolean {
+  return unit >= 0x80 || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a)
 }
 
 function skipSpaces(text: string, start: number, end: number): number {
@@ -275,31 +255,3 @@ function skipSpaces(text: string, start: number, end: number): number {
   }
   return index
 }
-
-function frontMatterEnd(text: string): number {
-  const start = text.startsWith('\ufeff') ? 1 : 0
-  const opening = /^(---|\+\+\+)[ \t]*\r?\n/.exec(text.slice(start, start + 16))
-  if (!opening) return start
-  const closing = opening[1] === '---' ? /\n(?:---|\.\.\.)[ \t]*\r?(?:\n|$)/g : /\n\+\+\+[ \t]*\r?(?:\n|$)/g
-  closing.lastIndex = start + opening[0].length - 1
-  return closing.test(text) ? closing.lastIndex : start
-}
-
-function withoutSpans(text: string, opening: string, closing: string): string {
-  let start = text.indexOf(opening)
-  if (start < 0) return text
-  const kept: string[] = []
-  let from = 0
-  while (start >= 0) {
-    kept.push(text.slice(from, start), /\S/.test(text[start - 1] ?? ' ') ? SEAM : ' ')
-    const end = text.indexOf(closing, start + opening.length)
-    if (end < 0) return kept.join('')
-    from = end + closing.length
-    start = text.indexOf(opening, from)
-  }
-  kept.push(text.slice(from))
-  return kept.join('')
-}
-
-/** A zero-width space where something was taken out of a line: what stands at its sides makes no new mark, and no gap is seen. */
-const SEAM = '\u200b'

@@ -1,4 +1,7 @@
-import { type Block, markdownBlocks, plainBlocks, withoutHiddenParts } from './markdown-blocks.ts'
+import type { Block } from './blocks.ts'
+import { withoutHiddenParts } from './hidden-parts.ts'
+import { markdownBlocks } from './markdown-blocks.ts'
+import { plainBlocks } from './plain-blocks.ts'
 import { mayFold } from './term-places.ts'
 
 /** A text as passages are taken from it. It follows from the file alone, whatever is asked for. */

@@ -1,7 +1,7 @@
 import { visibleLine } from '#core/hidden-text.ts'
 import { SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { countCharacters } from '#core/text.ts'
-import type { Block, BlockKind } from './markdown-blocks.ts'
+import type { Block, BlockKind } from './blocks.ts'
 import { plainText } from './plain-text.ts'
 import type { ReadableText } from './readable-text.ts'
 import { SOURCE_UNITS } from './tally.ts'

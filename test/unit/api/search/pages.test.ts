@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type CheckedFile, openPages, openWhole, type Range } from '#api/search/pages.ts'
+import { type CheckedFile, openBytes, openPages, type Range } from '#api/search/pages.ts'
 import { createCache } from '#api/snapshot/cache.ts'
 import { PAGE_BYTES } from '#core/search/head.ts'
 import { locateRange } from '#core/snapshot/segments.ts'
@@ -31,7 +31,7 @@ function opened(stored: Uint8Array = FILE, maxBytes = 1024 * 1024) {
 
 test('any ranges give the bytes of the file, read whole or in pages', async () => {
   const { file } = opened()
-  const whole = openWhole(FILE, checksumsOf(FILE))
+  const whole = openBytes(FILE, checksumsOf(FILE))
   const position = fc.integer({ min: 0, max: FILE.length })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(position, position), { maxLength: 5 }), async pairs => {
@@ -80,7 +80,7 @@ test('a byte that changed anywhere in a page makes every range of the page fail,
   flip(2 * PAGE_BYTES + 4_000)
   await expect(file.read([{ start: 2 * PAGE_BYTES, end: 2 * PAGE_BYTES + 1 }])).rejects.toThrow('page 2 is damaged')
   expect(await file.read([{ start: 0, end: 2 * PAGE_BYTES }])).toEqual([Buffer.from(FILE.subarray(0, 2 * PAGE_BYTES))])
-  expect(() => openWhole(damaged, checksumsOf(FILE))).toThrow('page 2 is damaged')
+  expect(() => openBytes(damaged, checksumsOf(FILE))).toThrow('page 2 is damaged')
   flip(2 * PAGE_BYTES + 4_000)
   expect(await file.read([{ start: 2 * PAGE_BYTES, end: 2 * PAGE_BYTES + 1 }])).toEqual([
     FILE.slice(2 * PAGE_BYTES, 2 * PAGE_BYTES + 1),
@@ -92,13 +92,13 @@ test.for<[string, Range]>([
   ['before the beginning', { start: -1, end: 1 }],
   ['backwards', { start: 9, end: 8 }],
 ])('a range %s is refused', async ([, range]) => {
-  const files: CheckedFile[] = [opened().file, openWhole(FILE, checksumsOf(FILE))]
+  const files: CheckedFile[] = [opened().file, openBytes(FILE, checksumsOf(FILE))]
   for (const file of files) await expect(file.read([range])).rejects.toThrow(RangeError)
 })
 
 test('a file needs a checksum for every page, no more and no less', () => {
-  expect(() => openWhole(FILE, checksumsOf(FILE).subarray(1))).toThrow(RangeError)
-  expect(() => openWhole(FILE.subarray(0, 10 * PAGE_BYTES), checksumsOf(FILE))).toThrow(RangeError)
+  expect(() => openBytes(FILE, checksumsOf(FILE).subarray(1))).toThrow(RangeError)
+  expect(() => openBytes(FILE.subarray(0, 10 * PAGE_BYTES), checksumsOf(FILE))).toThrow(RangeError)
 })
 
 test('a range over several segments lies in several packs', () => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { informationOf, type MatchedTerm, rankItems } from '#api/search/ranking.ts'
+import { type Ranking, rankItems } from '#api/search/ranking.ts'
+import { RankingBuffers } from '#api/search/ranking-buffers.ts'
+import { informationOf, type MatchedTerm } from '#api/search/term-weights.ts'
 import { FULL } from '#api/search/weights.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
 import { PLACE, packPosting } from '#core/search/postings.ts'
@@ -22,12 +24,16 @@ function headOf(items: number, { skills = [] as number[], titles = [] as number[
   return { kinds, titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2) }
 }
 
+function rank(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): Ranking {
+  return rankItems(new RankingBuffers(), terms, head)
+}
+
 function scoresOf(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
-  return [...rankItems(terms, head).scores]
+  return [...rank(terms, head).scores]
 }
 
 function order(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
-  const { scores } = rankItems(terms, head)
+  const { scores } = rank(terms, head)
   const items = [...scores.keys()].filter(item => (scores[item] ?? 0) > 0)
   return items.sort((left, right) => (scores[right] ?? 0) - (scores[left] ?? 0) || left - right)
 }
@@ -136,9 +142,9 @@ describe('a score', () => {
   })
 
   test('knows nothing of what does not match', () => {
-    expect(rankItems([matched('x', [])], headOf(3)).matched).toEqual(new Uint32Array(0))
-    expect(rankItems([], headOf(3)).matched).toEqual(new Uint32Array(0))
-    expect(rankItems([matched('x', [])], headOf(0)).matched).toEqual(new Uint32Array(0))
+    expect(rank([matched('x', [])], headOf(3)).matched).toEqual(new Uint32Array(0))
+    expect(rank([], headOf(3)).matched).toEqual(new Uint32Array(0))
+    expect(rank([matched('x', [])], headOf(0)).matched).toEqual(new Uint32Array(0))
   })
 
   describe('is nothing', () => {
@@ -178,10 +184,10 @@ describe('a score', () => {
   })
 
   test('is refused where bytes are no postings of the items', () => {
-    expect(() => rankItems([matched('x', [[7, strong]])], headOf(3))).toThrow(RangeError)
+    expect(() => rank([matched('x', [[7, strong]])], headOf(3))).toThrow(RangeError)
     const { postings } = listOf([[1, strong]])
     const cut = { ...matched('x', []), matches: [{ items: 1, postings: postings.subarray(0, 1), closeness: FULL }] }
-    expect(() => rankItems([cut], headOf(3))).toThrow(RangeError)
+    expect(() => rank([cut], headOf(3))).toThrow(RangeError)
   })
 
   test('is a whole number within 32 bits, whatever is asked for', () => {
@@ -205,7 +211,7 @@ describe('a score', () => {
             weight,
           )
         })
-        const { scores, matched: items } = rankItems(given, headOf(30, { skills: [3, 4] }))
+        const { scores, matched: items } = rank(given, headOf(30, { skills: [3, 4] }))
         expect([...items]).toEqual([...scores.keys()].filter(item => scores[item] !== 0))
       }),
     )
@@ -216,6 +222,32 @@ describe('a score', () => {
       titleLengths: new Uint8Array(1_000_000).fill(1),
     })
     expect(score / one).toBeCloseTo(64, 0)
+  })
+})
+
+describe('buffers', () => {
+  const many = matched(
+    'x',
+    Array.from({ length: 40 }, (_, item) => [item, titled] as const),
+  )
+  const few = matched('x', [
+    [1, weak],
+    [2, strong],
+  ])
+  const valuesOf = ({ scores, matched: items }: Ranking) => ({ scores: [...scores], items: [...items] })
+
+  test('keep nothing of one ranking for the next, whichever has more items', () => {
+    const buffers = new RankingBuffers()
+    for (const [term, items] of [[few, 3] as const, [many, 40] as const, [few, 5] as const, [few, 3] as const]) {
+      expect(valuesOf(rankItems(buffers, [term], headOf(items)))).toEqual(valuesOf(rank([term], headOf(items))))
+    }
+  })
+
+  test('of two owners hold two rankings at once', () => {
+    const first = rankItems(new RankingBuffers(), [few], headOf(5))
+    const before = valuesOf(first)
+    rankItems(new RankingBuffers(), [many], headOf(40))
+    expect(valuesOf(first)).toEqual(before)
   })
 })
 

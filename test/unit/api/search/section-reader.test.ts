@@ -213,7 +213,10 @@ function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segm
   return { packs, segments }
 }
 
-function inMemory(written: Written, count: number): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'watch'> } {
+function inMemory(
+  written: Written,
+  count: number,
+): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> } {
   const { packs, segments } = packsOf(written, count)
   const section = { ...written.section, segments }
   const reader = createPackReader({
@@ -234,7 +237,7 @@ async function store(written: Written, count: number): Promise<{ blobs: RoundsSt
   const reader = createPackReader(blobs)
   const cache = createCache(8 * MEGABYTE)
   const section = { ...written.section, segments }
-  const stored: Omit<StoredSection, 'cache' | 'watch'> = {
+  const stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> = {
     key: 'section',
     section,
     read: ([pack, offset, length]) => reader.read(`packs/${pack}`, offset, length),
