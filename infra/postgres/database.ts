@@ -78,6 +78,8 @@ function openPool(url: string, connections: number): pg.Pool {
   })
   // An idle connection ended. The pool drops it, and the next statement reports an unreachable server.
   pool.on('error', () => {})
+  // A busy connection ended: its statement fails. The end may arrive with the connection itself, before any caller could listen.
+  pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 
@@ -116,9 +118,6 @@ class PooledDatabase implements Database {
     const client = await this.#pool.connect().catch(error => {
       throw isAbsence(error) ? new AbsenceError('the database cannot be reached', { cause: error }) : error
     })
-    // The statement that waits for its answer gets this error too; without a listener it would end the process.
-    const ignore = () => {}
-    client.on('error', ignore)
     let failure: Error | undefined
     try {
       return await work(client)
@@ -126,7 +125,6 @@ class PooledDatabase implements Database {
       failure = error as Error
       throw error
     } finally {
-      client.off('error', ignore)
       // With an error, the pool discards the connection: it may be in the middle of a statement.
       client.release(failure)
     }
