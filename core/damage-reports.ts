@@ -6,13 +6,13 @@ import type { StateStore } from './ports/state-store.ts'
 import { damageKey } from './snapshot/store-keys.ts'
 
 /**
- * What readers tell indexers: the snapshot of this commit is not what was written. A job by itself would find its header, and do nothing.
- * The document stays after the repair, so that damage that comes back is repaired less and less often.
+ * Entry of the state store by which readers report a damaged snapshot to indexers. Without it, a job would find the header and do nothing.
+ * The entry stays after the repair: recurring damage is repaired with an exponential backoff.
  */
 const DamageEntry = z.object({
   state: z.enum(['reported', 'settled']),
   at: z.iso.datetime(),
-  /** How often it was settled, one soon after the other. */
+  /** Repairs, each within `FORGOTTEN_SECONDS` of the one before. */
   repairs: z.int().min(0),
 })
 type DamageEntry = z.infer<typeof DamageEntry>
@@ -20,51 +20,52 @@ type DamageEntry = z.infer<typeof DamageEntry>
 export type DamageReport = Pick<DamageEntry, 'repairs'>
 
 export interface DamageReports {
-  /** Leaves the report, unless it was settled so lately that it has to wait. Whether there is something for an indexer to do. */
+  /** Reports damage, unless the backoff after the last repair has not elapsed. Returns whether a report waits for an indexer. */
   report(repository: HostRepository, commit: CommitSha, now: Date): Promise<boolean>
-  /** The report that nobody has settled. */
+  /** The open report; `null` when there is none. */
   find(repository: HostRepository, commit: CommitSha): Promise<DamageReport | null>
-  /** The snapshot is what was written, or was written again. */
+  /** Closes the report: the snapshot is intact, or was rebuilt. Does nothing without a report. */
   settle(repository: HostRepository, commit: CommitSha, now: Date): Promise<void>
 }
 
-/** After so long damage has nothing to do with that before. */
+/** Damage after this time starts without backoff. */
 const FORGOTTEN_SECONDS = 24 * 3600
 
 export function createDamageReports(states: StateStore): DamageReports {
-  async function read(key: string): Promise<{ record: DamageEntry | null; etag: string | null }> {
+  async function read(key: string): Promise<{ entry: DamageEntry | null; etag: string | null }> {
     const stored = await states.read(key)
-    return { record: DamageEntry.safeParse(stored?.value).data ?? null, etag: stored?.etag ?? null }
+    return { entry: DamageEntry.safeParse(stored?.value).data ?? null, etag: stored?.etag ?? null }
   }
 
-  /** Of those who write at once one does: they say the same. */
-  async function write(key: string, record: DamageEntry, etag: string | null): Promise<void> {
-    await (etag === null ? states.create(key, record) : states.replace(key, record, etag))
+  /** A conflict is no error: the other writer reports the same. */
+  async function write(key: string, entry: DamageEntry, etag: string | null): Promise<void> {
+    await (etag === null ? states.create(key, entry) : states.replace(key, entry, etag))
   }
 
   return {
     async report(repository, commit, now) {
       const key = damageKey(repository, commit)
-      const { record, etag } = await read(key)
-      if (record?.state === 'reported') return true
-      const next = reported(record, now)
+      const { entry, etag } = await read(key)
+      if (entry?.state === 'reported') return true
+      const next = reported(entry, now)
       if (next) await write(key, next, etag)
       return next !== null
     },
 
     async find(repository, commit) {
-      const { record } = await read(damageKey(repository, commit))
-      return record?.state === 'reported' ? { repairs: record.repairs } : null
+      const { entry } = await read(damageKey(repository, commit))
+      return entry?.state === 'reported' ? { repairs: entry.repairs } : null
     },
 
     async settle(repository, commit, now) {
       const key = damageKey(repository, commit)
-      const { record, etag } = await read(key)
-      if (record) await write(key, { state: 'settled', at: now.toISOString(), repairs: record.repairs + 1 }, etag)
+      const { entry, etag } = await read(key)
+      if (entry) await write(key, { state: 'settled', at: now.toISOString(), repairs: entry.repairs + 1 }, etag)
     },
   }
 }
 
+/** The entry after a report; `null` while the backoff has not elapsed. */
 function reported(settled: DamageEntry | null, now: Date): DamageEntry | null {
   const at = now.toISOString()
   const seconds = settled === null ? Number.POSITIVE_INFINITY : (now.getTime() - Date.parse(settled.at)) / 1000

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CommitSha } from './commit-sha.ts'
+import { mapFew } from './concurrency/map-few.ts'
 import { Counts, License, ManifestMetadata } from './contract/shared.ts'
 import { CARD_SKILL_NAMES, OWNER_LISTINGS } from './limits.ts'
 import type { HostRepository } from './ports/git-host.ts'
@@ -8,10 +9,10 @@ import { canonicalJson } from './snapshot/canonical-json.ts'
 import { FolderRow, type SnapshotHeader } from './snapshot/format.ts'
 import { ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
 
-/** A repository whose default branch is indexed and has skills, as an owner page needs it: nobody opens its snapshot for a card. */
+/** An indexed repository with skills on its default branch, as a card of an owner page shows it without opening the snapshot. */
 export const OwnerListing = z.object({
   repositoryId: z.string(),
-  /** As it was called when it was indexed: the host leads from there to its name of now. */
+  /** The name when indexed; the host redirects old names. */
   name: z.string(),
   commit: CommitSha,
   manifest: ManifestMetadata.optional(),
@@ -19,37 +20,36 @@ export const OwnerListing = z.object({
   license: License,
   counts: Counts,
   skillNames: z.array(z.string()),
-  /** Since when the host does not show it; absent while it does. */
+  /** When the host stopped to show the repository; absent while it shows it. */
   hiddenSince: z.iso.datetime().exactOptional(),
 })
 export type OwnerListing = z.infer<typeof OwnerListing>
 
-/** The commit that is the default branch's, as it was indexed. */
+/** An indexed commit of the default branch. */
 export interface IndexedDefault {
   repository: HostRepository
   commit: CommitSha
   header: Pick<SnapshotHeader, 'root'>
 }
 
-/** The indexed repositories of every account: a small document each, beside the snapshots and made of them. */
+/** The indexed repositories of every account: one entry of the state store each, derived from the snapshot. */
 export interface OwnerListings {
-  /** Lists the repository as it is indexed now, or takes it off when it has no skills or is not for everyone. */
+  /** Lists the repository, or removes it from the list when it has no skills or is private. */
   keep(indexed: IndexedDefault): Promise<void>
-  /** Of an account, in no order that tells anything, hidden ones among them. A document of another version counts as none. */
+  /** The listings of an account, hidden ones among them, unordered. Skips entries of another version. */
   of(ownerId: string): Promise<OwnerListing[]>
-  /** The host does not show it any more. It may come back. */
+  /** Marks the repository as not shown by the host. */
   hide(ownerId: string, listing: OwnerListing, since: Date): Promise<void>
-  /** The host shows it again. */
+  /** Marks the repository as shown again. */
   show(ownerId: string, listing: OwnerListing): Promise<void>
-  /** Takes it off. */
+  /** Removes the repository from the list. */
   drop(ownerId: string, listing: OwnerListing): Promise<void>
 }
 
-/** Documents that are read at once. */
-const READS = 16
+const READS_AT_ONCE = 16
 
 export function createOwnerListings(states: StateStore): OwnerListings {
-  /** Changes a document unless somebody else has since it was read: then that tells more. */
+  /** Changes an entry, unless it changed since it was read: the other writer knows more. */
   async function change(ownerId: string, listing: OwnerListing, next: OwnerListing | null): Promise<void> {
     const key = ownerListingKey(ownerId, listing.repositoryId)
     const stored = await states.read(key)
@@ -64,25 +64,18 @@ export function createOwnerListings(states: StateStore): OwnerListings {
       const key = ownerListingKey(ownerId, id)
       const listing = describe(indexed)
       const stored = await states.read(key)
-      // Who indexes a repository that was never listed need not be allowed to remove anything.
+      // Checked first: an indexer of a repository that was never listed may lack the permission to remove objects.
       if (listing === null) return stored === null ? undefined : states.remove(key)
-      // Whoever writes at the same time has read the same host just now, so it does not matter who comes last.
+      // Concurrent writers have read the same host just now, so the last one may win.
       if (stored === null) await states.create(key, listing as JsonValue)
       else if (canonicalJson(stored.value) !== canonicalJson(listing))
         await states.replace(key, listing as JsonValue, stored.etag)
     },
 
     async of(ownerId) {
-      const listings: OwnerListing[] = []
-      const keys = (await states.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })).values()
-      const readRest = async () => {
-        for (const key of keys) {
-          const listing = OwnerListing.safeParse((await states.read(key))?.value).data
-          if (listing) listings.push(listing)
-        }
-      }
-      await Promise.all(Array.from({ length: READS }, readRest))
-      return listings
+      const keys = await states.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })
+      const entries = await mapFew(keys, async key => OwnerListing.safeParse((await states.read(key))?.value).data, READS_AT_ONCE)
+      return entries.filter(entry => entry !== undefined)
     },
 
     hide: (ownerId, listing, since) => change(ownerId, listing, { ...listing, hiddenSince: since.toISOString() }),
@@ -96,6 +89,7 @@ export function createOwnerListings(states: StateStore): OwnerListings {
   }
 }
 
+/** `null` when the repository has no skills or is private. */
 function describe({ repository, commit, header }: IndexedDefault): OwnerListing | null {
   const { folder, manifest, skills } = header.root
   if (repository.visibility !== 'public' || folder.counts.skills === 0) return null

@@ -2,43 +2,43 @@ import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { isPrivateKey, privateShare } from '#core/snapshot/key-class.ts'
 
-/** Two stores as one: what is of private repositories lies in the second, and nothing of it reaches the first. Closing closes both. */
-export function splitBlobs(others: BlobStore, ofPrivate: BlobStore): BlobStore {
-  const at = (key: string) => (isPrivateKey(key) ? ofPrivate : others)
+/** Combines two blob stores: keys of private repositories go to the second, all publicStore to the first. Closing closes both. */
+export function splitBlobs(publicStore: BlobStore, privateStore: BlobStore): BlobStore {
+  const at = (key: string) => (isPrivateKey(key) ? privateStore : publicStore)
   return {
     create: async (key, bytes) => at(key).create(key, bytes),
     read: async key => at(key).read(key),
     readRange: async (key, offset, length) => at(key).readRange(key, offset, length),
     remove: async key => at(key).remove(key),
-    ...splitListing(others, ofPrivate),
+    ...splitListing(publicStore, privateStore),
   }
 }
 
-/** The same for documents. */
-export function splitStates(others: StateStore, ofPrivate: StateStore): StateStore {
-  const at = (key: string) => (isPrivateKey(key) ? ofPrivate : others)
+/** Combines two state stores in the same way. */
+export function splitStates(publicStore: StateStore, privateStore: StateStore): StateStore {
+  const at = (key: string) => (isPrivateKey(key) ? privateStore : publicStore)
   return {
     read: async key => at(key).read(key),
     create: async (key, value) => at(key).create(key, value),
     replace: async (key, value, etag) => at(key).replace(key, value, etag),
     remove: async key => at(key).remove(key),
-    ...splitListing(others, ofPrivate),
+    ...splitListing(publicStore, privateStore),
   }
 }
 
 type Listing = Pick<BlobStore, 'list' | 'close'>
 
-function splitListing(others: Listing, ofPrivate: Listing): Listing {
+function splitListing(publicStore: Listing, privateStore: Listing): Listing {
   return {
     async list(prefix: string, options: ListOptions = {}) {
       const share = privateShare(prefix)
-      if (share !== 'some') return await (share === 'all' ? ofPrivate : others).list(prefix, options)
-      const lists = await Promise.all([others.list(prefix, options), ofPrivate.list(prefix, options)])
+      if (share !== 'some') return await (share === 'all' ? privateStore : publicStore).list(prefix, options)
+      const lists = await Promise.all([publicStore.list(prefix, options), privateStore.list(prefix, options)])
       // Keys are ASCII, so code units compare as bytes do.
       return lists.flat().sort().slice(0, options.limit)
     },
     async close() {
-      await Promise.all([others.close(), ofPrivate.close()])
+      await Promise.all([publicStore.close(), privateStore.close()])
     },
   }
 }

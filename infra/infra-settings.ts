@@ -2,34 +2,34 @@ import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import { LISTEN_VARIABLES, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
 
-/** Where blobs and documents lie. */
+/** Location of blobs and of state entries. */
 export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' } | S3Setting
 
-/** A bucket, or what is below a prefix of it. */
+/** A bucket, or a prefix of it. */
 export interface S3Setting extends BucketName {
-  /** Without a slash at its end; `null`: the service of AWS. */
+  /** Without a trailing slash; `null`: AWS. */
   endpoint: string | null
-  /** `null`: as the SDK finds it. */
+  /** `null`: the default of the SDK. */
   region: string | null
-  /** `null`: as the SDK finds them. */
+  /** `null`: the default of the SDK. */
   credentials: S3Credentials | null
 }
 
 export interface S3Credentials {
   accessKeyId: string
   secretAccessKey: string
-  /** Of credentials that hold for a while. */
+  /** For temporary credentials. */
   sessionToken?: string
 }
 
 interface BucketName {
   kind: 's3'
   bucket: string
-  /** Without a slash at its ends; empty: the whole bucket. */
+  /** Without leading or trailing slash; empty: the whole bucket. */
   prefix: string
 }
 
-/** What keys of the store leave of the 1,024 bytes that a key of a bucket may have. */
+/** A bucket allows keys of 1,024 bytes; those of the store take the rest. */
 const PREFIX_BYTES = 127
 
 /** `s3:<bucket>[/<prefix>]`; `null` for any other text. */
@@ -63,7 +63,7 @@ const PrivateStoreName = z.string().transform((text, context): BucketName => {
 const GITHUB = 'https://github.com'
 const GITHUB_API = 'https://api.github.com'
 
-/** `http` or `https` with a host, nothing behind it. */
+/** `http` or `https` with a host, without a path. */
 const Origin = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
@@ -71,25 +71,25 @@ const Origin = z.string().transform((text, context): string => {
   return z.NEVER
 })
 
-/** `http` or `https`, with a path or without. */
+/** `http` or `https`, with or without a path. */
 function baseUrl(example: string) {
   return z.string().transform((text, context): string => {
     const url = URL.parse(text)
     const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
     if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
-    context.addIssue(`must be an address like ${example}`)
+    context.addIssue(`must be a URL like ${example}, without credentials, query and fragment`)
     return z.NEVER
   })
 }
 
 const Endpoint = baseUrl('https://s3.example.org')
 
-/** An address of PostgreSQL, which may hold a password: nothing of it is ever said. */
+/** A URL of PostgreSQL. It may hold a password, so no message quotes it. */
 const DatabaseUrl = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1 && isDecodable(text)) return text
   context.addIssue(
-    'must be an address like postgres://user@database.example.org/mountglass, special characters of a password as %40',
+    'must be a URL like postgres://user@database.example.org/mountglass; percent-encode special characters of a password (@ as %40)',
   )
   return z.NEVER
 })
@@ -116,12 +116,12 @@ const Variables = z.object({
   MOUNTGLASS_GITHUB_API_URL: baseUrl('https://github.example.org/api/v3').optional(),
   MOUNTGLASS_GITHUB_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token: printable characters without spaces')
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token of 1 to 4,096 printable ASCII characters without spaces')
     .optional(),
   MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().optional(),
 })
 
-/** Read where a store is a bucket: the SDK's own, and credentials of the bucket of private repositories. */
+/** Read when the store is a bucket: variables of the SDK, and credentials for the bucket of private repositories. */
 const S3Variables = z.object({
   AWS_ENDPOINT_URL_S3: Endpoint.optional(),
   AWS_ENDPOINT_URL: Endpoint.optional(),
@@ -130,32 +130,32 @@ const S3Variables = z.object({
   MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY: z.string().optional(),
 })
 
-/** Where GitHub is, and as whom it is asked. */
+/** Location of GitHub, and the credentials for it. */
 export interface GitHubSettings {
-  /** Origin, without a slash at its end. */
+  /** Origin, without a trailing slash. */
   url: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   apiUrl: string
-  /** A credential for what everyone may see. */
+  /** For public repositories. */
   token: string | null
-  /** By which messages of GitHub are known; `null`: none are taken. */
+  /** Key of the signatures of webhook deliveries; `null`: deliveries are not accepted. */
   webhookSecret: string | null
 }
 
-/** What `openInfra` opens. */
+/** Settings of `openInfra`. */
 export interface InfraSettings {
-  /** Public origin, without a slash at its end. */
+  /** Public origin, without a trailing slash. */
   baseUrl: string
   store: StoreSetting
-  /** Where all that is of private repositories lies, jobs included; `null`: in `store`. */
+  /** Location of everything of private repositories, jobs included; `null`: `store`. */
   privateStore: S3Setting | null
-  /** Address of the PostgreSQL that has the documents of both, and their jobs; `null`: they lie in the stores. */
+  /** URL of the PostgreSQL database with the state entries and jobs of both stores; `null`: each store has its own. */
   database: string | null
-  /** After so long the job of a worker that died is taken by another. */
+  /** A dead worker's job is taken over after 1⅓ times this. */
   leaseSeconds: number
   /** Folder of local repositories; `null`: the bundled example. */
   localRepositories: string | null
-  /** `null`: this deployment serves nothing of GitHub. */
+  /** `null`: the deployment serves no repositories of GitHub. */
   github: GitHubSettings | null
 }
 
@@ -178,19 +178,19 @@ function storeSettings(
   env: NodeJS.ProcessEnv,
 ): Pick<InfraSettings, 'store' | 'privateStore'> {
   if (store.kind !== 's3') {
-    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'goes with a MOUNTGLASS_STORE that is s3:<bucket>')
+    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'needs a MOUNTGLASS_STORE that is s3:<bucket>')
     return { store, privateStore: null }
   }
   const variables = parseEnvironment(S3Variables, env)
   const shared = {
     endpoint: variables.AWS_ENDPOINT_URL_S3 ?? variables.AWS_ENDPOINT_URL ?? null,
-    // A server of one's own rarely has regions, and the SDK asks for one all the same.
+    // Self-hosted servers rarely have regions, but the SDK requires one.
     region: variables.AWS_REGION ?? (variables.AWS_ENDPOINT_URL_S3 || variables.AWS_ENDPOINT_URL ? 'us-east-1' : null),
   }
   const publicSetting = { ...store, ...shared, credentials: null }
   if (!privateStore) return { store: publicSetting, privateStore: null }
   if (privateStore.bucket === store.bucket && (isBelow(privateStore, store) || isBelow(store, privateStore)))
-    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'must not lie in the place of MOUNTGLASS_STORE, nor around it')
+    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'must not overlap with MOUNTGLASS_STORE: use another bucket or prefix')
   const [accessKeyId, secretAccessKey] = [
     variables.MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID,
     variables.MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY,
@@ -198,7 +198,7 @@ function storeSettings(
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new SettingsError(
       accessKeyId === undefined ? 'MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID' : 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY',
-      'must be set beside the other one',
+      'must be set: MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID and MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY go together',
     )
   const credentials = accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : null
   return { store: publicSetting, privateStore: { ...privateStore, ...shared, credentials } }
@@ -208,7 +208,7 @@ function databaseSetting({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: stor
   if (database !== undefined && store.kind === 'memory')
     throw new SettingsError(
       'MOUNTGLASS_DATABASE',
-      'goes with a MOUNTGLASS_STORE that other processes see: disk:<folder> or s3:<bucket>',
+      'needs a MOUNTGLASS_STORE that processes can share: disk:<folder> or s3:<bucket>',
     )
   return database ?? null
 }
@@ -220,18 +220,18 @@ function isBelow(inner: BucketName, outer: BucketName): boolean {
 function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
   const { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: apiUrl, MOUNTGLASS_GITHUB_TOKEN: token } = variables
   const webhookSecret = variables.MOUNTGLASS_GITHUB_WEBHOOK_SECRET ?? null
-  // An Enterprise Server has its API below its own address.
+  // The API of an Enterprise Server has the origin of its pages.
   return { url, apiUrl: apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`), token: token ?? null, webhookSecret }
 }
 
 /**
- * The same for a process whose work another one reads.
+ * Settings of a process whose results other processes read.
  *
- * @throws SettingsError also for a store that only its own process sees
+ * @throws SettingsError as `parseInfraSettings`, and for a store in memory
  */
 export function parseSharedInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   const settings = parseInfraSettings(env)
   if (settings.store.kind === 'memory')
-    throw new SettingsError('MOUNTGLASS_STORE', 'memory: is seen by one process alone; name a folder as disk:<folder>')
+    throw new SettingsError('MOUNTGLASS_STORE', 'memory: is not shared with other processes; use disk:<folder> or s3:<bucket>')
   return settings
 }

@@ -14,21 +14,21 @@ import { type LocalHost, openLocalHost } from './local/host.ts'
 import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createStateQueue } from './queue/state-queue.ts'
-import { type OpenOptions, openStores, type Stores, type TriedBuckets } from './stores.ts'
+import { type OpenOptions, openStores, type ProbedBuckets, type Stores } from './stores.ts'
 import { systemClock } from './system/clock.ts'
 import { systemRandom } from './system/random.ts'
 
-/** What a job reads and writes. */
+/** The drivers that a job uses. */
 export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' | 'secret'> {
   hosts: readonly GitHost[]
-  /** The host of local repositories, whose raw files this process serves itself; `null` where there is no git program. */
+  /** The host of local repositories, whose raw files this process serves itself; `null` when git is not installed. */
   local: LocalHost | null
-  /** What a process for jobs is told of what was found out here. It holds no secret. */
+  /** Probe results for `openJobInfra` of a child process. Without secrets. */
   handover: string
   close(): Promise<void>
 }
 
-/** The outside world of one process. */
+/** All drivers of one process. */
 export interface Infra extends JobInfra {
   queue: JobQueue
   clock: Clock
@@ -40,7 +40,7 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
 /**
  * Opens the drivers that the settings name.
  *
- * @param metrics takes what the drivers do; `null`: nobody watches
+ * @param metrics counts the requests of the drivers; `null`: none
  * @throws SettingsError when a folder or a store of the settings cannot be used
  */
 export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<Infra> {
@@ -59,7 +59,7 @@ export async function openInfra(settings: InfraSettings, metrics: Metrics | null
   }
 }
 
-/** A bucket is paid by the request. A worker that has nothing to do lists its jobs this often. */
+/** Buckets charge by the request. An idle worker lists its jobs this often. */
 const BUCKET_LOOK_SECONDS = 3
 
 async function openQueue({ states, database }: JobInfra, { store, leaseSeconds }: InfraSettings): Promise<JobQueue> {
@@ -74,18 +74,19 @@ async function openQueue({ states, database }: JobInfra, { store, leaseSeconds }
   }
 }
 
-/** A job asks for one document after another. */
+/** A job reads and writes one entry at a time. */
 const JOB_CONNECTIONS = 2
 
 /**
- * The same without the queue: for a process that is given its jobs.
+ * Opens the drivers without the queue, for a child process that receives its jobs.
  *
- * @param handover of the process that gives them, which has opened what the same settings name
+ * @param handover `JobInfra.handover` of the parent process, which has the same settings
+ * @throws as `openInfra`
  */
 export async function openJobInfra(settings: InfraSettings, metrics: Metrics, handover: string): Promise<JobInfra> {
   return await openWithoutQueue(settings, metrics, {
     connections: JOB_CONNECTIONS,
-    buckets: JSON.parse(handover) as TriedBuckets,
+    buckets: JSON.parse(handover) as ProbedBuckets,
   })
 }
 
@@ -117,7 +118,7 @@ async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null
   }
 }
 
-/** Without git there is still GitHub, unless local repositories are asked for. @throws SettingsError where git has to be there */
+/** Whether git is installed. @throws SettingsError when it is not, and the settings need it: GitHub alone works without */
 async function isGitThere(settings: InfraSettings): Promise<boolean> {
   try {
     await requireGit()
@@ -125,8 +126,9 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
   } catch (cause) {
     const { message } = cause as Error
     if (settings.localRepositories !== null) throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', message, { cause })
-    if (settings.github === null) throw new SettingsError('MOUNTGLASS_GITHUB', `is off, and for others ${message}`, { cause })
-    process.emitWarning(`${message}: only repositories of GitHub are served, read from archives`)
+    if (settings.github === null)
+      throw new SettingsError('MOUNTGLASS_GITHUB', `is off; for local repositories ${message}`, { cause })
+    process.emitWarning(`${message}. Until then only repositories of GitHub are served, read from archives`)
     return false
   }
 }
@@ -139,5 +141,5 @@ async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'fold
 
 async function requireFolder(variable: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
-  if (!found?.isDirectory()) throw new SettingsError(variable, `there is no folder ${path}`)
+  if (!found?.isDirectory()) throw new SettingsError(variable, `there is no folder ${path}: create it, or correct the path`)
 }

@@ -17,43 +17,43 @@ import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
 import { systemClock } from './system/clock.ts'
 
-/** Where everything that lasts lies. */
+/** All persistent storage of a deployment. */
 export interface Stores {
   blobs: BlobStore
   states: StateStore
-  /** That of the documents, where they lie in one. */
+  /** The database of the state store; `null` when it is not in PostgreSQL. */
   database: Database | null
-  /** Another process of the same settings may open the same with it. */
-  buckets: TriedBuckets
-  /** A secret of the deployment: made once and kept with the store, for as long as the process lives with `memory:`. */
-  secret(name: string, make: () => string): Promise<string>
-  /** What else belongs to the deployment lies here. Made when it is asked for, where it is not a part of the store. */
+  /** Probe results, with which another process of the same settings opens the same buckets. */
+  buckets: ProbedBuckets
+  /** A secret of the deployment: generated once and stored. With `memory:`, it lasts as long as the process. */
+  secret(name: string, generate: () => string): Promise<string>
+  /** A folder for other files of the deployment: that of the store, or a temporary one, created by the first call. */
   folder(): Promise<string>
-  /** Files of writes that were broken off; objects that are no files leave none. @param remove else they are only counted */
+  /** Temporary files of interrupted writes; only the disk driver leaves any. @param remove whether to remove them, or only count them */
   leftovers(remove: boolean): Promise<Leftovers>
   close(): Promise<void>
 }
 
-/** What the servers of buckets do with conditions; `null`: nobody has tried. */
-export interface TriedBuckets {
+/** Support of each bucket's server for conditional writes; `null`: not probed. */
+export interface ProbedBuckets {
   store: Conditions | null
   privateStore: Conditions | null
 }
 
 export interface OpenOptions {
-  /** To the database, at most. */
+  /** Maximum number of connections to the database. */
   connections?: number
-  /** As a process of the same settings found them, which lives: they are not tried again. */
-  buckets?: TriedBuckets
-  /** Opening changes nothing that is there. */
+  /** `Stores.buckets` of a running process with the same settings; replaces the probes. */
+  buckets?: ProbedBuckets
+  /** Opening removes no leftovers. */
   keepLeftovers?: boolean
 }
 
 const NO_LEFTOVERS = async (): Promise<Leftovers> => ({ files: 0, bytes: 0 })
-const NOT_TRIED: TriedBuckets = { store: null, privateStore: null }
+const NOT_PROBED: ProbedBuckets = { store: null, privateStore: null }
 
 /**
- * Opens what the settings name. Drivers that take long to load are loaded only then.
+ * Opens the stores that the settings name. Loads large drivers only when they are needed.
  *
  * @throws SettingsError when a store cannot be used
  */
@@ -93,11 +93,11 @@ async function openDatabaseStates(
 
 type Store = Omit<Stores, 'database'>
 
-/** @param states in place of the store's own, which then are not opened */
+/** @param states replaces the store's own state store, which is then not opened */
 async function openStore(
   { store, privateStore }: Pick<InfraSettings, 'store' | 'privateStore'>,
   states: StateStore | null,
-  { buckets = NOT_TRIED, keepLeftovers = false }: OpenOptions,
+  { buckets = NOT_PROBED, keepLeftovers = false }: OpenOptions,
 ): Promise<Store> {
   switch (store.kind) {
     case 'memory':
@@ -113,30 +113,30 @@ async function openS3Store(
   setting: S3Setting,
   privateSetting: S3Setting | null,
   states: StateStore | null,
-  known: TriedBuckets,
+  known: ProbedBuckets,
 ): Promise<Store> {
   const stores = await openBucketFor('MOUNTGLASS_STORE', setting, states, known.store)
-  const ofPrivate =
+  const privateStores =
     privateSetting &&
     (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(closing(stores)))
   const folder = temporaryFolder()
   return {
     folder: folder.open,
     leftovers: NO_LEFTOVERS,
-    buckets: { store: stores.conditions, privateStore: ofPrivate?.conditions ?? null },
-    blobs: ofPrivate ? splitBlobs(stores.blobs, ofPrivate.blobs) : stores.blobs,
-    states: states ?? (ofPrivate ? splitStates(stores.states, ofPrivate.states) : stores.states),
+    buckets: { store: stores.conditions, privateStore: privateStores?.conditions ?? null },
+    blobs: privateStores ? splitBlobs(stores.blobs, privateStores.blobs) : stores.blobs,
+    states: states ?? (privateStores ? splitStates(stores.states, privateStores.states) : stores.states),
     async secret() {
       throw new SettingsError('MOUNTGLASS_KEYS', KEYS_MISSING)
     },
     async close() {
-      await Promise.all([stores.close(), ofPrivate?.close(), folder.remove()])
+      await Promise.all([stores.close(), privateStores?.close(), folder.remove()])
     },
   }
 }
 
 const KEYS_MISSING =
-  'must be set where the store is a bucket, to the same for all processes: [{"kid":"1","key":"…"}], the key being 32 random bytes in base64url'
+  'must be set where the store is a bucket, to the same value for all processes: [{"kid":"1","key":"…"}] with a key of 32 random bytes in base64url'
 
 async function openBucketFor(
   variable: string,
@@ -152,7 +152,7 @@ async function openBucketFor(
   }
 }
 
-/** What goes on a failure through, closing what was opened before it. */
+/** For `catch`: closes what was opened before, and rethrows the error. */
 function closing({ close }: Pick<Stores, 'close'>): (error: unknown) => Promise<never> {
   return async error => {
     await close()
@@ -166,11 +166,11 @@ async function openMemoryStore(): Promise<Store> {
   return {
     folder: folder.open,
     leftovers: NO_LEFTOVERS,
-    buckets: NOT_TRIED,
+    buckets: NOT_PROBED,
     blobs: createMemoryBlobStore(systemClock),
     states: createMemoryStateStore(),
-    async secret(name, make) {
-      const secret = secrets.get(name) ?? make()
+    async secret(name, generate) {
+      const secret = secrets.get(name) ?? generate()
       secrets.set(name, secret)
       return secret
     },
@@ -185,10 +185,10 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
     return {
       folder: async () => folder,
       leftovers: blobs.leftovers,
-      buckets: NOT_TRIED,
+      buckets: NOT_PROBED,
       blobs,
       states,
-      secret: (name, make) => readOrCreateSecret(join(folder, 'secrets', name), make),
+      secret: (name, generate) => readOrCreateSecret(join(folder, 'secrets', name), generate),
       async close() {
         if (states !== others) await states.close()
         await blobs.close()
@@ -199,16 +199,16 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
   }
 }
 
-/** A folder that is made when it is first asked for. */
+/** A temporary folder, created by the first call of `open`. */
 function temporaryFolder() {
-  let made: Promise<string> | null = null
+  let folder: Promise<string> | null = null
   return {
     open(): Promise<string> {
-      made ??= mkdtemp(join(tmpdir(), 'mountglass-'))
-      return made
+      folder ??= mkdtemp(join(tmpdir(), 'mountglass-'))
+      return folder
     },
     async remove(): Promise<void> {
-      if (made) await rm(await made, { recursive: true, force: true })
+      if (folder) await rm(await folder, { recursive: true, force: true })
     },
   }
 }

@@ -4,7 +4,7 @@ import { Repository } from '../contract/mount.ts'
 import { IndexErrorCode } from '../contract/shared.ts'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '../limits.ts'
 
-/** The marker of a waiting or running job: what a worker needs to know before it reads anything else. */
+/** Marker of a waiting or running job: everything that a worker needs to claim it. */
 export const QueueMarker = z.object({
   repository: Repository.extend({ id: z.string(), ownerId: z.string().exactOptional() }),
   commit: CommitSha,
@@ -14,19 +14,19 @@ export const QueueMarker = z.object({
 export type QueueMarker = z.infer<typeof QueueMarker>
 
 /**
- * The life of an index job beside its queue marker, as pure transitions over one document.
- * No document: the job waits. After success the document is removed; ready is the existence of the header, never a flag.
+ * Entry of the state store that holds the lease or the failure of an index job. The functions below are its transitions, all pure.
+ * Without an entry the job waits. Success removes the entry: a snapshot is ready when its header exists.
  */
 export const JobEntry = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('leased'),
     worker: z.string(),
-    /** Grows with every taking. */
+    /** Fencing token: grows by one with every claim. */
     fence: z.int().min(1),
     until: z.iso.datetime(),
-    /** Failures before this try. */
+    /** Failures before this attempt. */
     failures: z.int().min(0),
-    /** Processes that died over the job since it last failed: leases that ran out, and deaths that the worker saw. */
+    /** Crashes of the job since it last failed: expired leases, and deaths of the process that the worker saw. */
     crashes: z.int().min(0),
   }),
   z.object({
@@ -36,7 +36,7 @@ export const JobEntry = z.discriminatedUnion('state', [
     failures: z.int().min(1),
     retryAt: z.iso.datetime(),
   }),
-  /** Handed back, by a worker that was told to stop or whose process died over it: waits like a job that nobody took. */
+  /** Released by a worker that stops, or whose process died: the job waits. */
   z.object({
     state: z.literal('released'),
     fence: z.int().min(1),
@@ -49,61 +49,63 @@ export type LeasedJob = Extract<JobEntry, { state: 'leased' }>
 export type FailedJob = Extract<JobEntry, { state: 'failed' }>
 export type ReleasedJob = Extract<JobEntry, { state: 'released' }>
 
-/** The record after a worker asks for the job: its lease, a failure when too many workers died over it, or `null` while another holds it. */
+/** The entry after a worker claims the job: its lease, or a failure after too many crashes; `null` while the job cannot be claimed. */
 export function claim(
-  record: JobEntry | null,
+  entry: JobEntry | null,
   worker: string,
   now: Date,
   leaseSeconds: number = LEASE_SECONDS,
 ): LeasedJob | FailedJob | null {
   const until = after(now, leaseSeconds)
-  if (record === null) return { state: 'leased', worker, fence: 1, failures: 0, crashes: 0, until }
-  const { fence, failures } = record
+  if (entry === null) return { state: 'leased', worker, fence: 1, failures: 0, crashes: 0, until }
+  const { fence, failures } = entry
   const next = { state: 'leased', worker, fence: fence + 1, failures, until } as const
-  switch (record.state) {
+  switch (entry.state) {
     case 'released':
-      return { ...next, crashes: record.crashes }
+      return { ...next, crashes: entry.crashes }
     case 'failed':
-      return isRetryDue(record, now) ? { ...next, crashes: 0 } : null
+      return isRetryDue(entry, now) ? { ...next, crashes: 0 } : null
     case 'leased': {
-      if (now < takeableAt(record, leaseSeconds)) return null
-      const crashes = record.crashes + 1
-      return crashes >= JOB_CRASHES ? failed(record, 'index.internal', now) : { ...next, crashes }
+      if (now < takeableAt(entry, leaseSeconds)) return null
+      const crashes = entry.crashes + 1
+      return crashes >= JOB_CRASHES ? failed(entry, 'index.internal', now) : { ...next, crashes }
     }
   }
 }
 
 /**
- * When a job may be taken from its worker, by the clock of whoever asks. A worker renews after a third of its lease: who is ahead of it by
- * less than a lease does not take what it is doing.
+ * When another worker may claim the job, by that worker's clock. The margin tolerates clocks that differ: a worker renews after a third
+ * of its lease, so a clock ahead by less than a lease never takes over a running job.
  */
 export function takeableAt({ until }: LeasedJob, leaseSeconds: number): Date {
   return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)
 }
 
-export function renewed(record: LeasedJob, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedJob {
-  return { ...record, until: after(now, leaseSeconds) }
+/** The entry after the worker renews its lease. */
+export function renewed(entry: LeasedJob, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedJob {
+  return { ...entry, until: after(now, leaseSeconds) }
 }
 
-/** Deaths that were counted stay counted: who hands a job back says nothing about it. */
+/** The entry after the worker hands the job back. Crashes stay counted. */
 export function released({ fence, failures, crashes }: LeasedJob): ReleasedJob {
   return { state: 'released', fence, failures, crashes }
 }
 
-/** The process that ran the job died: the job waits again, and fails with `errorCode` when too many died over it. */
-export function crashed(record: LeasedJob, errorCode: IndexErrorCode, now: Date): ReleasedJob | FailedJob {
-  const crashes = record.crashes + 1
-  return crashes >= JOB_CRASHES ? failed(record, errorCode, now) : released({ ...record, crashes })
+/** The entry after the process that ran the job died: released, or failed with `errorCode` after `JOB_CRASHES` crashes. */
+export function crashed(entry: LeasedJob, errorCode: IndexErrorCode, now: Date): ReleasedJob | FailedJob {
+  const crashes = entry.crashes + 1
+  return crashes >= JOB_CRASHES ? failed(entry, errorCode, now) : released({ ...entry, crashes })
 }
 
-export function failed(record: LeasedJob, errorCode: IndexErrorCode, now: Date): FailedJob {
-  const failures = record.failures + 1
+/** The entry after a failure, with an exponential backoff. */
+export function failed(entry: LeasedJob, errorCode: IndexErrorCode, now: Date): FailedJob {
+  const failures = entry.failures + 1
   const backoffSeconds = Math.min(FAILURE_BACKOFF_SECONDS.max, FAILURE_BACKOFF_SECONDS.first * 2 ** (failures - 1))
-  return { state: 'failed', errorCode, fence: record.fence, failures, retryAt: after(now, backoffSeconds) }
+  return { state: 'failed', errorCode, fence: entry.fence, failures, retryAt: after(now, backoffSeconds) }
 }
 
-export function isRetryDue(record: FailedJob, now: Date): boolean {
-  return now.getTime() >= Date.parse(record.retryAt)
+export function isRetryDue(entry: FailedJob, now: Date): boolean {
+  return now.getTime() >= Date.parse(entry.retryAt)
 }
 
 function after(now: Date, seconds: number): string {

@@ -2,64 +2,46 @@ import { randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
 import { access, type FileHandle, mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
 import { type Leftovers, sweepLeftovers } from './leftovers.ts'
 
-// No key has this character, so the object `a/b` and the folder of `a/b/c` never meet.
+// No key contains this character, so the file of `a/b` and the folder of `a/b/c` have different names.
 const OBJECT_MARK = '~'
-const REMEMBERED_FOLDERS = 10_000
-const CREATE_TRIES = 10
+const CACHED_FOLDERS = 10_000
+const CREATE_ATTEMPTS = 10
 
 export interface DiskBlobStore extends BlobStore {
-  /** Files of writes that were broken off an hour ago or more. @param remove else they are only counted */
+  /** Temporary files of writes that were interrupted at least an hour ago. @param remove whether to remove them, or only count them */
   leftovers(remove: boolean): Promise<Leftovers>
 }
 
 export interface DiskOptions {
-  /** Opening changes nothing that is there. */
+  /** Opening removes no leftovers. */
   keepLeftovers?: boolean
 }
 
 /**
- * Objects as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
- * A write goes to `<folder>/tmp` first; what killed processes left there goes at the next opening an hour later.
- * A write that the system refuses throws the system's error and leaves everything as it was.
+ * Blobs as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
+ * A write goes to `<folder>/tmp` first; the first opening an hour later removes what killed processes left there.
+ * A write that the system refuses throws the system's error and changes nothing.
  */
 export async function openDiskBlobStore(folder: string, { keepLeftovers = false }: DiskOptions = {}): Promise<DiskBlobStore> {
-  const objects = resolve(folder, 'o')
-  const temporary = resolve(folder, 'tmp')
-  await makeFolder(objects)
-  await makeFolder(temporary)
-  if (!keepLeftovers) await sweepLeftovers(temporary, true)
-
-  const durableFolders = new Set<string>()
-  const pathOf = (key: string) => join(objects, `${key}${OBJECT_MARK}`)
+  const paths = new ObjectPaths(resolve(folder, 'o'), resolve(folder, 'tmp'))
+  await makeFolder(paths.root)
+  await makeFolder(paths.temporary)
+  if (!keepLeftovers) await sweepLeftovers(paths.temporary, true)
 
   return {
     async create(key, bytes) {
       requireKey(key)
-      const path = pathOf(key)
-      for (let tries = 1; ; tries++) {
-        try {
-          await useFolder(objects, durableFolders, dirname(path))
-          if (!(await isThere(path)))
-            return await createFile({ path, temporary: join(temporary, randomUUID()), bytes, mode: 0o600 })
-          // Whoever made it may not have come to this yet, and the caller will rely on the object.
-          await syncFolder(dirname(path))
-          return 'exists'
-        } catch (error) {
-          // The folder went with the last object in it, which somebody has removed meanwhile.
-          durableFolders.clear()
-          if (!hasCode(error, 'ENOENT') || tries === CREATE_TRIES) throw error
-        }
-      }
+      return createObject(paths, paths.of(key), bytes)
     },
 
     async read(key) {
       requireKey(key)
-      return withFile(pathOf(key), async file => {
+      return withFile(paths.of(key), async file => {
         const { mtime } = await file.stat()
         return { bytes: await file.readFile(), createdAt: mtime }
       })
@@ -69,58 +51,105 @@ export async function openDiskBlobStore(folder: string, { keepLeftovers = false 
       requireKey(key)
       requireCount('offset', offset)
       requireCount('length', length)
-      return withFile(pathOf(key), async file => {
+      return withFile(paths.of(key), async file => {
         const { size } = await file.stat()
         return readAt(file, offset, Math.max(0, Math.min(length, size - offset)))
       })
     },
 
-    async list(prefix, { after = '', limit = Number.POSITIVE_INFINITY } = {}) {
-      requirePrefix(prefix)
-      if (limit !== Number.POSITIVE_INFINITY) requireCount('limit', limit)
-      const keys: string[] = []
-      if (limit === 0) return keys
-      for await (const key of walk(objects, prefix, after)) {
-        keys.push(key)
-        if (keys.length === limit) break
-      }
-      return keys
-    },
+    list: (prefix, options = {}) => listObjects(paths.root, prefix, options),
 
     async remove(key) {
       requireKey(key)
-      const path = pathOf(key)
-      try {
-        await unlink(path)
-        await syncFolder(dirname(path))
-      } catch (error) {
-        // It is gone, or even its folder with it.
-        if (hasCode(error, 'ENOENT')) return
-        throw error
-      }
-      await removeEmpty(objects, dirname(path))
+      await removeObject(paths.root, paths.of(key))
     },
 
-    leftovers: remove => sweepLeftovers(temporary, remove),
+    leftovers: remove => sweepLeftovers(paths.temporary, remove),
 
     async close() {},
   }
 }
 
-/**
- * Makes a folder below the root, which is durable. Every process syncs each folder into the one above it once:
- * that it exists does not say that the process which made it has come that far.
- */
-async function useFolder(root: string, durable: Set<string>, path: string): Promise<void> {
-  if (path === root || durable.has(path)) return
-  await useFolder(root, durable, dirname(path))
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  await syncFolder(dirname(path))
-  if (durable.size >= REMEMBERED_FOLDERS) durable.clear()
-  durable.add(path)
+/** The folders of a store, and which of them are known to be durable. */
+class ObjectPaths {
+  readonly root: string
+  readonly temporary: string
+  readonly #durable = new Set<string>()
+
+  constructor(root: string, temporary: string) {
+    this.root = root
+    this.temporary = temporary
+  }
+
+  of(key: string): string {
+    return join(this.root, `${key}${OBJECT_MARK}`)
+  }
+
+  /**
+   * Creates a folder below the root, durably. Every process syncs each folder into its parent once: that the folder exists does not
+   * prove that the process which created it has synced it.
+   */
+  async makeDurable(path: string): Promise<void> {
+    if (path === this.root || this.#durable.has(path)) return
+    await this.makeDurable(dirname(path))
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await syncFolder(dirname(path))
+    if (this.#durable.size >= CACHED_FOLDERS) this.#durable.clear()
+    this.#durable.add(path)
+  }
+
+  /** Forgets which folders are durable. */
+  forget(): void {
+    this.#durable.clear()
+  }
 }
 
-/** Removes a folder below the root and those above it, as far as nothing is in them. An empty one that stays does no harm. */
+async function createObject(paths: ObjectPaths, path: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      await paths.makeDurable(dirname(path))
+      if (!(await exists(path)))
+        return await createFile({ path, temporary: join(paths.temporary, randomUUID()), bytes, mode: 0o600 })
+      // The process that created the object may not have synced its name yet, and the caller relies on the object.
+      await syncFolder(dirname(path))
+      return 'exists'
+    } catch (error) {
+      // The folder is gone: another process removed the last object in it.
+      paths.forget()
+      if (!hasCode(error, 'ENOENT') || attempts === CREATE_ATTEMPTS) throw error
+    }
+  }
+}
+
+async function listObjects(
+  root: string,
+  prefix: string,
+  { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions,
+): Promise<string[]> {
+  requirePrefix(prefix)
+  if (limit !== Number.POSITIVE_INFINITY) requireCount('limit', limit)
+  const keys: string[] = []
+  if (limit === 0) return keys
+  for await (const key of walk(root, prefix, after)) {
+    keys.push(key)
+    if (keys.length === limit) break
+  }
+  return keys
+}
+
+async function removeObject(root: string, path: string): Promise<void> {
+  try {
+    await unlink(path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    // The object is gone, or also its folder.
+    if (hasCode(error, 'ENOENT')) return
+    throw error
+  }
+  await removeEmpty(root, dirname(path))
+}
+
+/** Removes a folder below the root and its parents while they are empty. Best effort: an empty folder does no harm. */
 async function removeEmpty(root: string, path: string): Promise<void> {
   if (path === root) return
   try {
@@ -131,13 +160,13 @@ async function removeEmpty(root: string, path: string): Promise<void> {
   await removeEmpty(root, dirname(path))
 }
 
-/** Keys in byte order that begin with `prefix` and lie behind `after`. Reads the folders that can hold such keys only. */
+/** Keys with the prefix behind `after`, in byte order. Reads only folders that can hold one of them. */
 async function* walk(objects: string, prefix: string, after: string): AsyncGenerator<string> {
   const base = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const names = (await entries(join(objects, base))).map(entry =>
     entry.isDirectory() ? `${base}${entry.name}/` : `${base}${entry.name.slice(0, -OBJECT_MARK.length)}`,
   )
-  // The `/` behind a folder puts it where its keys belong among its neighbours: `a`, `a-b`, `a/b`, `a0`.
+  // With a `/` appended, a folder sorts where its keys belong: `a`, `a-b`, `a/b`, `a0`.
   for (const name of names.sort()) {
     if (!name.startsWith(prefix)) continue
     if (!name.endsWith('/')) {
@@ -157,7 +186,7 @@ async function entries(folder: string): Promise<Dirent[]> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await access(path)
     return true

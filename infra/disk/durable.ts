@@ -3,15 +3,15 @@ import { dirname } from 'node:path'
 
 export interface NewFile {
   path: string
-  /** Where the bytes are written first: a free name in the same file system. */
+  /** Path of the temporary file: unused, in the same file system. */
   temporary: string
   bytes: Uint8Array
   mode: number
 }
 
 /**
- * Makes a file that is not there yet, in a folder that is. Durable when it resolves, whoever made the file:
- * readers see all of its bytes or no file, after a crash too. Nothing but the earlier state remains when it throws.
+ * Creates a file in an existing folder, unless it exists. Durable when it resolves, also for a file that another process created:
+ * readers see all of its bytes or no file, also after a crash. When it throws, nothing has changed.
  */
 export async function createFile({ path, temporary, bytes, mode }: NewFile): Promise<'created' | 'exists'> {
   try {
@@ -20,25 +20,26 @@ export async function createFile({ path, temporary, bytes, mode }: NewFile): Pro
     await syncFolder(dirname(path))
     return outcome
   } finally {
-    // What cannot be removed now is an orphan like one of a killed process. It must not turn a finished write into a failed one.
+    // Best effort: a failure must not turn a finished write into a failed one. `sweepLeftovers` removes the orphan.
     await unlink(temporary).catch(() => {})
   }
 }
 
-/** Makes a folder and those above it that are missing, for this user alone. Durable when it resolves. */
+/** Creates a folder and its missing parents, readable by this user alone. Durable when it resolves. */
 export async function makeFolder(path: string): Promise<void> {
   try {
-    if (!(await madeFolder(path))) return
+    if (!(await tryMakeFolder(path))) return
   } catch (error) {
     if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
     await makeFolder(dirname(path))
-    // Some places take no folder although the one above is there: then this is the answer.
-    if (!(await madeFolder(path))) return
+    // Some file systems refuse a folder although its parent exists: this attempt throws their error.
+    if (!(await tryMakeFolder(path))) return
   }
   await syncFolder(dirname(path))
 }
 
-async function madeFolder(path: string): Promise<boolean> {
+/** `false` when the path exists. */
+async function tryMakeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 })
     return true
@@ -48,9 +49,9 @@ async function madeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Makes the names in a folder durable: a synced file is lost with its name. */
+/** Makes the names in a folder durable: without its name, a synced file is lost. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folder as a file; NTFS keeps names in its own journal.
+  // Windows cannot open a folder as a file; NTFS journals names itself.
   if (process.platform === 'win32') return
   const handle = await open(path, 'r')
   try {
@@ -74,7 +75,7 @@ async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promi
   }
 }
 
-// A link, because a rename would put itself over the file of somebody else.
+// A link, because a rename would replace a file that another process created.
 async function linkNew(from: string, to: string): Promise<'created' | 'exists'> {
   try {
     await link(from, to)

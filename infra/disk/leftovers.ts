@@ -2,7 +2,7 @@ import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from './durable.ts'
 
-/** Files of writes that were broken off. */
+/** Temporary files of interrupted writes. */
 export interface Leftovers {
   files: number
   bytes: number
@@ -11,9 +11,9 @@ export interface Leftovers {
 const AGE_MS = 60 * 60 * 1000
 
 /**
- * Looks for what killed processes left in a folder of temporary files. What changed within the last hour somebody may be writing.
+ * Finds the files that killed processes left in a folder of temporary files. Skips files changed within the last hour: they may be in use.
  *
- * @param remove else it is only counted
+ * @param remove whether to remove the files, or only count them
  */
 export async function sweepLeftovers(temporary: string, remove: boolean): Promise<Leftovers> {
   const found: Leftovers = { files: 0, bytes: 0 }
@@ -26,7 +26,7 @@ export async function sweepLeftovers(temporary: string, remove: boolean): Promis
       found.files++
       found.bytes += left.size
     } catch (error) {
-      // Another process that tidies the folder was first.
+      // Another process removed it first.
       if (!hasCode(error, 'ENOENT')) throw error
     }
   }

@@ -8,21 +8,21 @@ import { requireCount, requireKey, requirePrefix } from '#core/ports/store-argum
 import { makeFolder, syncFolder } from './durable.ts'
 
 const SCHEMA_VERSION = 1
-/** How long a write waits for writers of other processes. */
+/** How long a write waits for the lock of another process. */
 const BUSY_MS = 10_000
-// Behind every character of a key.
+// Sorts behind every character of a key.
 const LAST = '\x7f'
 
 /**
- * Documents as rows of one SQLite file, which any number of processes may share. Durable when a write resolves.
- * SQLite works on the calling thread: a write holds the event loop for one sync of the disk.
+ * Entries as rows of one SQLite file, which any number of processes may share. Durable when a write resolves.
+ * SQLite works on the calling thread: a write blocks the event loop for one sync of the disk.
  *
- * @throws Error when the file was written by another version, or is no database
+ * @throws Error when the file has another schema version, or is not a database
  */
 export async function openDiskStateStore(file: string): Promise<StateStore> {
   const path = resolve(file)
   await makeFolder(dirname(path))
-  // Made here for its mode, which SQLite gives to the files it puts beside it.
+  // Created here for its mode, which SQLite copies to its other files.
   await (await open(path, 'a', 0o600)).close()
   await syncFolder(dirname(path))
   const database = await openDatabase(path)
@@ -91,7 +91,7 @@ async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** The switch to a write-ahead log needs the file alone, and SQLite does not wait for that when several processes open a new file at once. */
+/** Switches to a write-ahead log. That needs an exclusive lock, for which SQLite does not wait when several processes open a new file. */
 async function enterWal(database: DatabaseSync): Promise<void> {
   const giveUpAt = Date.now() + BUSY_MS
   for (;;) {
@@ -115,7 +115,9 @@ function prepareSchema(database: DatabaseSync): void {
   }
   database.exec('COMMIT')
   if (version !== 0 && version !== SCHEMA_VERSION)
-    throw new Error(`the documents were written by another version of the store: ${version}`)
+    throw new Error(
+      `the file has schema version ${version} and this program needs ${SCHEMA_VERSION}: use the program that wrote it, or an empty store`,
+    )
 }
 
 function schemaVersion(database: DatabaseSync): number {

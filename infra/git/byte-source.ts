@@ -1,4 +1,4 @@
-/** The stream ended before the bytes that were asked for. */
+/** The stream ended before the requested bytes. */
 export class EndOfBytes extends Error {
   constructor() {
     super('the stream ended early')
@@ -8,7 +8,7 @@ export class EndOfBytes extends Error {
 
 const LINE_BYTES = 1024
 
-/** Takes lines and counted bytes from a stream, holding one chunk at a time. */
+/** Reads lines and byte counts from a stream. Holds one chunk at a time. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #chunk: Buffer = Buffer.alloc(0)
@@ -17,7 +17,7 @@ export class ByteSource {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** A line of ASCII without its break. @throws EndOfBytes also when the line is longer than a KiB */
+  /** The next line of ASCII, without its line break. @throws EndOfBytes, also when the line is longer than 1 KiB */
   async line(): Promise<string> {
     for (;;) {
       const end = this.#chunk.indexOf(0x0a)
@@ -29,7 +29,7 @@ export class ByteSource {
     }
   }
 
-  /** A copy of the next bytes. @throws EndOfBytes */
+  /** A copy of the next `count` bytes. @throws EndOfBytes */
   async bytes(count: number): Promise<Uint8Array> {
     const taken = new Uint8Array(count)
     for (let filled = 0; filled < count; ) {
@@ -41,7 +41,7 @@ export class ByteSource {
     return taken
   }
 
-  /** The next bytes as they came, not copied. @throws EndOfBytes */
+  /** The next `count` bytes, without a copy, in the chunks in which they arrived. @throws EndOfBytes */
   async *parts(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
       if (this.#chunk.length === 0) await this.#next()

@@ -3,12 +3,12 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 
-/** The deepest folder of `refs` that is followed. */
+/** How deep folders below `refs` may be nested. */
 const REF_DEPTH = 64
 
 /**
- * Whether everything git reads in the repository lies in its own folder: no alternate object folders, no links out of it,
- * and nothing but files, folders and links (a pipe would make git wait for ever).
+ * Whether everything that git reads lies in the repository's own folder: no alternate object folders, no links out of it,
+ * and only files, folders and links (a pipe would block git).
  *
  * @param commonDir real path of the folder that holds `objects` and `refs`
  */
@@ -50,7 +50,7 @@ async function listFolder(path: string): Promise<Dirent[]> {
 
 const SMALL_FILE_BYTES = 64 * 1024
 
-/** The first 64 KiB of a regular file as text; `null` when there is none. Links are not followed, and pipes do not block. */
+/** The first 64 KiB of a regular file as text; `null` when there is no regular file. Does not follow links or block on pipes. */
 export async function readSmallFile(path: string): Promise<string | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(ifAbsent)
   if (file === null) return null
@@ -65,7 +65,7 @@ export async function readSmallFile(path: string): Promise<string | null> {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO', 'EINVAL', 'ENAMETOOLONG'])
 
-/** For `catch`: what cannot be reached is not there; that the machine is out of something says nothing, and is thrown on. */
+/** For `catch`: `null` when the error means that the file is absent or unreachable. Rethrows every other one, such as EMFILE. */
 export function ifAbsent(error: unknown): null {
   if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return null
   throw error

@@ -1,8 +1,8 @@
-/** No allocation of a git process is larger, so a small object that is stored as a change of a huge one cannot fill the memory. */
+/** The largest allocation of a git process: a small object may be stored as a delta of one that exceeds memory. */
 const ALLOCATION_LIMIT = '256m'
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  // Repositories belong to whoever put them there, not to the user of this process.
+  // Another user than that of this process may own the repositories.
   'safe.directory': '*',
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -11,15 +11,15 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'submodule.recurse': 'false',
-  // Every thread that unpacks changes holds two files whole.
+  // Every thread that resolves deltas holds two whole files.
   'pack.threads': '1',
-  // What is larger and no change is never held, so it meets no limit of what may be.
+  // Git streams larger blobs that are not deltas, so they do not count against the allocation limit.
   'core.bigFileThreshold': '16m',
 }
 
 /**
- * The environment of a git process, built from nothing: no configuration of the machine or the user, no prompts, no helpers,
- * no network. Only `PATH` comes from outside.
+ * The environment of a git process: no configuration of the machine or the user, no prompts, no helpers, no network.
+ * Inherits only `PATH`.
  */
 export function gitEnvironment(): Record<string, string> {
   const settings = Object.entries(SETTINGS)

@@ -2,27 +2,28 @@ import { GitError, type GitResources, startGit } from './process.ts'
 import { type RemoteOptions, receivePack, type WantedPack } from './upload-pack.ts'
 
 export interface FetchOptions extends RemoteOptions {
-  /** A scratch repository of our own. */
+  /** A scratch repository of this process. */
   gitDir: string
-  /** What git may take of this machine. Default: two minutes of a processor, half a GiB of disk. */
+  /** Limits of the git process. Default: 120 seconds of processor time, 512 MiB on disk. */
   resources?: GitResources
 }
 
-/** The repository asks for more than any reading may take of this machine. */
+/** The fetch exceeded a resource limit. */
 export class FetchTooLarge extends Error {
-  constructor(cause: unknown) {
-    super('the repository takes more of this machine than a reading may', { cause })
+  constructor({ cpuSeconds, fileBytes }: GitResources, cause: unknown) {
+    const limits = `${cpuSeconds} seconds of processor time and ${Math.ceil(fileBytes / 1024)} KiB on disk`
+    super(`the repository is too large to fetch: the limits are ${limits}`, { cause })
     this.name = 'FetchTooLarge'
   }
 }
 
-/** Fetches a commit and its trees, and no blob. @throws GitError, FetchTooLarge, or what `receivePack` throws */
+/** Fetches a commit and its trees, without blobs. @throws GitError, FetchTooLarge, or what `receivePack` throws */
 export async function fetchTrees(options: FetchOptions, commit: string): Promise<void> {
   await fetchPack(options, { wants: [commit], depth: 1, filter: 'blob:none' })
 }
 
 /**
- * Fetches blobs by their ids in one request. Those that the host does not have are left out, as long as they are few.
+ * Fetches blobs by their ids in one request. Skips up to `ABSENT_BLOBS` that the host does not have, each at the cost of another request.
  *
  * @throws as `fetchTrees`
  */
@@ -41,7 +42,7 @@ export async function fetchBlobs(options: FetchOptions, oids: readonly string[])
 
 const ABSENT_BLOBS = 8
 
-/** Fetches every blob of the commit that is at most so large. @throws as `fetchTrees` */
+/** Fetches every blob of the commit of at most `maxBytes`. @throws as `fetchTrees` */
 export async function fetchSmallBlobs(options: FetchOptions, commit: string, maxBytes: number): Promise<void> {
   await fetchPack(options, { wants: [commit], depth: 1, filter: `blob:limit=${maxBytes + 1}` })
 }
@@ -54,14 +55,14 @@ export async function fetchCommit(options: FetchOptions, commit: string): Promis
 /**
  * Fetches the commits behind the tips, without trees.
  *
- * @param haves commits behind which everything is at hand. The host leaves it out as far as it knows them
+ * @param haves commits whose history this repository has. The host omits their history from the pack if it knows them
  * @throws as `fetchTrees`
  */
 export async function fetchCommits(options: FetchOptions, tips: readonly string[], haves: readonly string[]): Promise<void> {
   await fetchPack(options, { wants: tips, haves, filter: 'tree:0' })
 }
 
-/** The pack goes from the host through our hands into a git that knows no network, no address and no token. */
+/** Streams a pack from the host into a git process, which has no network and learns neither the address nor the token. */
 async function fetchPack(options: FetchOptions, wanted: WantedPack): Promise<void> {
   const { gitDir, signal, resources = RESOURCES } = options
   const git = startGit(['index-pack', '--stdin'], { gitDir, signal, resources })
@@ -75,14 +76,14 @@ async function fetchPack(options: FetchOptions, wanted: WantedPack): Promise<voi
   signal.throwIfAborted()
   const wasLimited = end.signal !== null || FILE_TOO_LARGE.test(end.message)
   const ending = new GitError('index-pack', end)
-  if (wasLimited) throw new FetchTooLarge(ending)
-  // Where git ended before it had taken everything, it says why.
+  if (wasLimited) throw new FetchTooLarge(resources, ending)
+  // After a broken pipe, git itself says why it ended early.
   if (failure && !isBrokenPipe(failure.error)) throw failure.error
   if (end.status !== 0) throw ending
 }
 
 const RESOURCES: GitResources = { cpuSeconds: 120, fileBytes: 512 * 1024 * 1024 }
-/** EFBIG, where the signal of the limit is not heeded. */
+/** EFBIG, where SIGXFSZ is ignored. */
 const FILE_TOO_LARGE = /File too large/
 
 function isBrokenPipe(error: unknown): boolean {

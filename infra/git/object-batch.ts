@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { ByteSource, EndOfBytes } from './byte-source.ts'
 import { type GitEnd, type GitOptions, type GitProcess, startGit } from './process.ts'
 
-/** One `git cat-file` that answers about one object after another. */
+/** A running `git cat-file` that answers about one object after another. */
 export interface ObjectBatch {
-  /** The type and size of objects; `null` where there is none. */
+  /** Type and size of the objects, in the order asked for; `null` for a missing or unreadable one. */
   info(oids: readonly string[]): AsyncGenerator<ObjectInfo | null>
-  /** The bytes of blobs whose size is known; `null` where they are not what their id says. */
+  /** Bytes of blobs of known size, in the order asked for; `null` for a missing one, and for bytes whose hash is not the id. */
   blobs(blobs: readonly { oid: string; sizeBytes: number }[]): AsyncGenerator<Uint8Array | null>
   close(): Promise<void>
 }
@@ -16,80 +16,97 @@ export interface ObjectInfo {
   sizeBytes: number
 }
 
-/** git died at so many objects that the repository is no use. */
+/** Git crashed at so many objects that the repository counts as unreadable. */
 export class TooManyCrashes extends Error {
   constructor(end: GitEnd) {
-    super(`git cat-file ended again and again: ${end.message}`)
+    super(`git cat-file crashed more than ${CRASHES} times: ${end.message}`)
     this.name = 'TooManyCrashes'
   }
 }
 
 const CRASHES = 64
 
-/** git ends at an object that it cannot unpack. That object counts as unreadable, and git is started again behind it. */
+/** Opens a batch; the first question starts git. An object at which git crashes counts as unreadable: git restarts behind it. */
 export function openObjectBatch(options: GitOptions): ObjectBatch {
-  let running: { git: GitProcess; source: ByteSource } | null = null
-  let crashes = 0
+  return new GitObjectBatch(options)
+}
 
-  const start = () => {
-    const git = startGit(['cat-file', '--batch-command', '--buffer'], options)
-    return { git, source: new ByteSource(git.output) }
+interface Running {
+  git: GitProcess
+  source: ByteSource
+}
+
+class GitObjectBatch implements ObjectBatch {
+  readonly #options: GitOptions
+  #running: Running | null = null
+  #crashes = 0
+
+  constructor(options: GitOptions) {
+    this.#options = options
   }
 
-  async function close() {
-    const { git } = running ?? {}
-    running = null
+  info(oids: readonly string[]): AsyncGenerator<ObjectInfo | null> {
+    const wanted = oids.map(oid => ({ oid }))
+    return this.#ask('info', wanted, takeInfo)
+  }
+
+  blobs(blobs: readonly { oid: string; sizeBytes: number }[]): AsyncGenerator<Uint8Array | null> {
+    return this.#ask('contents', blobs, takeBlob)
+  }
+
+  async close(): Promise<void> {
+    const { git } = this.#running ?? {}
+    this.#running = null
     await git?.stop()
   }
 
-  async function* ask<Wanted extends { oid: string }, Value>(
+  async *#ask<Wanted extends { oid: string }, Value>(
     verb: 'info' | 'contents',
     wanted: readonly Wanted[],
     take: (source: ByteSource, wanted: Wanted) => Promise<Value | null>,
   ): AsyncGenerator<Value | null> {
-    let whole = false
-    let alone = false // after a crash one object a time, which shows where git dies
+    let isComplete = false
+    let isSingle = false // after a crash one object at a time, which shows the object at which git crashes
     try {
-      for (let asked = 0; asked < wanted.length; ) {
-        running ??= start()
-        const { git, source } = running
-        const group = wanted.slice(asked, alone ? asked + 1 : undefined)
-        git.input.write(`${group.map(({ oid }) => `${verb} ${oid}\n`).join('')}flush\n`)
+      for (let answered = 0; answered < wanted.length; ) {
+        this.#running ??= this.#start()
+        const running = this.#running
+        const group = wanted.slice(answered, isSingle ? answered + 1 : undefined)
+        running.git.input.write(`${group.map(({ oid }) => `${verb} ${oid}\n`).join('')}flush\n`)
         try {
           for (const one of group) {
-            const value = await take(source, one)
-            asked++
+            const value = await take(running.source, one)
+            answered++
             yield value
           }
-          alone = false
+          isSingle = false
         } catch (error) {
           if (!(error instanceof EndOfBytes)) throw error
-          running = null
-          const end = await git.ended
-          options.signal?.throwIfAborted()
-          if (++crashes > CRASHES) throw new TooManyCrashes(end)
-          if (alone) {
-            asked++
+          await this.#noteCrash(running)
+          if (isSingle) {
+            answered++
             yield null
           }
-          alone = !alone
+          isSingle = !isSingle
         }
       }
-      whole = true
+      isComplete = true
     } finally {
-      if (!whole) await close()
+      if (!isComplete) await this.close()
     }
   }
 
-  return {
-    close,
-    info: oids =>
-      ask(
-        'info',
-        oids.map(oid => ({ oid })),
-        takeInfo,
-      ),
-    blobs: blobs => ask('contents', blobs, takeBlob),
+  #start(): Running {
+    const git = startGit(['cat-file', '--batch-command', '--buffer'], this.#options)
+    return { git, source: new ByteSource(git.output) }
+  }
+
+  /** @throws TooManyCrashes, or the reason of the signal that killed git */
+  async #noteCrash({ git }: Running): Promise<void> {
+    this.#running = null
+    const end = await git.ended
+    this.#options.signal?.throwIfAborted()
+    if (++this.#crashes > CRASHES) throw new TooManyCrashes(end)
   }
 }
 
@@ -101,7 +118,8 @@ async function takeInfo(source: ByteSource): Promise<ObjectInfo | null> {
 async function takeBlob(source: ByteSource, wanted: { oid: string; sizeBytes: number }): Promise<Uint8Array | null> {
   const info = await takeInfo(source)
   if (info === null) return null
-  if (info.sizeBytes !== wanted.sizeBytes) throw new Error('an object changed while it was read')
+  if (info.sizeBytes !== wanted.sizeBytes)
+    throw new Error(`object ${wanted.oid} has ${info.sizeBytes} bytes instead of ${wanted.sizeBytes}`)
   const bytes = await source.bytes(info.sizeBytes)
   await source.bytes(1)
   return blobId(bytes) === wanted.oid ? bytes : null

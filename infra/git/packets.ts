@@ -1,12 +1,12 @@
 import type { ByteSource } from './byte-source.ts'
 
-/** Stands between the capabilities and the arguments of a command. */
+/** Separates the capabilities of a command from its arguments. */
 export const DELIMITER = Symbol('delimiter')
 
-/** A line of text, or what stands between lines. */
+/** A line of text, or the delimiter. */
 export type SentPacket = string | typeof DELIMITER
 
-/** The bytes of git's packet lines, with a flush behind them. */
+/** Encodes packets as git's pkt-lines, followed by a flush packet. */
 export function encodePackets(packets: readonly SentPacket[]): Buffer {
   const lines = packets.map(packet => {
     if (packet === DELIMITER) return '0001'
@@ -16,17 +16,17 @@ export function encodePackets(packets: readonly SentPacket[]): Buffer {
   return Buffer.from(`${lines.join('')}0000`)
 }
 
-/** The bytes of the packet that begins here; `null` for one that only ends a section. @throws EndOfBytes, Error when this is no packet */
+/** Length of the next packet in bytes; `null` for a packet that ends a section. @throws EndOfBytes, Error when no packet follows */
 export async function readLength(source: ByteSource): Promise<number | null> {
   const digits = Buffer.from(await source.bytes(LENGTH_DIGITS)).toString('latin1')
-  if (!/^[0-9a-f]{4}$/i.test(digits)) throw new Error('the host answers otherwise than by packets of git')
+  if (!/^[0-9a-f]{4}$/i.test(digits)) throw new Error('git-upload-pack: the answer of the host is not in packets of git')
   const length = Number.parseInt(digits, 16)
   return length < LENGTH_DIGITS ? null : length - LENGTH_DIGITS
 }
 
 const LENGTH_DIGITS = 4
 
-/** The text of the next packet; `null` where a section ends. @throws EndOfBytes, Error with what the host says instead */
+/** Text of the next packet; `null` at the end of a section. @throws EndOfBytes, Error with the message of an error packet */
 export async function readLine(source: ByteSource): Promise<string | null> {
   const length = await readLength(source)
   if (length === null) return null
@@ -37,5 +37,5 @@ export async function readLine(source: ByteSource): Promise<string | null> {
   return line
 }
 
-/** What a host says may be long. */
+/** Longest part of a host's message that is quoted, in UTF-16 units. */
 export const MESSAGE_LENGTH = 500

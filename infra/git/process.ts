@@ -4,7 +4,7 @@ import { gitEnvironment } from './environment.ts'
 
 export interface GitOptions {
   gitDir: string
-  /** What the process may take of the machine, where the system knows such limits. Default: no limits. */
+  /** Limits of the process, except on Windows. Default: none. */
   resources?: GitResources
   /** Kills the process. */
   signal?: AbortSignal
@@ -12,11 +12,11 @@ export interface GitOptions {
 
 export interface GitResources {
   cpuSeconds: number
-  /** Of the largest file it writes. */
+  /** Size of the largest file it may write. */
   fileBytes: number
 }
 
-/** A running git. Whoever starts it reads `output` to the end or calls `stop`. */
+/** A running git. The caller reads `output` to the end or calls `stop`. */
 export interface GitProcess {
   readonly input: Writable
   /** Ends when git ends, for whatever reason. */
@@ -30,13 +30,13 @@ export interface GitProcess {
 export interface GitEnd {
   /** `null` when git was killed or could not be started. */
   status: number | null
-  /** By which it was killed. */
+  /** The signal that killed git. */
   signal: NodeJS.Signals | null
-  /** The first bytes of what git said. It may name folders of this machine: for logs, not for answers. */
+  /** The first 4 KiB of stderr. It may name folders of this machine: for logs, not for answers. */
   message: string
 }
 
-/** git ended otherwise than well. `status` is `null` when it was killed or could not be started. */
+/** Git failed. `status` is `null` when it was killed or could not be started. */
 export class GitError extends Error {
   readonly status: number | null
 
@@ -50,9 +50,9 @@ export class GitError extends Error {
 const MESSAGE_BYTES = 4 * 1024
 
 /**
- * Starts git in an environment of its own. Arguments that come from outside follow `--end-of-options`; no shell looks at them.
+ * Starts git in a clean environment. Untrusted arguments follow `--end-of-options`; no shell interprets them.
  *
- * @throws GitError when this process may start no other; that git is missing is told by `ended`
+ * @throws GitError when the system cannot start another process. A missing git shows in `ended`
  */
 export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)
@@ -63,9 +63,8 @@ export function startGit(args: readonly string[], { gitDir, signal, resources }:
     windowsHide: true,
   })
   const ending = endOf(child)
-  // Node gives no streams when it is out of file descriptors; the error event comes later.
-  if (!child.stdin)
-    throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'no more processes can be started now' })
+  // Node creates no streams when it is out of file descriptors; the error event comes later.
+  if (!child.stdin) throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'out of file descriptors' })
   let isOver = false
   const kill = () => {
     if (!isOver) child.kill('SIGKILL')
@@ -76,7 +75,7 @@ export function startGit(args: readonly string[], { gitDir, signal, resources }:
     isOver = true
     signal?.removeEventListener('abort', kill)
   })
-  child.stdin.on('error', () => {}) // a git that ends early says why on stderr and by its status
+  child.stdin.on('error', () => {}) // when git ends early, stderr and the status say why
   return {
     input: child.stdin,
     output: child.stdout,
@@ -91,7 +90,7 @@ export function startGit(args: readonly string[], { gitDir, signal, resources }:
 
 const FILE_BLOCK_BYTES = 512
 
-/** The limits are set by a shell that then becomes git. It sees what we wrote, and passes on the arguments behind it unread. */
+/** A command that sets the limits in a shell and then replaces the shell by git. The shell passes the arguments on as they are. */
 function limited({ cpuSeconds, fileBytes }: GitResources): string[] {
   const script = 'ulimit -t "$1" && ulimit -f "$2" && shift 2 && exec git "$@"'
   return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(cpuSeconds)), String(Math.ceil(fileBytes / FILE_BLOCK_BYTES))]
@@ -112,11 +111,11 @@ function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {
 
 export interface RunOptions extends GitOptions {
   input?: string
-  /** More output than this is a failure. */
+  /** Default: 1 MiB. */
   maxOutputBytes?: number
 }
 
-/** Runs git to its end and gives its output. @throws GitError */
+/** Runs git and returns its output. @throws GitError, also when there is more output than `maxOutputBytes` */
 export async function runGit(args: readonly string[], options: RunOptions): Promise<Buffer> {
   const { input = '', maxOutputBytes = 1024 * 1024, ...started } = options
   const git = startGit(args, started)
@@ -130,7 +129,7 @@ export async function runGit(args: readonly string[], options: RunOptions): Prom
   }
   if (bytes > maxOutputBytes) {
     await git.stop()
-    throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'too much output' })
+    throw new GitError(args[0] ?? '', { status: null, signal: null, message: `more than ${maxOutputBytes} bytes of output` })
   }
   const end = await git.ended
   if (end.status !== 0) throw new GitError(args[0] ?? '', end)
@@ -139,14 +138,14 @@ export async function runGit(args: readonly string[], options: RunOptions): Prom
 
 const OLDEST_GIT = [2, 36] as const
 
-/** @throws Error when there is no git, or one that cannot read objects in batches as this project asks for them */
+/** @throws Error when git is missing, or too old for `cat-file --batch-command` */
 export async function requireGit(): Promise<void> {
   const wanted = `git ${OLDEST_GIT.join('.')} or newer is needed`
   const output = await runGit(['version'], { gitDir: '/nonexistent' }).catch(cause => {
-    throw new Error(`${wanted}; it could not be started`, { cause })
+    throw new Error(`${wanted}, and no git can be started: install it, or add it to PATH`, { cause })
   })
   const [major = 0, minor = 0] = (/\d+\.\d+/.exec(output.toString())?.[0] ?? '').split('.').map(Number)
   if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
-    throw new Error(`${wanted}; this is ${output.toString().trim()}`)
+    throw new Error(`${wanted}; found ${output.toString().trim()}`)
   }
 }

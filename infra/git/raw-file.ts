@@ -8,7 +8,7 @@ import { openView, withView } from './view.ts'
 export interface RawFile {
   oid: string
   sizeBytes: number
-  /** Starts to read when it is first asked; may be taken once. @throws ReadError when it cannot be read to the end */
+  /** Read lazily, and only once. @throws ReadError when the file cannot be read to the end */
   bytes: AsyncGenerator<Uint8Array>
 }
 
@@ -16,9 +16,9 @@ export interface RawFileOptions {
   commonDir: string
   commit: CommitSha
   path: string
-  /** Ends the search for the file. */
+  /** Aborts the search for the file. */
   searching: AbortSignal
-  /** Ends the reading of its bytes. */
+  /** Aborts the reading of its bytes. */
   reading: AbortSignal
 }
 
@@ -47,7 +47,8 @@ async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, si
     }
     const end = await git.ended
     if (end.status !== 0 || read !== sizeBytes) {
-      throw new ReadError('index.fetch_failed', 'the file cannot be read to its end', { cause: new Error(end.message) })
+      const message = `the file ended after ${read} of ${sizeBytes} bytes`
+      throw new ReadError('index.fetch_failed', message, { cause: new Error(end.message) })
     }
   } finally {
     await git?.stop()

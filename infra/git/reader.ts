@@ -7,25 +7,27 @@ import type { BlobSupply } from './remote-blobs.ts'
 import { listTree, type TreeLine } from './tree-lines.ts'
 
 export interface ReaderOptions {
-  /** A git dir that may be trusted: a view, or one that this process made. */
+  /** A trusted git dir: a view, or a scratch repository of this process. */
   gitDir: string
   commit: CommitSha
   limits: ReadLimits
-  /** Ends all reading. */
+  /** Aborts all reading. */
   signal?: AbortSignal
-  /** Brings the commit with its trees, and gives what will bring its blobs. Without it everything is there. */
+  /** Fetches the commit with its trees, and returns the supply of its blobs. Default: the git dir has everything. */
   connect?: (signal: AbortSignal) => Promise<BlobSupply>
-  /** Called once, by `close` or when opening fails. */
+  /** Called once: by `close`, or when opening fails. */
   release: () => Promise<void>
 }
 
-/** Opens a commit for reading. The limits' time starts now. @throws ReadError */
+/** Opens a commit for reading. The time limit counts from this call. @throws ReadError */
 export async function openReader(options: ReaderOptions): Promise<RepositoryReader> {
   const timeout = AbortSignal.timeout(options.limits.seconds * 1000)
   const closed = new AbortController()
   const signal = AbortSignal.any([timeout, closed.signal, ...(options.signal ? [options.signal] : [])])
   const failure = (cause: unknown) => {
-    if (timeout.aborted) return new ReadError('index.timeout', 'reading the repository took too long', { cause })
+    const { seconds } = options.limits
+    if (timeout.aborted)
+      return new ReadError('index.timeout', `reading the repository took more than ${seconds} seconds`, { cause })
     if (cause instanceof FetchTooLarge) return new ReadError('index.too_large', cause.message, { cause })
     return new ReadError('index.fetch_failed', 'the repository cannot be read at this commit', { cause })
   }
@@ -46,14 +48,14 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   }
 }
 
-/** @throws Error when the id names no readable commit */
+/** @throws Error when the commit is missing or unreadable */
 async function rootTreeOf(commit: CommitSha, gitDir: string, signal: AbortSignal): Promise<string> {
   const input = `${commit}\n${commit}^{tree}\n`
   const [first = '', second = ''] = (await runGit(['cat-file', '--batch-check'], { gitDir, signal, input }))
     .toString()
     .split('\n')
   const tree = /^([0-9a-f]{40}) tree /.exec(second)?.[1]
-  if (!first.startsWith(`${commit} commit `) || !tree) throw new Error(`not a readable commit: ${first}, ${second}`)
+  if (!first.startsWith(`${commit} commit `) || !tree) throw new Error(`cannot read the commit and its tree: ${first}, ${second}`)
   return tree
 }
 
@@ -67,13 +69,13 @@ interface GitReaderOptions {
   close: () => Promise<void>
 }
 
-/** Ids asked for at once; their answers stay far below what a pipe and a stream hold. */
+/** Ids in one question; their answers fit into the buffers of a pipe and a stream. */
 const GROUP = 512
 
 class GitReader implements RepositoryReader {
   readonly #options: GitReaderOptions
   #cut = false
-  /** A running batch that no reading uses now. */
+  /** A running batch that no generator uses. */
   #idle: ObjectBatch | null = null
   #prepared: Promise<void> | null = null
 
@@ -89,24 +91,24 @@ class GitReader implements RepositoryReader {
     const { failure, supply } = this.#options
     const batch = this.#borrowBatch()
     const sizes = new Map<string, number | null>()
-    let whole = false
+    let isComplete = false
     try {
       for await (const lines of this.#preparedListing()) {
-        await lookUpSizes(batch, supply ? lines.filter(({ oid }) => supply.isBrought(oid)) : lines, sizes)
+        await lookUpSizes(batch, supply ? lines.filter(({ oid }) => supply.isFetched(oid)) : lines, sizes)
         for (const { path, mode, oid } of lines) {
           yield { path, mode, oid, sizeBytes: sizes.get(oid) ?? supply?.sizeOf(oid) ?? null }
         }
-        if (sizes.size > HELD_SIZES) sizes.clear()
+        if (sizes.size > CACHED_SIZES) sizes.clear()
       }
-      whole = true
+      isComplete = true
     } catch (cause) {
       throw failure(cause)
     } finally {
-      await this.#giveBack(batch, whole)
+      await this.#giveBack(batch, isComplete)
     }
   }
 
-  /** The listing, given out after the supply has seen all of it. */
+  /** The listing, once the supply has seen all of it. */
   async *#preparedListing(): AsyncGenerator<TreeLine[]> {
     if (this.#options.supply && !this.#prepared) {
       const lines: TreeLine[] = []
@@ -120,8 +122,8 @@ class GitReader implements RepositoryReader {
   }
 
   async #prepare(supply: BlobSupply, lines: TreeLine[]): Promise<void> {
-    for await (const some of this.#listing()) for (const line of some) lines.push(line)
-    // Of a part of the tree nothing is delivered, so nothing is brought.
+    for await (const batch of this.#listing()) for (const line of batch) lines.push(line)
+    // A tree that exceeds the limits is not delivered, so none of its blobs are fetched.
     if (!this.#cut) await supply.prepare(this.#options.tree, lines)
   }
 
@@ -134,33 +136,22 @@ class GitReader implements RepositoryReader {
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
     const { failure, supply } = this.#options
     const batch = this.#borrowBatch()
-    let whole = false
+    let isComplete = false
     try {
       const asked = [...oids]
       if (supply) {
         this.#prepared ??= this.#prepare(supply, [])
         await this.#prepared
-        await supply.bring(asked, maxBytes)
+        await supply.fetch(asked, maxBytes)
       }
       for (const group of groupsOf(asked)) {
-        const sizes = await blobSizes(batch, group)
-        const wanted = group.flatMap(oid => {
-          const sizeBytes = sizes.get(oid)
-          return sizeBytes === undefined || sizeBytes > maxBytes ? [] : [{ oid, sizeBytes }]
-        })
-        const blobs = batch.blobs(wanted)
-        for (const oid of group) {
-          const size = sizes.get(oid)
-          const bytes = size === undefined || size > maxBytes ? null : ((await blobs.next()).value ?? null)
-          yield { oid, bytes }
-        }
-        await blobs.next()
+        yield* readGroup(batch, group, maxBytes)
       }
-      whole = true
+      isComplete = true
     } catch (cause) {
       throw failure(cause)
     } finally {
-      await this.#giveBack(batch, whole)
+      await this.#giveBack(batch, isComplete)
     }
   }
 
@@ -172,9 +163,9 @@ class GitReader implements RepositoryReader {
     return batch
   }
 
-  /** A batch that was left in the middle of its answers is no use to the next reading. */
-  async #giveBack(batch: ObjectBatch, whole: boolean): Promise<void> {
-    if (whole && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
+  /** Keeps the batch for the next generator, unless it was left in the middle of its answers. */
+  async #giveBack(batch: ObjectBatch, isComplete: boolean): Promise<void> {
+    if (isComplete && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
     else await batch.close()
   }
 
@@ -185,8 +176,27 @@ class GitReader implements RepositoryReader {
   }
 }
 
-/** Sizes that are remembered, since a large tree may hold the same file again and again. */
-const HELD_SIZES = 20_000
+async function* readGroup(
+  batch: ObjectBatch,
+  group: readonly string[],
+  maxBytes: number,
+): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
+  const sizes = await blobSizes(batch, group)
+  const wanted = group.flatMap(oid => {
+    const sizeBytes = sizes.get(oid)
+    return sizeBytes === undefined || sizeBytes > maxBytes ? [] : [{ oid, sizeBytes }]
+  })
+  const blobs = batch.blobs(wanted)
+  for (const oid of group) {
+    const size = sizes.get(oid)
+    const bytes = size === undefined || size > maxBytes ? null : ((await blobs.next()).value ?? null)
+    yield { oid, bytes }
+  }
+  await blobs.next()
+}
+
+/** A large tree may hold the same file many times. */
+const CACHED_SIZES = 20_000
 
 async function lookUpSizes(batch: ObjectBatch, lines: readonly TreeLine[], sizes: Map<string, number | null>): Promise<void> {
   const unknown = lines.filter(({ type, oid }) => type === 'blob' && !sizes.has(oid)).map(line => line.oid)

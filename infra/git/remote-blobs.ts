@@ -3,140 +3,169 @@ import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
 import { runGit } from './process.ts'
 import type { TreeLine } from './tree-lines.ts'
 
-/** Brings what a reader has not at hand. */
+/** Fetches the blobs that a reader needs. */
 export interface BlobSupply {
-  /** Told of the whole tree, once, before anything is asked of its blobs. */
+  /** Receives the whole tree, once, before the first blob is asked for. Fetches the selected blobs and looks up sizes. */
   prepare(tree: string, lines: readonly TreeLine[]): Promise<void>
-  /** Brings blobs of the tree, except those known to be larger. */
-  bring(oids: readonly string[], maxBytes: number): Promise<void>
-  /** Whether the host was asked for the blob, so that it makes sense to look for it. */
-  isBrought(oid: string): boolean
-  /** As the host told it without sending the blob. */
+  /** Fetches blobs of the tree, except those known to be larger than `maxBytes`. */
+  fetch(oids: readonly string[], maxBytes: number): Promise<void>
+  /** Whether the host was asked for the blob, so that the scratch repository may have it. */
+  isFetched(oid: string): boolean
+  /** Size in bytes, if the host told it without sending the blob. */
   sizeOf(oid: string): number | null
-  /** Resolves when nothing is being brought. */
+  /** Resolves once no fetch is running. */
   settled(): Promise<void>
 }
 
-/** What the host tells of the blobs below a tree. */
-export interface ToldSizes {
+/** Sizes of the blobs below a tree, as the host lists them. */
+export interface ListedSizes {
+  /** In bytes, by blob id. */
   sizes: ReadonlyMap<string, number>
-  /** Nothing was left out. */
-  whole: boolean
+  /** Whether the list has all blobs below the tree. */
+  isComplete: boolean
 }
 
 export interface SupplyOptions extends FetchOptions {
   commit: string
   selection: BlobSelection | undefined
-  /** Asks the host for the sizes of all blobs below a tree; `null` when it does not answer. */
-  tellSizes(tree: string, signal: AbortSignal): Promise<ToldSizes | null>
+  /** Asks the host for the sizes of all blobs below a tree; `null` when the host does not answer. */
+  listSizes(tree: string, signal: AbortSignal): Promise<ListedSizes | null>
 }
 
-/** So few blobs are fetched without asking first how large they are. */
+/** Up to this many blobs are fetched without asking for their sizes first. */
 const BLIND_BLOBS = 64
-/** With more, naming each one takes longer than fetching all small ones of the commit. */
+/** For more blobs, naming each one takes longer than fetching all small blobs of the commit. */
 const NAMED_BLOBS = 20_000
-/** More than any blob has. */
+/** More than the size of any blob. */
 const ANY_BYTES = 2 ** 40
-/** Folders that are asked for by themselves where the host tells of a part of the tree only. */
+/** Folders whose sizes are asked for one by one where the host lists only a part of the tree. */
 const FOLDERS = 10
 
 export function createBlobSupply(options: SupplyOptions): BlobSupply {
-  const { gitDir, signal, commit, selection } = options
-  const sizes = new Map<string, number>()
-  const blobs = new Set<string>()
-  const brought = new Set<string>()
-  let root = ''
-  let hasAskedSizes = false
-  let bringing: Promise<void> = Promise.resolve()
+  return new RemoteBlobs(options)
+}
 
-  /** Whether the host told of everything; `null` when it does not answer. */
-  async function learnSizes(tree: string): Promise<boolean | null> {
-    hasAskedSizes = true
-    const told = await options.tellSizes(tree, signal)
-    for (const [oid, size] of told?.sizes ?? []) if (blobs.has(oid)) sizes.set(oid, size)
-    return told?.whole ?? null
+class RemoteBlobs implements BlobSupply {
+  readonly #options: SupplyOptions
+  readonly #sizes = new Map<string, number>()
+  /** All blobs of the tree. */
+  readonly #blobs = new Set<string>()
+  readonly #fetched = new Set<string>()
+  #root = ''
+  #hasAskedSizes = false
+  #fetching: Promise<void> = Promise.resolve()
+
+  constructor(options: SupplyOptions) {
+    this.#options = options
   }
 
-  async function learnSizesOf(asked: readonly TreeLine[]): Promise<void> {
-    if ((await learnSizes(root)) !== false) return
-    const paths = asked.flatMap(({ path, oid }) => (path !== null && !sizes.has(oid) ? [path] : []))
-    for (const tree of await treesOf(root, foldersOf(paths, FOLDERS), gitDir, signal)) await learnSizes(tree)
+  async prepare(tree: string, lines: readonly TreeLine[]): Promise<void> {
+    this.#root = tree
+    for (const { type, oid } of lines) if (type === 'blob') this.#blobs.add(oid)
+    const { wanted, unknown } = await this.#select(lines)
+    const maxBytes = this.#options.selection?.maxBytes ?? ANY_BYTES
+    const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
+    // When every blob is wanted, the host can filter them by size itself.
+    if (!areFewTexts && wanted.size === this.#blobs.size) await this.#inTurn(() => this.#fetchSmall(maxBytes))
+    const absent = unknown.filter(({ oid }) => !this.#fetched.has(oid))
+    if (!areFewTexts && absent.length > 0) await this.#listSizesOf(absent)
+    // The size of a blob that the host does not list shows once the blob is fetched.
+    const unlisted = absent.flatMap(({ oid }) => (this.#sizes.has(oid) ? [] : [oid]))
+    await this.fetch([...wanted, ...unlisted], maxBytes)
   }
 
-  /** All small blobs of the commit in one go. Those that are larger the host leaves out. */
-  async function bringSmall(maxBytes: number): Promise<void> {
-    await fetchSmallBlobs(options, commit, maxBytes)
-    const absent = await absentOf(blobs, gitDir, signal)
-    for (const oid of blobs) if (!absent.has(oid)) brought.add(oid)
+  fetch(oids: readonly string[], maxBytes: number): Promise<void> {
+    return this.#inTurn(() => this.#fetchNow(oids, maxBytes))
   }
 
-  async function bringNow(oids: readonly string[], maxBytes: number): Promise<void> {
-    const isWanted = (oid: string) => blobs.has(oid) && !brought.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
+  isFetched(oid: string): boolean {
+    return this.#fetched.has(oid)
+  }
+
+  sizeOf(oid: string): number | null {
+    return this.#sizes.get(oid) ?? null
+  }
+
+  settled(): Promise<void> {
+    return this.#fetching.catch(() => {})
+  }
+
+  /** The blobs whose bytes are wanted, and the files whose bytes or size are; without those that the caller holds already. */
+  async #select(lines: readonly TreeLine[]): Promise<{ wanted: Set<string>; unknown: TreeLine[] }> {
+    const { selection } = this.#options
+    const uses = selection?.usesOf(lines)
+    const asked = lines.filter(({ oid }, index) => this.#blobs.has(oid) && uses?.[index] !== 'nothing')
+    const oids = new Set(asked.map(({ oid }) => oid))
+    const held = (oids.size > 0 && (await selection?.heldAmong?.([...oids]))) || NONE
+    const wanted = lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !held.has(oid))
+    return { wanted: new Set(wanted.map(({ oid }) => oid)), unknown: asked.filter(({ oid }) => !held.has(oid)) }
+  }
+
+  /** Whether the host listed all sizes below the tree; `null` when it does not answer. */
+  async #listSizes(tree: string): Promise<boolean | null> {
+    this.#hasAskedSizes = true
+    const listed = await this.#options.listSizes(tree, this.#options.signal)
+    for (const [oid, size] of listed?.sizes ?? []) if (this.#blobs.has(oid)) this.#sizes.set(oid, size)
+    return listed?.isComplete ?? null
+  }
+
+  /** Asks for the sizes of the whole tree; where the list is incomplete, also for those of some folders with missing sizes. */
+  async #listSizesOf(files: readonly TreeLine[]): Promise<void> {
+    if ((await this.#listSizes(this.#root)) !== false) return
+    const { gitDir, signal } = this.#options
+    const paths = files.flatMap(({ path, oid }) => (path !== null && !this.#sizes.has(oid) ? [path] : []))
+    for (const tree of await treesOf(this.#root, foldersOf(paths, FOLDERS), gitDir, signal)) await this.#listSizes(tree)
+  }
+
+  /** Fetches all small blobs of the commit in one request; the host omits larger ones. */
+  async #fetchSmall(maxBytes: number): Promise<void> {
+    const { commit, gitDir, signal } = this.#options
+    await fetchSmallBlobs(this.#options, commit, maxBytes)
+    const absent = await absentOf(this.#blobs, gitDir, signal)
+    for (const oid of this.#blobs) if (!absent.has(oid)) this.#fetched.add(oid)
+  }
+
+  async #fetchNow(oids: readonly string[], maxBytes: number): Promise<void> {
+    const { commit, selection } = this.#options
+    const isWanted = (oid: string) => this.#blobs.has(oid) && !this.#fetched.has(oid) && (this.#sizes.get(oid) ?? 0) <= maxBytes
     let wanted = [...new Set(oids)].filter(isWanted)
-    // Nobody was told what would be asked for, so it may be anything.
-    if (!selection && !hasAskedSizes && wanted.length > 0) {
-      await learnSizes(root)
+    // Without a selection, a blob may be of any size.
+    if (!selection && !this.#hasAskedSizes && wanted.length > 0) {
+      await this.#listSizes(this.#root)
       wanted = wanted.filter(isWanted)
     }
-    if (wanted.length > NAMED_BLOBS) await fetchSmallBlobs(options, commit, maxBytes)
-    else await fetchBlobs(options, wanted)
-    for (const oid of wanted) brought.add(oid)
+    if (wanted.length > NAMED_BLOBS) await fetchSmallBlobs(this.#options, commit, maxBytes)
+    else await fetchBlobs(this.#options, wanted)
+    for (const oid of wanted) this.#fetched.add(oid)
   }
 
-  /** One at a time: two fetches would wait for each other's locks. */
-  function inTurn(fetch: () => Promise<void>): Promise<void> {
-    bringing = bringing.catch(() => {}).then(fetch)
-    return bringing
-  }
-
-  const bring: BlobSupply['bring'] = (oids, maxBytes) => inTurn(() => bringNow(oids, maxBytes))
-
-  return {
-    async prepare(tree, lines) {
-      root = tree
-      for (const { type, oid } of lines) if (type === 'blob') blobs.add(oid)
-      const uses = selection?.usesOf(lines)
-      const isAsked = (oid: string, index: number) => blobs.has(oid) && uses?.[index] !== 'nothing'
-      const asked = lines.filter(({ oid }, index) => isAsked(oid, index))
-      const oids = new Set(asked.map(({ oid }) => oid))
-      const held = (oids.size > 0 && (await selection?.heldAmong?.([...oids]))) || NONE
-
-      const wanted = new Set(lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !held.has(oid)).map(({ oid }) => oid))
-      const unknown = asked.filter(({ oid }) => !held.has(oid))
-      const maxBytes = selection?.maxBytes ?? ANY_BYTES
-      const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
-      // Where all is wanted nobody has to be told first what of it is small.
-      if (!areFewTexts && wanted.size === blobs.size) await inTurn(() => bringSmall(maxBytes))
-      const absent = unknown.filter(({ oid }) => !brought.has(oid))
-      if (!areFewTexts && absent.length > 0) await learnSizesOf(absent)
-      // Where the host does not tell, the blobs themselves do.
-      const untold = absent.flatMap(({ oid }) => (sizes.has(oid) ? [] : [oid]))
-      await bring([...wanted, ...untold], maxBytes)
-    },
-    bring,
-    isBrought: oid => brought.has(oid),
-    sizeOf: oid => sizes.get(oid) ?? null,
-    settled: () => bringing.catch(() => {}),
+  /** Runs one fetch at a time: two would wait for each other's locks. */
+  #inTurn(fetch: () => Promise<void>): Promise<void> {
+    this.#fetching = this.#fetching.catch(() => {}).then(fetch)
+    return this.#fetching
   }
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Folders that lie deeper are not told apart. */
+/** Deeper folders are not split further. */
 const FOLDER_DEPTH = 64
 
-/** A folder, and of those that are asked for: itself as an empty text, and what lies below it by the rest of its path. */
+/** A folder with the wanted folders in it, by their paths below it; `''` is the folder itself. */
 interface FolderGroup {
   folder: string
-  asked: readonly string[]
+  wanted: readonly string[]
 }
 
-/** At most so many folders, as deep as they hold all paths; some of the top ones where there are too many. The root is none. */
+/**
+ * At most `count` folders that hold all paths, as deep as that number allows; when the top level already has more, some of its folders.
+ * The root is not among them.
+ */
 export function foldersOf(paths: readonly string[], count: number): string[] {
   const folders = new Set(paths.map(path => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
-  let groups = partedBelow({ folder: '', asked: [...folders] })
+  let groups = splitBelow({ folder: '', wanted: [...folders] })
   for (let depth = 1; depth < FOLDER_DEPTH && groups.length <= count; depth++) {
-    const deeper = groups.flatMap(partedBelow)
+    const deeper = groups.flatMap(splitBelow)
     if (deeper.length > count) break
     groups = deeper
   }
@@ -144,14 +173,14 @@ export function foldersOf(paths: readonly string[], count: number): string[] {
   return found.filter(folder => folder !== '' && !folder.includes('\n')).slice(0, count)
 }
 
-function partedBelow({ folder, asked }: FolderGroup): FolderGroup[] {
-  return [...Map.groupBy(asked, rest => rest.split('/', 1)[0] ?? '')].map(([name, rests]) => {
-    if (name === '') return { folder, asked: [''] }
-    return { folder: folder === '' ? name : `${folder}/${name}`, asked: rests.map(rest => rest.slice(name.length + 1)) }
+function splitBelow({ folder, wanted }: FolderGroup): FolderGroup[] {
+  return [...Map.groupBy(wanted, rest => rest.split('/', 1)[0] ?? '')].map(([name, rests]) => {
+    if (name === '') return { folder, wanted: [''] }
+    return { folder: folder === '' ? name : `${folder}/${name}`, wanted: rests.map(rest => rest.slice(name.length + 1)) }
   })
 }
 
-/** Those of the objects that the repository does not have. */
+/** The objects that the repository does not have. */
 async function absentOf(oids: ReadonlySet<string>, gitDir: string, signal: AbortSignal): Promise<Set<string>> {
   const input = [...oids].join('\n')
   const maxOutputBytes = oids.size * OBJECT_LINE_BYTES

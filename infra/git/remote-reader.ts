@@ -11,21 +11,21 @@ export interface RemoteReaderOptions {
   commit: CommitSha
   limits: ReadLimits
   selection: BlobSelection | undefined
-  tellSizes: SupplyOptions['tellSizes']
-  /** Ends all reading. */
+  listSizes: SupplyOptions['listSizes']
+  /** Aborts all reading. */
   signal: AbortSignal
-  /** Called once, by `close` or when opening fails. */
+  /** Called once: by `close`, or when opening fails. */
   onClosed: () => void
 }
 
 /**
- * Opens a commit of a repository on another machine: the trees first, then the wanted blobs in one batch, into a repository of our
- * own that goes with the reader. Nothing is ever checked out.
+ * Opens a commit of a remote repository: fetches the trees, then the selected blobs in one batch, into a scratch repository that is
+ * removed with the reader. Nothing is checked out.
  *
  * @throws ReadError
  */
 export async function openRemoteReader(options: RemoteReaderOptions): Promise<RepositoryReader> {
-  const { remote, commit, limits, selection, tellSizes, onClosed } = options
+  const { remote, commit, limits, selection, listSizes, onClosed } = options
   const { gitDir, remove } = await openScratch()
   let supply: BlobSupply | null = null
   return openReader({
@@ -35,7 +35,7 @@ export async function openRemoteReader(options: RemoteReaderOptions): Promise<Re
     signal: options.signal,
     async connect(signal) {
       await fetchTrees({ gitDir, remote, signal }, commit)
-      supply = createBlobSupply({ gitDir, remote, signal, commit, selection, tellSizes })
+      supply = createBlobSupply({ gitDir, remote, signal, commit, selection, listSizes })
       return supply
     },
     async release() {

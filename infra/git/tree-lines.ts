@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { ReadLimits, TreeEntry } from '#core/ports/git-host.ts'
-import { startGit } from './process.ts'
+import { GitError, startGit } from './process.ts'
 
-/** A file or submodule as git lists it. */
+/** A file or submodule, as git lists it. */
 export interface TreeLine {
   type: string
   depth: number
@@ -18,17 +18,17 @@ export interface ListOptions {
   signal: AbortSignal
 }
 
-/** No path of an ordinary repository comes near; a chain of folders that nobody could read does. */
+/** Longest line. Only a hostile tree has longer paths. */
 const LINE_BYTES = 16 * 1024
-/** Bounds the listing as a whole, which long names in deep folders make large before it has many entries. */
+/** Bounds the whole listing: with long names in deep folders, few entries take many bytes. */
 const LISTED_BYTES_PER_ENTRY = 256
 const LISTED_BYTES = 1024 * 1024
 
 /**
- * The files of the tree, some at a time.
+ * The files and submodules of the tree, in batches.
  *
- * @param onCut called when the tree is larger or deeper than the limits
- * @throws Error when the tree cannot be listed
+ * @param onCut called when the tree exceeds the limits; the listing is then incomplete
+ * @throws GitError
  */
 export async function* listTree({ gitDir, tree, limits, signal }: ListOptions, onCut: () => void): AsyncGenerator<TreeLine[]> {
   const git = startGit(['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', tree], { gitDir, signal })
@@ -59,7 +59,7 @@ export async function* listTree({ gitDir, tree, limits, signal }: ListOptions, o
     }
     const end = await git.ended
     signal.throwIfAborted()
-    if (end.status !== 0) throw new Error(`git ls-tree ended with ${end.status ?? 'a signal'}: ${end.message}`)
+    if (end.status !== 0) throw new GitError('ls-tree', end)
   } finally {
     await git.stop()
   }

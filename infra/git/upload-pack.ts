@@ -4,14 +4,15 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import { ByteSource } from './byte-source.ts'
 import { DELIMITER, encodePackets, MESSAGE_LENGTH, readLength, readLine, type SentPacket } from './packets.ts'
 
-/** A repository of another machine, as git reaches it. */
+/** A remote repository, as git reaches it. */
 export interface Remote {
   /** `https`, or `http` for a host on this machine. */
   url: string
-  /** Value of the header `authorization`; `null` for nobody. */
+  /** Value of the header `authorization`; `null` for an anonymous request. */
   authorization: string | null
 }
 
@@ -20,10 +21,10 @@ export interface RemoteOptions {
   signal: AbortSignal
 }
 
-/** The host answers, and not with what git asked for. */
+/** The host answered with an HTTP error, or with something other than a result of git. */
 export class RemoteRefusal extends Error {
   readonly status: number
-  /** What it says, in plain text; `null` for anything else. Untrusted, at most a KiB. */
+  /** Body of a plain-text answer, untrusted, at most 1 KiB; `null` for any other content type. */
   readonly text: string | null
 
   constructor(status: number, text: string | null) {
@@ -34,7 +35,7 @@ export class RemoteRefusal extends Error {
   }
 }
 
-/** The repository has more refs than the caller takes. */
+/** The listing of refs exceeds the caller's limit. */
 export class TooManyRefs extends Error {
   constructor() {
     super('git-upload-pack: the host lists too many refs')
@@ -42,19 +43,19 @@ export class TooManyRefs extends Error {
   }
 }
 
-/** A branch, tag or the like of another machine. */
+/** A branch, tag or other ref of a remote repository. */
 export interface RemoteRef {
   /** `refs/heads/main` */
   name: string
-  /** What it points at; of an annotated tag, what lies behind it. */
+  /** The object that it points at; for an annotated tag, the peeled one. */
   oid: string
 }
 
 /**
- * The refs that begin so, in one request: the second version of git's protocol needs no greeting.
+ * The refs with one of the prefixes, in one request: version 2 of git's protocol needs no handshake.
  *
- * @param maxBytes of the answer
- * @throws RemoteRefusal, TooManyRefs, or another Error where the host does not answer
+ * @param maxBytes limit of the answer
+ * @throws RemoteRefusal, TooManyRefs, or another Error when the host does not answer
  */
 export async function listRefs(options: RemoteOptions, prefixes: readonly string[], maxBytes: number): Promise<RemoteRef[]> {
   const wanted = prefixes.map(prefix => `ref-prefix ${prefix}`)
@@ -71,21 +72,21 @@ export async function listRefs(options: RemoteOptions, prefixes: readonly string
   })
 }
 
-/** Of what is blank, a name of git may hold everything but the space. */
+/** A ref name may hold any white space but U+0020. */
 const REF_LINE = /^([0-9a-f]{40}) ([^ ]+)(?:(?: [^ ]+)* peeled:([0-9a-f]{40}))?/
 
 export interface WantedPack {
   /** Ids of objects. */
   wants: readonly string[]
-  /** Ids of commits. What lies behind them is not sent. */
+  /** Ids of commits whose history is not sent. */
   haves?: readonly string[]
-  /** What of the objects behind them is left out: `blob:none`, `tree:0`. */
+  /** Objects to omit: `blob:none`, `tree:0`. Default: none. */
   filter?: string
-  /** Commits of a history. Default: all. */
+  /** Length of each history, in commits. Default: all. */
   depth?: number
 }
 
-/** Has the host pack objects, in one request, and writes the pack. @throws RemoteRefusal, or another Error with what the host says */
+/** Requests a pack of objects and writes it to `into`. @throws RemoteRefusal, or another Error with the message of the host */
 export async function receivePack(
   options: RemoteOptions,
   { wants, haves = [], filter, depth }: WantedPack,
@@ -97,7 +98,7 @@ export async function receivePack(
   lines.push(...wants.map(oid => `want ${oid}`), ...haves.map(oid => `have ${oid}`), 'done')
   await ask(options, lines, async source => {
     for (let section = await readLine(source); section !== 'packfile'; section = await readLine(source)) {
-      // Where the history is cut off is of no use to anyone who asks for no parents.
+      // Skips the list of shallow commits: no caller asks for their parents.
       if (section !== 'shallow-info') throw new Error(`git-upload-pack: ${JSON.stringify(section)} instead of a pack`)
       while ((await readLine(source)) !== null);
     }
@@ -105,7 +106,7 @@ export async function receivePack(
   })
 }
 
-/** What comes over the first band; the second tells of progress. */
+/** The bytes of the first side band. Skips the second, which reports progress. */
 async function* packOf(source: ByteSource): AsyncGenerator<Buffer> {
   for (let length = await readLength(source); length !== null; length = await readLength(source)) {
     if (length === 0) continue
@@ -121,15 +122,16 @@ async function* packOf(source: ByteSource): AsyncGenerator<Buffer> {
 const BANDS = { pack: 1, fatal: 3 }
 
 const HEADERS = {
-  // GitHub answers those who name themselves so.
+  // GitHub answers only user agents that begin with `git/`.
   'user-agent': 'git/mountglass',
   accept: 'application/x-git-upload-pack-result',
   'content-type': 'application/x-git-upload-pack-request',
   'git-protocol': 'version=2',
 }
+/** Longer requests are compressed. */
 const COMPRESSED_BYTES = 1024
-/** A host that is silent for longer has been lost on the way. While it looks for objects it says so every few seconds. */
-const SILENCE_MS = 20_000
+/** The connection counts as lost after this silence. A host that is counting objects reports progress every few seconds. */
+const SILENCE_SECONDS = 20
 
 const compress = promisify(gzip)
 
@@ -148,15 +150,13 @@ async function ask<Value>(
     ...(remote.authorization === null ? {} : { authorization: remote.authorization }),
   }
   const either = AbortSignal.any([signal, silence.signal])
-  const answer = await unlessSilent(silence, () => {
-    return post(`${remote.url}/git-upload-pack`, headers, body, either)
-  })
+  const answer = await unlessSilent(silence, post(`${remote.url}/git-upload-pack`, headers, body, either))
   try {
     const chunks = chunksOf(answer, silence)
     const isResult = answer.statusCode === 200 && answer.headers['content-type']?.split(';')[0] === HEADERS.accept
     if (!isResult) throw await refusalOf(answer, chunks)
     const value = await read(new ByteSource(chunks))
-    // Nothing more comes. Whoever reads to the end may use the connection again.
+    // Reads to the end, so that the connection can be reused.
     await chunks.next()
     return value
   } finally {
@@ -164,7 +164,7 @@ async function ask<Value>(
   }
 }
 
-/** Nobody is followed to where they like. `fetch` would do as well, and copies every piece of a pack once more. */
+/** Does not follow redirects. Not `fetch`, which would copy every chunk of a pack once more. */
 function post(url: string, headers: OutgoingHttpHeaders, body: Buffer, signal: AbortSignal): Promise<IncomingMessage> {
   const request = url.startsWith('https:') ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
@@ -175,33 +175,33 @@ function post(url: string, headers: OutgoingHttpHeaders, body: Buffer, signal: A
       resolve(answer)
     })
     sent.on('error', error => {
-      // The host may close a connection just as it is used again; a new one is no such.
+      // Retry once on a fresh socket: a kept-alive one may just have closed.
       if (sent.reusedSocket && !isAnswered && !signal.aborted) resolve(post(url, headers, body, signal))
       else reject(error)
     })
-    // Where the host goes on in another protocol, nothing else is told.
+    // The only event when the host switches to another protocol.
     sent.once('close', () => reject(new Error('git-upload-pack: the host ends the connection')))
     sent.end(body)
   })
 }
 
-/** Time counts only while something is awaited of the host, not while what it sent is made use of. */
+/** The chunks of the answer. The time in which the caller uses a chunk does not count as silence. */
 async function* chunksOf(answer: IncomingMessage, silence: AbortController): AsyncGenerator<Buffer> {
   const chunks = answer[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   for (;;) {
-    const { done, value } = await unlessSilent(silence, () => chunks.next())
+    const { done, value } = await unlessSilent(silence, chunks.next())
     if (done) return
     yield value
   }
 }
 
-async function unlessSilent<Value>(silence: AbortController, wait: () => Promise<Value>): Promise<Value> {
-  const timer = setTimeout(() => silence.abort(new Error('git-upload-pack: the host is silent')), SILENCE_MS)
-  try {
-    return await wait()
-  } finally {
-    clearTimeout(timer)
-  }
+/** Aborts the request, and throws, when the host sends nothing for too long. */
+function unlessSilent<Value>(silence: AbortController, next: Promise<Value>): Promise<Value> {
+  return withTimeout(next, SILENCE_SECONDS * 1000, () => {
+    const error = new Error(`git-upload-pack: the host sent nothing for ${SILENCE_SECONDS} seconds`)
+    silence.abort(error)
+    throw error
+  })
 }
 
 async function refusalOf({ statusCode = 0, headers }: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<RemoteRefusal> {

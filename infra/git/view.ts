@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A git dir of our own through which git sees the objects and refs of a repository, and nothing else of it: not its
- * configuration (includes, partial-clone remotes, programs to run, worktree), hooks, attributes, grafts or HEAD.
- * A missing object is then just missing, also in a partial clone.
+ * A git dir with links to the objects and refs of a repository, and nothing else of it: no configuration (includes,
+ * partial-clone remotes, programs to run, worktree), hooks, attributes, grafts or HEAD.
+ * So git never fetches a missing object, also in a partial clone.
  */
 export interface GitView {
   readonly gitDir: string
@@ -13,11 +13,11 @@ export interface GitView {
 }
 
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n'
-/** What lies in the folder for temporary files under such a name, and has not changed for an hour, is removed. */
+/** `removeLeftoverViews` removes folders of this prefix from the folder for temporary files. */
 export const TEMPORARY_PREFIX = 'mountglass-git-'
 const LINKED = ['objects', 'refs', 'packed-refs', 'shallow']
 
-/** @param commonDir the folder that holds `objects` and `refs`; what is missing in it is missing in the view */
+/** @param commonDir the folder that holds `objects` and `refs` */
 export async function openView(commonDir: string): Promise<GitView> {
   const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true })
@@ -34,7 +34,7 @@ export async function openView(commonDir: string): Promise<GitView> {
   }
 }
 
-/** An empty repository of our own to fetch into. Nothing of it lies among the settings: what git may do comes with every call. */
+/** An empty repository to fetch into. It has no remote: every call brings its own settings. */
 export async function openScratch(): Promise<GitView> {
   const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true, maxRetries: 3 })
@@ -51,6 +51,7 @@ export async function openScratch(): Promise<GitView> {
   }
 }
 
+/** Opens a view for the duration of `use`. */
 export async function withView<Value>(commonDir: string, use: (gitDir: string) => Promise<Value>): Promise<Value> {
   const view = await openView(commonDir)
   try {
@@ -62,15 +63,15 @@ export async function withView<Value>(commonDir: string, use: (gitDir: string) =
 
 const LEFTOVER_MS = 60 * 60 * 1000
 
-/** Removes the views and scratch repositories of processes that were killed; no reading takes an hour. */
+/** Removes the views and scratch repositories of killed processes: those that nothing changed for an hour, which no reading takes. */
 export async function removeLeftoverViews(now: Date): Promise<void> {
   const names = await readdir(tmpdir())
   for (const name of names.filter(one => one.startsWith(TEMPORARY_PREFIX))) {
     const path = join(tmpdir(), name)
-    const madeMs = await lstat(path).then(
+    const changedAtMs = await lstat(path).then(
       stats => stats.mtimeMs,
-      () => now.getTime(), // another process was faster
+      () => now.getTime(), // another process removed it first
     )
-    if (now.getTime() - madeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true }).catch(() => {})
+    if (now.getTime() - changedAtMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true }).catch(() => {})
   }
 }

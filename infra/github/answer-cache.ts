@@ -3,25 +3,25 @@ import { withTimeout } from '#core/concurrency/timeout.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
 
-/** What is kept for a while: a value, or that there is none. */
+/** A cached answer: a value, or that there is none. */
 export type Kept<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
 export interface CacheOptions<Value> {
-  /** Values, and as many keys without one; the one unused for longest goes first. */
+  /** Maximum number of values, and of keys without a value. The least recently used is evicted first. */
   capacity: number
-  /** How much of the capacity a value takes. Default: 1. What takes more than all of it is not kept. */
+  /** Share of the capacity that a value takes. Default: 1. A value larger than the capacity is not cached. */
   sizeOf?: (value: Value) => number
-  /** After so long a caller is told that the host cannot be asked; the answer is kept when it comes. */
+  /** Time after which a caller gets `unavailable`; the answer is cached when it comes. */
   patienceMs: number
   clock: Clock
 }
 
 export interface KeepingTimes {
-  /** A value is given out for so long without asking. */
+  /** Age up to which a value is returned without a question to the host. */
   freshSeconds: number
-  /** A value may be given out for so long while the host cannot be asked. */
+  /** Age up to which a value is returned while the host cannot be asked. */
   staleSeconds: number
-  /** In place of that of the cache, for a caller who has waited already. */
+  /** Replaces that of the cache, for a caller that has waited already. */
   patienceMs?: number
 }
 
@@ -31,14 +31,14 @@ interface Entry<Value> {
   askedAt: number
   /** When the host last could not be asked again. */
   failedAt: number
-  /** It may have changed since: the next caller asks. */
+  /** The host announced a change: the next caller asks. */
   expired: boolean
 }
 
 interface Question {
   /** In milliseconds since 1970. */
   askedAt: number
-  /** The host has told of a change since. */
+  /** The host announced a change after the question: its answer is not cached. */
   isOvertaken: boolean
 }
 
@@ -51,14 +51,14 @@ interface Flight<Value> {
 export type KeyTest<Value> = (key: string, answer: Kept<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
-/** So long after a failure, what is known is given out without trying again. */
+/** After a failure, a stale value is returned for this time without another question. */
 const FAILED_SECONDS = 5
 
-/** Answers of a host by key. Of those who ask for the same at once, one asks the host. */
+/** Caches answers of a host by key. Concurrent callers of a key share one question. */
 export class AnswerCache<Value> {
   readonly #clock: Clock
   readonly #patienceMs: number
-  /** That there is nothing is kept elsewhere: there is no end of names for nothing, and they must not drive out what is known. */
+  /** Separate from `#missing`: names of nothing are endless, and must not evict values. */
   readonly #found: LRUCache<string, Entry<Value>>
   readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
@@ -71,7 +71,7 @@ export class AnswerCache<Value> {
     this.#clock = clock
   }
 
-  /** @param ask is given the value that is known, to ask whether it still holds */
+  /** @param ask receives the cached value, for a conditional question */
   async get(
     key: string,
     { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: KeepingTimes,
@@ -92,7 +92,7 @@ export class AnswerCache<Value> {
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
   }
 
-  /** What is known, however old. */
+  /** The cached answer of any age. */
   known(key: string): Kept<Value> | null {
     return this.#entry(key)?.answer ?? null
   }
@@ -107,7 +107,7 @@ export class AnswerCache<Value> {
     for (const key of this.#keysWhere(test)) this.drop(key)
   }
 
-  /** Has the next caller ask; what is known is given out only where the host cannot be asked. */
+  /** Makes the next caller ask. The cached value is returned only while the host cannot be asked. */
   expireWhere(test: KeyTest<Value>): void {
     for (const key of this.#keysWhere(test)) {
       const entry = this.#entry(key)
@@ -126,13 +126,13 @@ export class AnswerCache<Value> {
     here.set(key, entry)
   }
 
-  /** Keys under which something is known or being asked for. */
+  /** Keys with a cached answer or a running question that pass the test. */
   #keysWhere(test: KeyTest<Value>): string[] {
     const keys = new Set([...this.#found.keys(), ...this.#missing.keys(), ...this.#flights.keys()])
     return [...keys].filter(key => test(key, this.known(key)))
   }
 
-  /** Those who wait for a question under way get its answer; nobody else does. */
+  /** Detaches a running question: only its waiting callers get its answer. */
   #overtake(key: string): void {
     const flight = this.#flights.get(key)
     if (!flight) return
@@ -163,7 +163,7 @@ export class AnswerCache<Value> {
     if (question.isOvertaken) return answer
     const before = this.#entry(key)
     if (answer.status === 'ok' || answer.status === 'missing') {
-      // A question that was asked later may have been answered sooner.
+      // An answer to a later question may have come first.
       if (!before || before.askedAt <= askedAt) {
         this.#keep(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false })
       }

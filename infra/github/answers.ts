@@ -1,13 +1,13 @@
 import { RemoteRefusal } from '#infra/git/upload-pack.ts'
 
-/** What an answer of GitHub's API means to us, whoever asked for what. */
+/** The meaning of an answer of GitHub's API, for every question. */
 export type ApiAnswer =
   | { status: 'ok'; data: unknown; etag: string | null; link: string | null }
-  /** As it was when the tag that was sent along was given. */
+  /** Unchanged since the answer with the etag that was sent. */
   | { status: 'unchanged' }
-  /** Absent, or not to be seen by this credential, or withheld from everyone: nobody can tell which. */
+  /** Absent, invisible to this credential, or blocked for everyone: the host does not say which. */
   | { status: 'missing'; message: string }
-  /** The repository has no commit under this name, or none at all. */
+  /** The repository has no commit of this name, or no commits. */
   | { status: 'no_commit' }
   | Trouble
 
@@ -19,14 +19,14 @@ export interface Trouble {
 
 export const UNAVAILABLE: Trouble = { status: 'unavailable', retryAfterSeconds: null }
 
-/** Why there is no answer to a question of which nothing else was expected. */
+/** The trouble, for a question that knows no other outcome. */
 export function troubleOf(answer: ApiAnswer): Trouble {
   return answer.status === 'rate_limited' || answer.status === 'unavailable' ? answer : UNAVAILABLE
 }
 
 type Headers = Readonly<Record<string, string | number | undefined>>
 
-/** The meaning of a status that is no success. A pure function of what GitHub said. */
+/** The meaning of a status other than 200. */
 export function readRefusal(status: number, headers: Headers, body: unknown, now: Date): Exclude<ApiAnswer, { status: 'ok' }> {
   const message = messageOf(body)
   if (status === 403 && isLimit(headers, message ?? '')) return limited(headers, now)
@@ -42,33 +42,33 @@ export function readRefusal(status: number, headers: Headers, body: unknown, now
       break
     case 429:
       return limited(headers, now)
-    case 403: // also how blocked repositories, missing single sign-on, suspended installations and address lists answer
+    case 403: // also for blocked repositories, missing single sign-on, suspended installations and IP allow lists
     case 404:
     case 410:
     case 451:
-      // The API says so in words of its own; a page of something that stands before it says nothing of the repository.
+      // Only the API answers with a message. The page of a proxy in front of it says nothing about the repository.
       if (message !== null) return { status: 'missing', message }
   }
   return { status: 'unavailable', retryAfterSeconds: askedWait(headers) }
 }
 
 export type GitFailure =
-  /** `isBlocked`: the host withholds it from everyone, and says so. */
+  /** `isBlocked`: the host says that access is blocked for everyone. */
   | { status: 'missing'; isBlocked: boolean }
-  /** It has another name by now. */
+  /** The repository was renamed. */
   | { status: 'moved' }
   | Trouble
 
-/** What it means that git is refused. @param isAnonymous whether git came without a credential: only then may it be one that lacks */
+/** The meaning of a refused git request. @param isAnonymous whether the request had no credential: a 401 then means a missing repository */
 export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure {
   const { status, text } = error instanceof RemoteRefusal ? error : { status: 0, text: null }
   if (status >= 300 && status < 400) return { status: 'moved' }
-  // A page of something that stands before the host says nothing of the repository.
+  // Only the host answers with plain text. The page of a proxy in front of it says nothing about the repository.
   if (text === null || LIMIT.test(text)) return UNAVAILABLE
   switch (status) {
     case 401:
       return isAnonymous ? { status: 'missing', isBlocked: false } : UNAVAILABLE
-    case 403: // also how those that did not sign on, and suspended installations, are answered
+    case 403: // also for missing single sign-on and suspended installations
     case 451:
       return { status: 'missing', isBlocked: status === 451 || /disabled|blocked/i.test(text) }
     case 404:
@@ -83,9 +83,9 @@ function limited(headers: Headers, now: Date): Trouble {
   return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
 }
 
-/** As GitHub asks of those whom a secondary limit sends away without saying for how long. */
+/** GitHub documents this wait for a secondary rate limit without `retry-after`. */
 const SECONDARY_LIMIT_SECONDS = 60
-/** No limit lasts longer. What says so is a mistake or another clock, and must not end all asking. */
+/** No rate limit lasts longer. A longer one is an error or a wrong clock, and must not stop all questions. */
 const LONGEST_LIMIT_SECONDS = 3_600
 
 const LIMIT = /rate limit|abuse|too many requests/i
@@ -115,7 +115,7 @@ function secondsOf(value: string | number | undefined): number | null {
   return value !== undefined && /^\d{1,10}$/.test(String(value)) ? Number(value) : null
 }
 
-/** `null`: the API would have said something. */
+/** `null` when the answer is not one of the API, which always has a message. */
 function messageOf(body: unknown): string | null {
   return typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string' ? body.message : null
 }

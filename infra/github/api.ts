@@ -4,15 +4,15 @@ import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, readRefusal, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { createQuota } from './quota.ts'
+import { createQuota, type Quota } from './quota.ts'
 
-/** GitHub's API as one credential sees it. Nothing here waits in a queue or sleeps until a limit is over. */
+/** GitHub's API as one credential sees it. It never queues a question or sleeps until a rate limit ends. */
 export interface GitHubApi {
-  /** @param url with its placeholders, below the API's base: `/repos/{owner}/{repo}` */
+  /** @param url template below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
-  /** Where the API sends whoever asks for this, as a whole address. */
+  /** The target of the API's redirect, as an absolute URL. @param url as for `get` */
   locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<Place | Trouble>
-  /** Whether the credential may see what not everyone sees. Unknown counts as yes; it is told by the first answer. */
+  /** Whether the credential may see private repositories. `true` until the first answer tells its scopes. */
   readonly maySeePrivate: boolean
   /** See `GitHost.quota`. */
   quota(): HostQuota | null
@@ -24,13 +24,13 @@ export interface Place {
 }
 
 export interface AskOptions {
-  /** Of the answer that is known. */
+  /** Etag of the cached answer. */
   etag?: string
   /** Media type. Default: JSON. */
   accept?: string
-  /** The host has shown before what this is about, so that it may take from what is kept for such questions. */
+  /** Whether the host answered this question before: then it may use the reserved part of the quota. */
   isAgain?: boolean
-  /** Makes the data of a good answer. Default: parses it whole. A failure is no answer. */
+  /** Parses the body of a successful answer. Default: parses it as JSON, at once. An error counts as no answer. */
   read?(body: AsyncIterable<Uint8Array>): Promise<unknown>
   maxBytes?: number
   milliseconds?: number
@@ -38,153 +38,177 @@ export interface AskOptions {
 }
 
 export interface GitHubApiOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   apiUrl: string
   token: string | null
   clock: Clock
-  /** Ends everything under way. */
+  /** Aborts everything under way. */
   closing: AbortSignal
-  /** Told once, when the token is not accepted. */
+  /** Called once, when the token is refused. */
   onWarning: (message: string) => void
 }
 
 const API_VERSION = '2022-11-28'
 const ANSWER_MS = 5_000
 const ANSWER_BYTES = 8 * 1024 * 1024
-/** One more try where the host or the way to it failed at once. */
+/** Delay of the one retry. Only a failure within `RETRY_WITHIN_MS` is retried. */
 const RETRY_AFTER_MS = 100
 const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
-/** A host takes those who come again and again with a bad token for attackers. */
+/** Pause after a refused token: repeated attempts look like an attack to the host. */
 const REFUSED_TOKEN_SECONDS = 60
-/** With a hundred at once, the host answers nobody for a minute. Whoever comes then is sent away instead of waiting. */
+/** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once. */
 const AT_ONCE = 80
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 
-export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
-  const octokit = new Octokit({
-    baseUrl: apiUrl,
-    userAgent: 'mountglass',
-    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-    ...(token === null ? {} : { auth: token }),
-  })
-  const quota = createQuota(clock)
-  let scopes: string | null = null
-  let isTokenRefused = false
-  let running = 0
-  /** Until when, in milliseconds since 1970, nobody asks: going on would make it last longer. */
-  let pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
+export function createGitHubApi(options: GitHubApiOptions): GitHubApi {
+  return new OctokitApi(options)
+}
 
-  async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
-    const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
-    const signals = [closing, AbortSignal.timeout(options.milliseconds ?? ANSWER_MS), ...(options.signal ? [options.signal] : [])]
+interface RawAnswer {
+  status: number
+  headers: Readonly<Record<string, string | number | undefined>>
+  data: unknown
+}
+
+interface Answered {
+  status: 'answered'
+  raw: RawAnswer
+  answer: ApiAnswer
+}
+
+class OctokitApi implements GitHubApi {
+  readonly #options: GitHubApiOptions
+  readonly #octokit: Octokit
+  readonly #quota: Quota
+  #scopes: string | null = null
+  #isTokenRefused = false
+  #running = 0
+  /** No question before `until`, in milliseconds since 1970: it would prolong a rate limit. */
+  #pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
+
+  constructor(options: GitHubApiOptions) {
+    const { apiUrl, token, clock } = options
+    this.#options = options
+    this.#quota = createQuota(clock)
+    this.#octokit = new Octokit({
+      baseUrl: apiUrl,
+      userAgent: 'mountglass',
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      ...(token === null ? {} : { auth: token }),
+    })
+  }
+
+  get maySeePrivate(): boolean {
+    return this.#options.token !== null && (this.#scopes === null || this.#scopes.split(/,\s*/).includes('repo'))
+  }
+
+  quota(): HostQuota | null {
+    return this.#quota.left()
+  }
+
+  async locate(url: string, parameters: object, options: AskOptions = {}): Promise<Place | Trouble> {
+    const answered = await this.#exchange(() => this.#askTwice(url, parameters, options), options)
+    return answered.status === 'answered' ? (placeOf(answered.raw) ?? troubleOf(answered.answer)) : answered
+  }
+
+  async get(url: string, parameters: object, options: AskOptions = {}): Promise<ApiAnswer> {
+    const request = async () => {
+      const first = await this.#askTwice(url, parameters, options)
+      return first && REDIRECTS.has(first.status) ? await this.#follow(first, options) : first
+    }
+    const answered = await this.#exchange(request, options)
+    return answered.status === 'answered' ? answered.answer : answered
+  }
+
+  /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
+  async #exchange(request: () => Promise<RawAnswer | null>, options: AskOptions): Promise<Answered | Trouble> {
+    const refusal = this.#refusal(options)
+    if (refusal !== null) return refusal
+    this.#running++
     try {
-      const { status, headers, data } = await octokit.request(`GET ${url}`, {
+      const raw = await request()
+      if (raw === null) return UNAVAILABLE
+      const answer = readAnswer(raw, this.#options.clock.now())
+      this.#note(raw, answer)
+      return { status: 'answered', raw, answer }
+    } finally {
+      this.#running--
+    }
+  }
+
+  /** Why a question may not be asked now; `null` when it may. */
+  #refusal({ isAgain = false }: AskOptions): Trouble | null {
+    const waitMs = this.#pause.until - this.#options.clock.now().getTime()
+    if (waitMs > 0) return { status: this.#pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+    const waitSeconds = isAgain ? null : this.#quota.waitSeconds()
+    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
+    return this.#running >= AT_ONCE ? BUSY : null
+  }
+
+  async #askTwice(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {
+    const startedAt = performance.now()
+    const raw = await this.#ask(url, parameters, options)
+    if (raw !== null && !RETRIED.has(raw.status)) return raw
+    const mayRetry = raw?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
+    if (!mayRetry || this.#options.closing.aborted || options.signal?.aborted) return raw
+    await sleep(RETRY_AFTER_MS)
+    return this.#ask(url, parameters, options)
+  }
+
+  /** `null` when no answer came. */
+  async #ask(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {
+    const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
+    const timeout = AbortSignal.timeout(options.milliseconds ?? ANSWER_MS)
+    const signals = [this.#options.closing, timeout, ...(options.signal ? [options.signal] : [])]
+    try {
+      const { status, headers, data } = await this.#octokit.request(`GET ${url}`, {
         ...parameters,
         headers: { accept, 'x-github-api-version': API_VERSION, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
         request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals), parseSuccessResponseBody: !read },
       })
       return { status, headers, data: read ? await read(data as ReadableStream<Uint8Array>) : data }
     } catch (error) {
-      // A refusal carries what was said. Anything else never came to an answer; its text may name the request, so it goes no further.
-      const { response } = error as { response?: Said }
+      // The error of a refusal has the response. Any other error means that no answer came; its text may hold the request, so it is dropped.
+      const { response } = error as { response?: RawAnswer }
       return response ?? null
     }
   }
 
-  async function askTwice(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
-    const startedAt = performance.now()
-    const said = await ask(url, parameters, options)
-    if (said !== null && !RETRIED.has(said.status)) return said
-    const mayRetry = said?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
-    if (!mayRetry || closing.aborted || options.signal?.aborted) return said
-    await sleep(RETRY_AFTER_MS)
-    return ask(url, parameters, options)
-  }
-
-  /** The place that a repository has moved to, once, and only within the API. */
-  async function follow({ headers }: Said, options: AskOptions): Promise<Said | null> {
+  /** Follows the redirect of a renamed repository, once, and only within the API. */
+  async #follow({ headers }: RawAnswer, options: AskOptions): Promise<RawAnswer | null> {
+    const { apiUrl } = this.#options
     const target = URL.parse(String(headers.location ?? ''), `${apiUrl}/`)
     if (!target?.href.startsWith(`${apiUrl}/`)) return null
-    const said = await askTwice(target.href, {}, options)
-    return said === null || REDIRECTS.has(said.status) ? null : said
+    const raw = await this.#askTwice(target.href, {}, options)
+    return raw === null || REDIRECTS.has(raw.status) ? null : raw
   }
 
-  function note({ status, headers }: Said, answer: ApiAnswer): void {
-    quota.note(headers)
-    const given = headers['x-oauth-scopes']
-    if (given !== undefined) scopes = String(given)
-    const now = clock.now().getTime()
-    if (answer.status === 'rate_limited') pause = { until: now + (answer.retryAfterSeconds ?? 0) * 1000, status: answer.status }
+  /** Notes the quota, the scopes of the token, and when to pause. */
+  #note({ status, headers }: RawAnswer, answer: ApiAnswer): void {
+    this.#quota.note(headers)
+    const scopes = headers['x-oauth-scopes']
+    if (scopes !== undefined) this.#scopes = String(scopes)
+    const now = this.#options.clock.now().getTime()
+    if (answer.status === 'rate_limited')
+      this.#pause = { until: now + (answer.retryAfterSeconds ?? 0) * 1000, status: answer.status }
     if (status !== 401) return
-    pause = { until: now + REFUSED_TOKEN_SECONDS * 1000, status: 'unavailable' }
-    if (!isTokenRefused) {
-      isTokenRefused = true
-      onWarning('GitHub does not accept MOUNTGLASS_GITHUB_TOKEN: no repository of it can be opened until the setting is right')
-    }
-  }
-
-  /** Says it, unless it is known that nobody should, and takes notice of what the answer tells beside itself. */
-  async function exchange(say: () => Promise<Said | null>, { isAgain = false }: AskOptions): Promise<Heard | Trouble> {
-    const waitMs = pause.until - clock.now().getTime()
-    if (waitMs > 0) return { status: pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
-    const waitSeconds = isAgain ? null : quota.waitSeconds()
-    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
-    if (running >= AT_ONCE) return BUSY
-    running++
-    try {
-      const said = await say()
-      if (said === null) return UNAVAILABLE
-      const answer = readSaid(said, clock.now())
-      note(said, answer)
-      return { status: 'heard', said, answer }
-    } finally {
-      running--
-    }
-  }
-
-  return {
-    get maySeePrivate() {
-      return token !== null && (scopes === null || scopes.split(/,\s*/).includes('repo'))
-    },
-
-    quota: () => quota.left(),
-
-    async locate(url, parameters, options = {}) {
-      const heard = await exchange(() => askTwice(url, parameters, options), options)
-      return heard.status === 'heard' ? (placeOf(heard.said) ?? troubleOf(heard.answer)) : heard
-    },
-
-    async get(url, parameters, options = {}) {
-      const say = async () => {
-        const first = await askTwice(url, parameters, options)
-        return first && REDIRECTS.has(first.status) ? await follow(first, options) : first
-      }
-      const heard = await exchange(say, options)
-      return heard.status === 'heard' ? heard.answer : heard
-    },
+    this.#pause = { until: now + REFUSED_TOKEN_SECONDS * 1000, status: 'unavailable' }
+    if (this.#isTokenRefused) return
+    this.#isTokenRefused = true
+    this.#options.onWarning(
+      'GitHub refuses MOUNTGLASS_GITHUB_TOKEN, so no repository of GitHub can be opened: set a valid token, or remove the setting',
+    )
   }
 }
 
-interface Heard {
-  status: 'heard'
-  said: Said
-  answer: ApiAnswer
-}
-
-interface Said {
-  status: number
-  headers: Readonly<Record<string, string | number | undefined>>
-  data: unknown
-}
-
-function placeOf({ status, headers }: Said): Place | null {
+function placeOf({ status, headers }: RawAnswer): Place | null {
   const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
   return url && { status: 'ok', url: url.href }
 }
 
-function readSaid({ status, headers, data }: Said, now: Date): ApiAnswer {
+function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer {
   if (status !== 200) return readRefusal(status, headers, data, now)
   const { etag, link } = headers
   return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }

@@ -16,7 +16,7 @@ import {
 } from '#core/ports/git-host.ts'
 import type { GitHubApi } from './api.ts'
 import { readBlob, readTree, type TreeBody } from './described.ts'
-import { readTar } from './tar.ts'
+import { readTar, type TarEntry } from './tar.ts'
 
 export interface ArchiveReaderOptions {
   api: Pick<GitHubApi, 'get' | 'locate'>
@@ -24,9 +24,9 @@ export interface ArchiveReaderOptions {
   commit: CommitSha
   limits: ReadLimits
   selection: BlobSelection | undefined
-  /** Whether an archive may be taken from there. */
+  /** Whether an archive may be downloaded from the address. */
   isArchiveUrl(url: URL): boolean
-  /** Ends all reading. */
+  /** Aborts all reading. */
   signal: AbortSignal
   /** Called once, by `close`. */
   onClosed: () => void
@@ -34,17 +34,16 @@ export interface ArchiveReaderOptions {
 
 const TREE_MS = 20_000
 const TREE_BYTES = 32 * 1024 * 1024
-/** Trees asked for where the host gives a part of the whole only. */
+/** Maximum number of tree requests when the host truncates the whole tree. */
 const TREES = 200
 const ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024
-/** Files that an archive leaves out or changes, and that are therefore asked for one by one. */
+/** Maximum number of files that the archive omits or changes, which are then fetched one by one. */
 const SINGLE_BLOBS = 500
 const SIDE_BY_SIDE = 8
 
 /**
- * Reads a commit without the git program: its tree from the API, the files from an archive. An archive leaves out what attributes
- * of the repository tell it to, and changes line ends and keywords, so every file of it has to have the id that the tree says;
- * what has not, or is not there, is asked for by itself.
+ * Reads a commit without git: the tree from the API, the files from an archive. Attributes of the repository make an archive omit files
+ * and change line ends and keywords, so a file counts only if its hash is the id in the tree; all others are fetched one by one.
  */
 export async function openArchiveReader(options: ArchiveReaderOptions): Promise<RepositoryReader> {
   return new ArchiveReader(options, await mkdtemp(join(tmpdir(), 'mountglass-git-')))
@@ -58,7 +57,7 @@ class ArchiveReader implements RepositoryReader {
   readonly #signal: AbortSignal
   readonly #held = new Set<string>()
   #listing: Promise<TreeEntry[]> | null = null
-  #bringing: Promise<void> = Promise.resolve()
+  #fetching: Promise<void> = Promise.resolve()
   #hasUnpacked = false
   #cut = false
 
@@ -79,7 +78,7 @@ class ArchiveReader implements RepositoryReader {
 
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
     const asked = [...oids]
-    const sizes = await this.#orFailure(this.#bring(asked, maxBytes))
+    const sizes = await this.#orFailure(this.#fetch(asked, maxBytes))
     for (const oid of asked) {
       const isReadable = this.#held.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
       yield { oid, bytes: isReadable ? new Uint8Array(await this.#orFailure(readFile(join(this.#folder, oid)))) : null }
@@ -89,7 +88,7 @@ class ArchiveReader implements RepositoryReader {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
-    await this.#bringing.catch(() => {})
+    await this.#fetching.catch(() => {})
     await rm(this.#folder, { recursive: true, force: true })
     this.#options.onClosed()
   }
@@ -99,7 +98,7 @@ class ArchiveReader implements RepositoryReader {
     return this.#listing
   }
 
-  /** Whole where the host gives the whole; else folder by folder. */
+  /** Lists the tree in one request, or folder by folder when the host truncates it. */
   async #listFolder(tree: string, folder: string, count: { trees: number; entries: number }): Promise<TreeEntry[]> {
     const { limits } = this.#options
     const whole = await this.#askTree(tree, true, count)
@@ -109,7 +108,7 @@ class ArchiveReader implements RepositoryReader {
       const path = folder === '' ? name : `${folder}/${name}`
       if (type === 'tree') {
         if (!whole.truncated || this.#cut) continue
-        // A folder may have more entries than a call takes arguments.
+        // Not a spread: a folder may have more entries than a call takes arguments.
         for (const entry of await this.#listFolder(sha, path, count)) entries.push(entry)
         continue
       }
@@ -117,7 +116,7 @@ class ArchiveReader implements RepositoryReader {
         this.#cut = true
         continue
       }
-      // The API has replaced what is no UTF-8.
+      // U+FFFD: the API replaced bytes that are not UTF-8.
       entries.push({
         path: path.includes('\ufffd') ? null : path,
         mode,
@@ -129,7 +128,7 @@ class ArchiveReader implements RepositoryReader {
   }
 
   async #askTree(tree: string, recursive: boolean, count: { trees: number }): Promise<TreeBody> {
-    if (++count.trees > TREES) throw new ReadError('index.too_large', 'the tree is too large to be asked for in parts')
+    if (++count.trees > TREES) throw new ReadError('index.too_large', `the tree needs more than ${TREES} requests`)
     const { api, repository } = this.#options
     const answer = await api.get(
       '/repos/{owner}/{repo}/git/trees/{tree_sha}',
@@ -137,21 +136,21 @@ class ArchiveReader implements RepositoryReader {
       { signal: this.#signal, milliseconds: TREE_MS, maxBytes: TREE_BYTES },
     )
     const body = answer.status === 'ok' ? readTree(answer.data) : null
-    if (body === null) throw new Error(`the host gives no tree: ${answer.status}`)
+    if (body === null) throw new Error(`the host did not return tree ${tree}: ${answer.status}`)
     return body
   }
 
   /** @returns the sizes of all blobs of the tree */
-  async #bring(asked: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, number>> {
+  async #fetch(asked: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, number>> {
     const entries = await this.#list()
     const sizes = new Map(entries.flatMap(({ oid, sizeBytes }) => (sizeBytes === null ? [] : [[oid, sizeBytes] as const])))
-    const next = this.#bringing.catch(() => {}).then(() => this.#bringNow(entries, sizes, asked, maxBytes))
-    this.#bringing = next
+    const next = this.#fetching.catch(() => {}).then(() => this.#fetchNow(entries, sizes, asked, maxBytes))
+    this.#fetching = next
     await next
     return sizes
   }
 
-  async #bringNow(
+  async #fetchNow(
     entries: readonly TreeEntry[],
     sizes: ReadonlyMap<string, number>,
     asked: readonly string[],
@@ -168,9 +167,10 @@ class ArchiveReader implements RepositoryReader {
       await this.#unpack(entries, sizes, new Set([...missing, ...selected.map(({ oid }) => oid)]))
     }
     const single = [...missing].filter(oid => !this.#held.has(oid))
-    if (single.length > SINGLE_BLOBS) throw new Error(`the archive lacks ${single.length} files`)
+    if (single.length > SINGLE_BLOBS)
+      throw new Error(`the archive lacks ${single.length} files: at most ${SINGLE_BLOBS} are fetched one by one`)
     const throughGate = createGate(SIDE_BY_SIDE)
-    await Promise.all(single.map(oid => throughGate(() => this.#bringOne(oid))))
+    await Promise.all(single.map(oid => throughGate(() => this.#fetchOne(oid))))
   }
 
   async #unpack(entries: readonly TreeEntry[], sizes: ReadonlyMap<string, number>, wanted: ReadonlySet<string>): Promise<void> {
@@ -180,10 +180,11 @@ class ArchiveReader implements RepositoryReader {
       { owner: repository.owner, repo: repository.name, ref: commit },
       { signal: this.#signal },
     )
-    if (place.status !== 'ok' || !isArchiveUrl(new URL(place.url))) throw new Error(`the host gives no archive: ${place.status}`)
-    // Without the credential: it is another host.
+    if (place.status !== 'ok' || !isArchiveUrl(new URL(place.url)))
+      throw new Error(`the host did not return an archive: ${place.status}`)
+    // Without the credential: the archive may be on another host.
     const answer = await fetch(place.url, { redirect: 'error', headers: { 'user-agent': 'mountglass' }, signal: this.#signal })
-    if (!answer.ok || answer.body === null) throw new Error(`the archive answers ${answer.status}`)
+    if (!answer.ok || answer.body === null) throw new Error(`the download of the archive failed with status ${answer.status}`)
 
     const oids = new Map(entries.map(({ path, oid }) => [path, oid]))
     const packed = Readable.fromWeb(answer.body as import('node:stream/web').ReadableStream)
@@ -194,12 +195,9 @@ class ArchiveReader implements RepositoryReader {
         const path = entry.path?.slice(entry.path.indexOf('/') + 1)
         const oid = path === undefined ? undefined : oids.get(path)
         if (oid === undefined || !wanted.has(oid) || this.#held.has(oid)) continue
-        // Keywords can make a small file as large as anybody likes.
+        // Keyword expansion can make a small file arbitrarily large.
         if (entry.kind === 'file' && entry.sizeBytes !== sizes.get(oid)) continue
-        const pieces: Uint8Array[] = []
-        if (entry.kind === 'link') pieces.push(Buffer.from(entry.target))
-        else for await (const piece of entry.bytes()) pieces.push(piece)
-        await this.#keep(oid, Buffer.concat(pieces))
+        await this.#keep(oid, await bytesOf(entry))
       }
     } finally {
       packed.destroy()
@@ -207,7 +205,7 @@ class ArchiveReader implements RepositoryReader {
     }
   }
 
-  async #bringOne(oid: string): Promise<void> {
+  async #fetchOne(oid: string): Promise<void> {
     const { api, repository } = this.#options
     const answer = await api.get(
       '/repos/{owner}/{repo}/git/blobs/{file_sha}',
@@ -216,11 +214,12 @@ class ArchiveReader implements RepositoryReader {
     )
     const bytes = answer.status === 'ok' ? readBlob(answer.data) : null
     if (bytes !== null) await this.#keep(oid, bytes)
-    // A blob that the host does not have is a missing one; a host that does not answer is a failure.
-    else if (answer.status !== 'missing' && answer.status !== 'ok') throw new Error(`the host gives no file: ${answer.status}`)
+    // A missing blob is an outcome; a host that does not answer is an error.
+    else if (answer.status !== 'missing' && answer.status !== 'ok')
+      throw new Error(`the host did not return blob ${oid}: ${answer.status}`)
   }
 
-  /** Only under its own id. */
+  /** Stores the bytes if their hash is the id. */
   async #keep(oid: string, bytes: Uint8Array): Promise<void> {
     if (createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex') !== oid) return
     await writeFile(join(this.#folder, oid), bytes)
@@ -233,18 +232,28 @@ class ArchiveReader implements RepositoryReader {
       this.#signal.throwIfAborted()
       return value
     } catch (cause) {
-      if (this.#timeout.aborted) throw new ReadError('index.timeout', 'reading the repository took too long', { cause })
+      if (this.#timeout.aborted)
+        throw new ReadError('index.timeout', `reading the repository took more than ${this.#options.limits.seconds} seconds`, {
+          cause,
+        })
       if (cause instanceof ReadError) throw cause
       throw new ReadError('index.fetch_failed', 'the repository cannot be read at this commit', { cause })
     }
   }
 }
 
+async function bytesOf(entry: TarEntry): Promise<Uint8Array> {
+  if (entry.kind === 'link') return Buffer.from(entry.target)
+  const pieces: Uint8Array[] = []
+  for await (const piece of entry.bytes()) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
 async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let left = maxBytes
   for await (const chunk of chunks) {
     left -= chunk.length
-    if (left < 0) throw new ReadError('index.too_large', 'the archive is too large')
+    if (left < 0) throw new ReadError('index.too_large', `the archive unpacks to more than ${maxBytes} bytes`)
     yield chunk
   }
 }

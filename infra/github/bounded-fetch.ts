@@ -1,5 +1,5 @@
 /**
- * `fetch` that follows no redirect and gives up on a body longer than asked for: reading it fails then.
+ * A `fetch` that does not follow redirects. Reading a body longer than `maxBytes` throws.
  *
  * @param maxBytes of a body, after decompression
  */

@@ -15,7 +15,7 @@ const AccountBody = z.object({
   public_repos: z.int().min(0),
 })
 
-/** An account as the API describes it; `null`: this is no description of one. @param webUrl where people look */
+/** Parses an account of the API; `null` when the body does not describe one. @param webUrl origin of the host's pages */
 export function readAccount(body: unknown, webUrl: string): HostAccount | null {
   const parsed = AccountBody.safeParse(body)
   if (!parsed.success) return null
@@ -35,7 +35,7 @@ export function readAccount(body: unknown, webUrl: string): HostAccount | null {
 
 const OrganizationBody = z.object({ description: z.string().nullish() })
 
-/** What an organisation says of itself. */
+/** The description of an organization; `null` when it is blank. */
 export function readOrganizationText(body: unknown): string | null {
   return textOf(OrganizationBody.safeParse(body).data?.description)
 }
@@ -54,7 +54,7 @@ const ListedBody = z.object({
   pushed_at: z.iso.datetime({ offset: true }).nullish(),
 })
 
-/** The repositories of a listing that everyone may see, in its order; `null`: this is no listing. */
+/** The public repositories of a listing, in its order; `null` when the body is not a listing. */
 export function readListing(body: unknown): ListedRepository[] | null {
   const parsed = z.array(z.unknown()).safeParse(body)
   if (!parsed.success) return null

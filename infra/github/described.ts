@@ -3,6 +3,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
+import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { readRows } from './json-rows.ts'
 
 const Names = HOST_NAMES.gh
@@ -19,13 +20,13 @@ const RepositoryBody = z.object({
   disabled: z.boolean().optional(),
 })
 
-/** A repository as the API describes it: `hidden` unless the host shows it to everyone; `null`: this is no description of one. */
+/** Parses a repository of the API. `hidden` unless it is public; `null` when the body does not describe a repository. */
 export function readRepository(body: unknown): HostRepository | 'hidden' | null {
   const repository = describeRepository(body)
   return repository?.visibility === 'private' ? 'hidden' : repository
 }
 
-/** The same for those who may see what not everyone sees. */
+/** Parses a repository of the API, private ones too. `null` when the body does not describe a repository. */
 export function describeRepository(body: unknown): HostRepository | null {
   const parsed = RepositoryBody.safeParse(body)
   if (!parsed.success) return null
@@ -43,17 +44,17 @@ export function describeRepository(body: unknown): HostRepository | null {
   }
 }
 
-/** Whether everyone may see it. Older Enterprise Servers say less. */
+/** Whether the repository is public. Older Enterprise Servers omit `visibility`. */
 export function isShown(body: { private: boolean; visibility?: string | undefined; disabled?: boolean | undefined }): boolean {
   return !body.private && (body.visibility ?? 'public') === 'public' && !body.disabled
 }
 
-/** A text that somebody wrote; `null` when it is blank. */
+/** A description, cut to `DESCRIPTION_CHARACTERS`; `null` when it is blank. */
 export function textOf(text: string | null | undefined): string | null {
   return text?.trim() ? truncateCharacters(text.trim(), DESCRIPTION_CHARACTERS) : null
 }
 
-/** An address that browsers may be sent to; `null` for any other text. */
+/** The text if it is an `http` or `https` address; else `null`. */
 export function webAddressOf(url: string): string | null {
   return /^https?:$/.test(URL.parse(url)?.protocol ?? '') ? url : null
 }
@@ -67,38 +68,31 @@ const TreeRow = z.object({
 })
 const TreeBody = z.object({ truncated: z.boolean(), tree: z.array(TreeRow) })
 
-/** A tree as the API gives it, with the modes that files have in a listing of git. */
+/** A tree of the API. File modes are those of a git listing. */
 export interface TreeBody {
   truncated: boolean
   tree: { path: string; mode: TreeEntry['mode']; type: 'blob' | 'tree' | 'commit'; sha: string; size?: number | undefined }[]
 }
 
-/** `null`: this is no tree. */
+/** `null` when the body is not a tree. */
 export function readTree(body: unknown): TreeBody | null {
   const parsed = TreeBody.safeParse(body)
   return parsed.success ? (parsed.data as TreeBody) : null
 }
 
-export interface TreeSizes {
-  /** Of blobs, by id. */
-  sizes: Map<string, number>
-  /** Nothing was left out. */
-  whole: boolean
-}
-
-/** The sizes of a tree's blobs, of which there may be more than anybody should hold as text. @throws Error when this is no tree */
-export async function readSizes(body: AsyncIterable<Uint8Array>): Promise<TreeSizes> {
+/** The sizes of a tree's blobs. Parses row by row: the body may have hundreds of thousands. @throws Error when it is not a tree */
+export async function readSizes(body: AsyncIterable<Uint8Array>): Promise<ListedSizes> {
   const sizes = new Map<string, number>()
   const rest = await readRows(body, row => {
     const { type, sha, size } = TreeRow.parse(row)
     if (type === 'blob' && size !== undefined) sizes.set(sha, size)
   })
-  return { sizes, whole: !TreeBody.parse(rest).truncated }
+  return { sizes, isComplete: !TreeBody.parse(rest).truncated }
 }
 
 const BlobBody = z.object({ content: z.string(), encoding: z.literal('base64') })
 
-/** `null`: this is no blob. */
+/** `null` when the body is not a blob. */
 export function readBlob(body: unknown): Uint8Array | null {
   const parsed = BlobBody.safeParse(body)
   return parsed.success ? Buffer.from(parsed.data.content, 'base64') : null
@@ -106,7 +100,7 @@ export function readBlob(body: unknown): Uint8Array | null {
 
 const ComparisonBody = z.object({ status: z.string(), merge_base_commit: z.object({ sha: z.string() }) })
 
-/** Whether the comparison says that the base leads to this very commit. */
+/** Whether the comparison shows that the base leads to the commit. */
 export function isBehind(body: unknown, commit: string): boolean {
   const parsed = ComparisonBody.safeParse(body)
   if (!parsed.success) return false

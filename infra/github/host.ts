@@ -27,22 +27,22 @@ import { createTips, type RepositoryName } from './tips.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface GitHubHostOptions {
-  /** Where people look: `https://github.com`, without a slash at its end. */
+  /** Origin of the host's pages: `https://github.com`, without a trailing slash. */
   url: string
   /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
   apiUrl: string
-  /** For what everyone may see; without one the host answers 60 questions an hour. */
+  /** For public repositories; without a token the host answers 60 questions an hour. */
   token: string | null
-  /** `null`: no messages of GitHub are taken. */
+  /** `null`: webhook deliveries are not accepted. */
   webhookSecret: string | null
   clock: Clock
-  /** Whether there is a git program. Without it files come from archives, and a pinned commit only counts at a tip or on the default branch. */
+  /** Whether git is installed. Without it, files come from archives, and a pinned commit is found only at a tip or on the default branch. */
   hasGit: boolean
-  /** Told of what an operator has to change. */
+  /** Receives warnings for the operator. */
   onWarning: (message: string) => void
 }
 
-/** A visitor waits for two answers, and six seconds at most. */
+/** Timeout of one answer: a visitor waits for two, six seconds at most. */
 const PATIENCE_MS = 2_800
 
 const MISSING = { status: 'missing' } as const
@@ -53,7 +53,7 @@ export async function openGitHubHost(options: GitHubHostOptions): Promise<GitHos
   return new GitHubHost(options)
 }
 
-/** Puts the parts together: what each of them asks the host for, and how long an answer is good, is its own matter. */
+/** Composes the parts of the driver. Each part has its own questions and cache times. */
 class GitHubHost implements GitHost {
   readonly segment = 'gh'
   readonly isRemote = true
@@ -73,14 +73,14 @@ class GitHubHost implements GitHost {
     const remoteOf = remotesAt(url, token)
     const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, url }
     const tips = createTips(common)
-    // The API of an Enterprise Server lies below the address of its pages.
-    const showsNobody = options.apiUrl.startsWith(`${url}/`)
-    const repositories = createRepositories({ ...common, tips, showsNobody })
+    // The API of an Enterprise Server has the origin of its pages.
+    const requiresSignIn = options.apiUrl.startsWith(`${url}/`)
+    const repositories = createRepositories({ ...common, tips, requiresSignIn })
     const refs = createRefs({ ...common, tips, repositories })
     const accounts = createAccounts({
       ...common,
       shown: (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
-      isBlocked: repositories.isBlocked,
+      isBlocked: (owner, name) => repositories.isBlocked(owner, name),
     })
     this.#api = api
     this.#repositories = repositories
@@ -97,7 +97,7 @@ class GitHubHost implements GitHost {
           refs.forget(new Set(named.map(({ id }) => id)))
           accounts.forgetListings(new Set(named.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())))
         },
-        onPushed: refs.expire,
+        onPushed: (id, ref) => refs.expire(id, ref),
         onWarning: options.onWarning,
       })
     }
@@ -105,7 +105,7 @@ class GitHubHost implements GitHost {
   }
 
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
-    // With a credential that sees more than everyone, no other answer shows that a repository is still public.
+    // With a credential that sees private repositories, no other answer proves that a repository is still public.
     return this.#repository(owner, name, this.#api.maySeePrivate ? SHOWN_SECONDS : DESCRIBED_SECONDS)
   }
 
@@ -127,7 +127,7 @@ class GitHubHost implements GitHost {
   async #resolvePinned(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
     const answer = await this.#pins.resolve(repository, commit)
     if (answer.status !== 'ok' || this.#repositories.wasShownLately(repository)) return answer
-    // No other question about a pinned commit would show that the repository is still there.
+    // A cached pin does not prove that the repository is still public.
     const shown = await this.#repositories.find(repository.owner, repository.name, SHOWN_SECONDS)
     if (shown.status === 'ok' || shown.status === 'missing') return this.#repositories.isGone(repository) ? GONE : answer
     return shown
@@ -139,7 +139,7 @@ class GitHubHost implements GitHost {
     limits: ReadLimits,
     selection?: BlobSelection,
   ): Promise<RepositoryReader> {
-    if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', 'this is no commit')
+    if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', `not a commit id: ${JSON.stringify(commit)}`)
     return this.#reading.open(repository, commit, limits, selection)
   }
 
@@ -153,7 +153,7 @@ class GitHubHost implements GitHost {
   }
 }
 
-/** The names were checked; nothing else of an address comes from outside. */
+/** The names have been validated; the rest of the URL is not from outside. */
 function remotesAt(url: string, token: string | null): (repository: RepositoryName, isAnonymous?: boolean) => Remote {
   const authorization = token === null ? null : `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
   return ({ owner, name }, isAnonymous = false) => ({

@@ -1,8 +1,8 @@
 /**
- * Reads a JSON object that holds a long list of objects, without ever holding the list: each of its rows is parsed by itself, and handed on.
+ * Parses a JSON object with long lists of objects as a stream: calls `onRow` with every element of a list, one at a time.
  *
- * @returns the object, with nothing in its lists
- * @throws SyntaxError when it is no such JSON
+ * @returns the object, with its lists empty
+ * @throws SyntaxError when the body is not JSON of this shape
  */
 export async function readRows(body: AsyncIterable<Uint8Array>, onRow: (row: unknown) => void): Promise<unknown> {
   const scanner = createScanner(onRow)
@@ -12,13 +12,13 @@ export async function readRows(body: AsyncIterable<Uint8Array>, onRow: (row: unk
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
-/** How deep a row lies: in a list of the object. */
+/** Nesting depth of a row: object, list, row. */
 const ROW_DEPTH = 3
 
-// What tells where a row begins and ends is ASCII, and no byte of another character looks like it.
+// Works on bytes: in UTF-8, no byte of another character equals a bracket, a brace, a quote or a backslash.
 function createScanner(onRow: (row: unknown) => void): { take(chunk: Buffer): void; outside(): string } {
   const outside: Buffer[] = []
-  let begun: Buffer[] = []
+  let rowParts: Buffer[] = []
   let depth = 0
   let isInList = false
   let isInText = false
@@ -28,7 +28,7 @@ function createScanner(onRow: (row: unknown) => void): { take(chunk: Buffer): vo
 
   return {
     take(chunk) {
-      /** Where what is being gathered begins. */
+      /** Start of the bytes that are collected now. */
       let start = 0
       for (let at = 0; at < chunk.length; at++) {
         const byte = chunk[at]
@@ -46,8 +46,8 @@ function createScanner(onRow: (row: unknown) => void): { take(chunk: Buffer): vo
         } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
           depth--
           if (depth === ROW_DEPTH - 1 && isInList) {
-            onRow(JSON.parse(textOf(begun, chunk.subarray(start, at + 1))))
-            begun = []
+            onRow(JSON.parse(textOf(rowParts, chunk.subarray(start, at + 1))))
+            rowParts = []
           } else if (depth === ROW_DEPTH - 2 && isInList) {
             isInList = false
             start = at
@@ -55,12 +55,12 @@ function createScanner(onRow: (row: unknown) => void): { take(chunk: Buffer): vo
         }
       }
       if (isOutside()) outside.push(Buffer.from(chunk.subarray(start)))
-      else if (depth >= ROW_DEPTH) begun.push(Buffer.from(chunk.subarray(start)))
+      else if (depth >= ROW_DEPTH) rowParts.push(Buffer.from(chunk.subarray(start)))
     },
     outside: () => Buffer.concat(outside).toString(),
   }
 }
 
-function textOf(begun: readonly Buffer[], rest: Buffer): string {
-  return begun.length === 0 ? rest.toString() : Buffer.concat([...begun, rest]).toString()
+function textOf(parts: readonly Buffer[], rest: Buffer): string {
+  return parts.length === 0 ? rest.toString() : Buffer.concat([...parts, rest]).toString()
 }

@@ -3,7 +3,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { createHistories } from '#infra/git/histories.ts'
+import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
@@ -16,97 +16,118 @@ export interface PinsOptions {
   api: Pick<GitHubApi, 'get'>
   tips: Pick<Tips, 'list'>
   remoteOf(repository: HostRepository): Remote
-  /** Whether there is a git program. Without it, histories cannot be looked through. */
+  /** Whether git is installed. Without it, histories cannot be searched. */
   hasGit: boolean
   patienceMs: number
   clock: Clock
-  /** Ends everything under way. */
+  /** Aborts everything under way. */
   closing: AbortSignal
 }
 
-/** Commits that are given by their hash. */
+/** Resolves commits that are given by their full hash. */
 export interface Pins {
-  /** The commit where a branch or tag of the repository leads to it. It does so for ever. */
+  /** The commit, if a branch or tag of the repository leads to it. A proof is cached forever. */
   resolve(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble>
-  /** After `closing`. */
+  /** Waits for running proofs, which `closing` aborts. */
   close(): Promise<void>
 }
 
-const FOR_EVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
-const HELD_PINS = 20_000
-/** However many hashes are tried that lead nowhere, branches and tags are listed once in so long. */
+const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
+const CACHED_PINS = 20_000
+/** However many unknown hashes are tried, branches and tags are listed once in this time. */
 const UNKNOWN_SECONDS = 30
-/** As many wait for proofs as may. */
+/** Too many proofs wait. */
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 10 }
 
+export function createPins(options: PinsOptions): Pins {
+  return new GitHubPins(options)
+}
+
 /**
- * The host gives out, under the name of a repository, the commits of all its forks as well. So a commit given by its hash is
- * shown to belong: by a comparison with the default branch, which most do; else since a branch or tag points at it; else by the
- * history of all of them, which is kept for a while. The host's quota pays for the first only, and where it cannot be asked, git can.
+ * Under the name of a repository, the host also gives out the commits of all its forks. So a hash needs a proof that the commit belongs
+ * to the repository. In this order: a comparison with the default branch, which most commits are on; a branch or tag that points at it;
+ * the history of all branches and tags, which is cached for a while. Only the first uses the API's quota, and the others work without it.
  */
-export function createPins({ api, tips, remoteOf, hasGit, patienceMs, clock, closing }: PinsOptions): Pins {
-  /** By id and hash. */
-  const cache = new AnswerCache<CommitSha>({ capacity: HELD_PINS, patienceMs, clock })
-  const histories = createHistories({ clock, closing })
-  /** By id and hash: the tips of which git has shown that none leads there. While they stay, nobody has to show it again. */
-  const refuted = new LRUCache<string, TipSet['fingerprint']>({ max: HELD_PINS })
-  const tipSets = new WeakMap<TipList, TipSet>()
+class GitHubPins implements Pins {
+  readonly #options: PinsOptions
+  /** By repository id and hash. */
+  readonly #cache: AnswerCache<CommitSha>
+  readonly #histories: Histories
+  /** By repository id and hash: fingerprint of the tips from which git found no way to the commit. Valid until a tip changes. */
+  readonly #refuted = new LRUCache<string, TipSet['fingerprint']>({ max: CACHED_PINS })
+  readonly #tipSets = new WeakMap<TipList, TipSet>()
 
-  async function prove(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
-    return (await isStillRefuted(repository, commit)) ? { status: 'missing' } : ask(repository, commit)
+  constructor(options: PinsOptions) {
+    const { patienceMs, clock, closing } = options
+    this.#options = options
+    this.#cache = new AnswerCache<CommitSha>({ capacity: CACHED_PINS, patienceMs, clock })
+    this.#histories = createHistories({ clock, closing })
   }
 
-  async function isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
-    const fingerprint = refuted.get(keyOf(repository, commit))
+  resolve(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+    return this.#cache.get(keyOf(repository, commit), FOREVER, () => this.#prove(repository, commit))
+  }
+
+  close(): Promise<void> {
+    return this.#histories.close()
+  }
+
+  async #prove(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+    return (await this.#isStillRefuted(repository, commit)) ? { status: 'missing' } : this.#ask(repository, commit)
+  }
+
+  async #isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
+    const fingerprint = this.#refuted.get(keyOf(repository, commit))
     if (fingerprint === undefined) return false
-    const listed = await tips.list(repository, UNKNOWN_SECONDS)
-    return listed.status === 'ok' && tipSetOfList(listed.value).fingerprint === fingerprint
+    const listed = await this.#options.tips.list(repository, UNKNOWN_SECONDS)
+    return listed.status === 'ok' && this.#tipSetOf(listed.value).fingerprint === fingerprint
   }
 
-  async function ask(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
-    const { owner, name, defaultBranch } = repository
-    const belonging = { status: 'ok', value: commit } as const
-    const compared = await api.get('/repos/{owner}/{repo}/compare/{basehead}', {
-      owner,
-      repo: name,
-      basehead: `${defaultBranch}...${commit}`,
-      per_page: 1,
-    })
-    if (compared.status === 'ok' && isBehind(compared.data, commit)) return belonging
+  async #ask(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+    const compared = await this.#compare(repository, commit)
+    if (compared.status === 'ok' && isBehind(compared.data, commit)) return { status: 'ok', value: commit }
     if (compared.status === 'no_commit') return { status: 'missing' }
     const existence = existenceOf(compared)
-    // What there is may have been pushed just now; of hashes for nothing there is no end.
-    const listed = await tips.list(repository, existence === 'commit' ? NOW_SECONDS : UNKNOWN_SECONDS)
+    // An existing commit may have been pushed just now. For other hashes, which are endless, an older listing will do.
+    const listed = await this.#options.tips.list(repository, existence === 'commit' ? NOW_SECONDS : UNKNOWN_SECONDS)
     if (listed.status !== 'ok') return listed
     const refs = [...listed.value].filter(([, oid]) => oid === commit).map(([ref]) => ref)
-    // A branch leads to a commit, a tag to anything.
-    if (refs.some(ref => ref.startsWith('refs/heads/')) || (refs.length > 0 && existence === 'commit')) return belonging
+    // A branch points at a commit; a tag may point at any object.
+    if (refs.some(ref => ref.startsWith('refs/heads/')) || (refs.length > 0 && existence === 'commit'))
+      return { status: 'ok', value: commit }
     if (existence === 'nothing' && refs.length === 0) return { status: 'missing' }
-    if (!hasGit) return UNAVAILABLE
-    const source = { id: repository.id, remote: remoteOf(repository) }
-    const tipSet = tipSetOfList(listed.value)
+    if (!this.#options.hasGit) return UNAVAILABLE
+    return this.#searchHistory(repository, commit, this.#tipSetOf(listed.value), refs.length > 0)
+  }
+
+  #compare({ owner, name, defaultBranch }: HostRepository, commit: CommitSha): Promise<ApiAnswer> {
+    const parameters = { owner, repo: name, basehead: `${defaultBranch}...${commit}`, per_page: 1 }
+    return this.#options.api.get('/repos/{owner}/{repo}/compare/{basehead}', parameters)
+  }
+
+  /** @param isTagged whether a tag points at the object */
+  async #searchHistory(
+    repository: HostRepository,
+    commit: CommitSha,
+    tips: TipSet,
+    isTagged: boolean,
+  ): Promise<Kept<CommitSha> | Trouble> {
+    const source = { id: repository.id, remote: this.#options.remoteOf(repository) }
     try {
-      // Of what a tag points at, only what it is remains to be seen.
-      const isProven = await (refs.length > 0 ? histories.isCommit(source, commit) : histories.leadTo(source, tipSet, commit))
-      if (isProven) return belonging
-      refuted.set(keyOf(repository, commit), tipSet.fingerprint)
+      // A tag points here; only the object's type is left to check.
+      const isProven = await (isTagged ? this.#histories.isCommit(source, commit) : this.#histories.leadTo(source, tips, commit))
+      if (isProven) return { status: 'ok', value: commit }
+      this.#refuted.set(keyOf(repository, commit), tips.fingerprint)
       return { status: 'missing' }
     } catch (error) {
       return error instanceof GateFull ? BUSY : UNAVAILABLE
     }
   }
 
-  function tipSetOfList(list: TipList): TipSet {
-    const known = tipSets.get(list) ?? tipSetOf(list.values())
-    tipSets.set(list, known)
+  #tipSetOf(list: TipList): TipSet {
+    const known = this.#tipSets.get(list) ?? tipSetOf(list.values())
+    this.#tipSets.set(list, known)
     return known
-  }
-
-  return {
-    resolve: (repository, commit) => {
-      return cache.get(keyOf(repository, commit), FOR_EVER, () => prove(repository, commit))
-    },
-    close: () => histories.close(),
   }
 }
 
@@ -114,7 +135,7 @@ function keyOf(repository: HostRepository, commit: CommitSha): string {
   return `${repository.id} ${commit}`
 }
 
-/** What a comparison tells of its commit. Of unrelated histories it says that there is nothing in common, by the status of a missing one. */
+/** Whether the commit of a comparison exists. For unrelated histories, the host answers "missing" and says that they have no common ancestor. */
 function existenceOf(compared: ApiAnswer): 'commit' | 'nothing' | 'unknown' {
   switch (compared.status) {
     case 'ok':

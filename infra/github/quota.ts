@@ -1,23 +1,22 @@
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 
-/** How many questions the API still answers, as its answers tell. */
+/** Tracks how many questions the API still answers. */
 export interface Quota {
   /** @param headers of an answer */
   note(headers: Readonly<Record<string, string | number | undefined>>): void
-  /** Seconds until what is new may be asked about; `null`: now. */
+  /** Seconds until a new question may be asked; `null`: now. */
   waitSeconds(): number | null
-  /** `null`: nothing is known, or the hour is over. */
+  /** `null` before the first answer, and once the hour is over. */
   left(): HostQuota | null
 }
 
 /**
- * So much of an hour's questions is kept for what the host has shown before. Names that nobody has asked for cost as much as others, and there
- * is no end of them; what is being read must go on being looked after. While any question is left, one whose answer is that nothing
- * changed is free of charge to whoever has a credential.
+ * Share of an hour's questions that is reserved for repositories that the host has shown before. New names are endless, and must not use up
+ * what revalidation needs. With a credential, "not modified" is free of charge while any question is left.
  */
-const KEPT_SHARE = 0.2
-/** No hour is longer. What says so is a mistake or another clock. */
+const RESERVED_SHARE = 0.2
+/** A longer window is an error or a wrong clock. */
 const LONGEST_SECONDS = 3_600
 
 export function createQuota(clock: Clock): Quota {
@@ -34,7 +33,7 @@ export function createQuota(clock: Clock): Quota {
       if ((headers['x-ratelimit-resource'] ?? 'core') !== 'core') return
       if (resetsAtSeconds - clock.now().getTime() / 1000 > 2 * LONGEST_SECONDS) return
       const known = left()
-      // Answers overtake each other; of one hour the least is the latest.
+      // Answers may arrive out of order. Within an hour, the smallest number is the latest.
       if (
         known &&
         (resetsAtSeconds < known.resetsAtSeconds || (resetsAtSeconds === known.resetsAtSeconds && remaining > known.remaining))
@@ -45,7 +44,7 @@ export function createQuota(clock: Clock): Quota {
 
     waitSeconds() {
       const known = left()
-      if (known === null || known.remaining > known.limit * KEPT_SHARE) return null
+      if (known === null || known.remaining > known.limit * RESERVED_SHARE) return null
       return Math.min(LONGEST_SECONDS, Math.max(1, Math.ceil(known.resetsAtSeconds - clock.now().getTime() / 1000)))
     },
 

@@ -6,21 +6,21 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
-import type { ToldSizes } from '#infra/git/remote-blobs.ts'
+import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
-import { readRepository, readSizes, type TreeSizes } from './described.ts'
+import { readRepository, readSizes } from './described.ts'
 
 export interface ReadingOptions {
   api: Pick<GitHubApi, 'get' | 'locate'>
-  /** Where people look, without a slash at its end. */
+  /** Origin of the host's pages, without a trailing slash. */
   url: string
   remoteOf(repository: HostRepository): Remote
-  /** Without a git program, files come from archives. */
+  /** Whether git is installed. Without it, files come from archives. */
   hasGit: boolean
-  /** Ends everything under way. */
+  /** Aborts everything under way. */
   closing: AbortSignal
 }
 
@@ -40,74 +40,78 @@ export interface Reading {
 const SIZES_MS = 20_000
 const SIZES_BYTES = 32 * 1024 * 1024
 
-export function createReading({ api, url, remoteOf, hasGit, closing }: ReadingOptions): Reading {
-  const readers = new Set<RepositoryReader>()
+export function createReading(options: ReadingOptions): Reading {
+  return new GitHubReading(options)
+}
 
-  async function openAt(
+class GitHubReading implements Reading {
+  readonly #options: ReadingOptions
+  readonly #readers = new Set<RepositoryReader>()
+
+  constructor(options: ReadingOptions) {
+    this.#options = options
+  }
+
+  async open(
     repository: HostRepository,
     commit: CommitSha,
     limits: ReadLimits,
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
-    let reader: RepositoryReader | null = null
-    const opening = {
-      commit,
-      limits,
-      selection,
-      signal: closing,
-      onClosed: () => {
-        if (reader) readers.delete(reader)
-      },
+    try {
+      return await this.#openAt(repository, commit, limits, selection)
+    } catch (error) {
+      // The repository may have been renamed since it was looked up. Redirects are not followed, so its new name is asked for.
+      const mayHaveMoved = error instanceof ReadError && error.code === 'index.fetch_failed'
+      const moved = mayHaveMoved ? await this.#renamed(repository) : null
+      if (moved === null) throw error
+      return this.#openAt(moved, commit, limits, selection)
     }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#readers].map(reader => reader.close()))
+  }
+
+  async #openAt(
+    repository: HostRepository,
+    commit: CommitSha,
+    limits: ReadLimits,
+    selection: BlobSelection | undefined,
+  ): Promise<RepositoryReader> {
+    const { api, url, closing, hasGit, remoteOf } = this.#options
+    let reader: RepositoryReader | null = null
+    const onClosed = () => {
+      if (reader) this.#readers.delete(reader)
+    }
+    const opening = { commit, limits, selection, signal: closing, onClosed }
+    const listSizes = (tree: string, signal: AbortSignal) => this.#listSizes(repository, tree, signal)
     reader = hasGit
-      ? await openRemoteReader({
-          ...opening,
-          remote: remoteOf(repository),
-          tellSizes: (tree, signal) => tellSizes(repository, tree, signal),
-        })
-      : await openArchiveReader({ ...opening, repository, api, isArchiveUrl })
-    readers.add(reader)
+      ? await openRemoteReader({ ...opening, remote: remoteOf(repository), listSizes })
+      : await openArchiveReader({ ...opening, repository, api, isArchiveUrl: place => isArchiveUrl(place, new URL(url)) })
+    this.#readers.add(reader)
     return reader
   }
 
-  async function tellSizes({ owner, name }: HostRepository, tree: string, signal: AbortSignal): Promise<ToldSizes | null> {
-    const answer = await api.get(
+  async #listSizes({ owner, name }: HostRepository, tree: string, signal: AbortSignal): Promise<ListedSizes | null> {
+    const answer = await this.#options.api.get(
       '/repos/{owner}/{repo}/git/trees/{tree_sha}',
       { owner, repo: name, tree_sha: tree, recursive: 1 },
       { signal, read: readSizes, milliseconds: SIZES_MS, maxBytes: SIZES_BYTES },
     )
-    return answer.status === 'ok' ? (answer.data as TreeSizes) : null
+    return answer.status === 'ok' ? (answer.data as ListedSizes) : null
   }
 
-  /** The host itself, or the one beside it that github.com keeps for archives. */
-  function isArchiveUrl({ protocol, hostname }: URL): boolean {
-    const own = new URL(url)
-    return protocol === own.protocol && (hostname === own.hostname || hostname === `codeload.${own.hostname}`)
-  }
-
-  /** Under its new name; `null` when it has none that everyone sees. */
-  async function movedTo({ id, owner, name }: HostRepository): Promise<HostRepository | null> {
-    const answer = await api.get('/repositories/{id}', { id: id.slice('gh-'.length) })
+  /** The repository under its new name; `null` when the name is the same, or not public. */
+  async #renamed({ id, owner, name }: HostRepository): Promise<HostRepository | null> {
+    const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) })
     const found = answer.status === 'ok' ? readRepository(answer.data) : null
     if (found === null || found === 'hidden' || found.id !== id) return null
     return `${found.owner}/${found.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase() ? null : found
   }
+}
 
-  return {
-    async open(repository, commit, limits, selection) {
-      try {
-        return await openAt(repository, commit, limits, selection)
-      } catch (error) {
-        // It may have been renamed since it was looked up, and nobody is followed to where they like.
-        const mayHaveMoved = error instanceof ReadError && error.code === 'index.fetch_failed'
-        const moved = mayHaveMoved ? await movedTo(repository) : null
-        if (moved === null) throw error
-        return openAt(moved, commit, limits, selection)
-      }
-    },
-
-    async close() {
-      await Promise.all([...readers].map(reader => reader.close()))
-    },
-  }
+/** Whether the host serves archives at the address: it, or the subdomain that github.com uses for archives. */
+function isArchiveUrl({ protocol, hostname }: URL, host: URL): boolean {
+  return protocol === host.protocol && (hostname === host.hostname || hostname === `codeload.${host.hostname}`)
 }

@@ -15,65 +15,137 @@ export interface RefsOptions {
   clock: Clock
 }
 
-/** The commits behind branches, tags and other refs. */
+/** Resolves branches, tags and other refs to commits. */
 export interface Refs {
-  /** @param ref no hash; `null`: the default branch */
+  /** @param ref not a hash; `null`: the default branch */
   resolve(repository: HostRepository, ref: string | null): Promise<Kept<CommitSha> | Trouble>
-  /** All refs of these repositories may have changed. */
+  /** Drops all refs of these repositories. */
   forget(ids: ReadonlySet<string>): void
-  /** Refs may have moved. @returns whether somebody has opened this one. After a start nobody has, which costs the next visitor a minute. */
+  /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
   expire(id: string, ref: string): boolean
 }
 
 interface KnownRef {
   commit: CommitSha
-  /** What the API is asked for: `heads/main`, `tags/v1`, `refs/pull/1/head`. */
+  /** Name of the ref for the API: `heads/main`, `tags/v1`, `refs/pull/1/head`. */
   name: string
-  /** When it was seen that the ref means this name, in milliseconds since 1970. */
+  /** When a listing last showed that the ref means this name, in milliseconds since 1970. */
   namedAt: number
 }
 
 const TIMES = { freshSeconds: SHOWN_SECONDS, staleSeconds: STALE_SECONDS }
-/** A tag is a tag for so long: that a branch came to have its name, and so to win over it, is noticed then. */
+/** A tag counts as a tag for this time. A new branch of the same name, which wins over it, is noticed then. */
 const NAMED_SECONDS = 300
-/** However many names are tried, there is one request in so long. That there is none is kept for as long again, so a new one is found within a minute. */
+/** A listing of names is reused for this time. A missing name is cached as long again, so a new one is found within a minute. */
 const NAMES_SECONDS = 30
-const HELD_REFS = 20_000
+const CACHED_REFS = 20_000
 const MISSING = { status: 'missing' } as const
 
-export function createRefs({ api, tips, repositories, patienceMs, clock }: RefsOptions): Refs {
-  /** By id, and the name or the ref that may be two. */
-  const cache = new AnswerCache<KnownRef>({ capacity: HELD_REFS, patienceMs, clock })
-  const now = () => clock.now().getTime()
+export function createRefs(options: RefsOptions): Refs {
+  return new GitHubRefs(options)
+}
 
-  /** One question, which is answered by "unchanged" where it is. */
-  async function askApi(
+class GitHubRefs implements Refs {
+  readonly #options: RefsOptions
+  /** By repository id and name, or by repository id, `*` and a ref that may be a branch or a tag. */
+  readonly #cache: AnswerCache<KnownRef>
+
+  constructor(options: RefsOptions) {
+    const { patienceMs, clock } = options
+    this.#options = options
+    this.#cache = new AnswerCache<KnownRef>({ capacity: CACHED_REFS, patienceMs, clock })
+  }
+
+  async resolve(repository: HostRepository, ref: string | null): Promise<Kept<CommitSha> | Trouble> {
+    const startedAt = performance.now()
+    const name = nameOf(ref, repository.defaultBranch)
+    if (name !== null) {
+      const key = `${repository.id} ${name}`
+      const answer = commitOf(await this.#cache.get(key, TIMES, known => this.#askName(repository, name, known)))
+      if (answer.status !== 'missing' || ref !== repository.defaultBranch) return answer
+    }
+    const plain = ref as string
+    // Both lookups share the patience of one.
+    const patienceMs = Math.max(0, this.#options.patienceMs - (performance.now() - startedAt))
+    const key = `${repository.id} */${plain}`
+    return commitOf(await this.#cache.get(key, { ...TIMES, patienceMs }, known => this.#askPlain(repository, plain, known)))
+  }
+
+  forget(ids: ReadonlySet<string>): void {
+    for (const id of ids) this.#options.tips.forget(id)
+    this.#cache.dropWhere(key => ids.has(key.slice(0, key.indexOf(' '))))
+  }
+
+  expire(id: string, ref: string): boolean {
+    let isOpened = false
+    this.#options.tips.forget(id)
+    this.#cache.expireWhere((key, answer) => {
+      if (!key.startsWith(`${id} `)) return false
+      const asked = key.slice(id.length + 1)
+      if (answer?.status === 'ok' && refsOf(asked).includes(ref)) isOpened = true
+      return true
+    })
+    return isOpened
+  }
+
+  /** A ref that may be a branch or a tag; a branch wins. */
+  async #askPlain(repository: HostRepository, ref: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
+    if (known !== null && this.#now() - known.namedAt < NAMED_SECONDS * 1000) {
+      const answer = await this.#askName(repository, known.name, known)
+      if (answer.status === 'ok') return { status: 'ok', value: { ...answer.value, namedAt: known.namedAt } }
+      if (answer.status !== 'missing') return answer
+    }
+    const askedAt = this.#now()
+    const listed = await this.#options.tips.list(repository, NAMES_SECONDS)
+    if (listed.status !== 'ok') return this.#askBoth(repository, ref)
+    const name = [`heads/${ref}`, `tags/${ref}`].find(candidate => listed.value.has(`refs/${candidate}`))
+    if (name === undefined) return MISSING
+    // The API tells whether the ref leads to a commit. Asked with the listed commit as etag, "not modified" is free of charge.
+    const commit = listed.value.get(`refs/${name}`) as CommitSha
+    return this.#askName(repository, name, { commit, name, namedAt: askedAt })
+  }
+
+  /** Without a listing: the API does not say whether it prefers the branch or the tag of a name, so both are asked for in order. */
+  async #askBoth(repository: HostRepository, ref: string): Promise<Kept<KnownRef> | Trouble> {
+    const branch = await this.#askName(repository, `heads/${ref}`, null)
+    return branch.status === 'missing' ? this.#askName(repository, `tags/${ref}`, null) : branch
+  }
+
+  /** A full name. While the API is rate limited, git lists branches and tags instead. */
+  async #askName(repository: HostRepository, name: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
+    const found = (commit: CommitSha): Kept<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
+    const answer = await this.#askApi(repository, name, known?.commit ?? null, known !== null)
+    if (answer.status === 'ok') return found(answer.value)
+    if (answer.status !== 'rate_limited' || !/^(?:heads|tags)\//.test(name)) return answer
+    const listed = await this.#options.tips.list(repository, NOW_SECONDS)
+    if (listed.status !== 'ok') return listed.status === 'missing' ? MISSING : answer
+    const oid = listed.value.get(`refs/${name}`) ?? null
+    if (oid === null) return MISSING
+    // A tag may point at something other than a commit.
+    return name.startsWith('heads/') || oid === known?.commit ? found(oid as CommitSha) : answer
+  }
+
+  async #askApi(
     repository: HostRepository,
     name: string,
     known: CommitSha | null,
     isAgain: boolean,
   ): Promise<Kept<CommitSha> | Trouble> {
-    const askedAt = now()
-    // For this media type the tag of the answer is the commit itself, whoever asks.
+    const askedAt = this.#now()
+    // For this media type, the etag is the commit itself, whatever the credential.
     const options = { accept: 'application/vnd.github.sha', isAgain, ...(known === null ? {} : { etag: `"${known}"` }) }
-    const answer = await api.get(
-      '/repos/{owner}/{repo}/commits/{ref}',
-      { owner: repository.owner, repo: repository.name, ref: name },
-      options,
-    )
+    const parameters = { owner: repository.owner, repo: repository.name, ref: name }
+    const answer = await this.#options.api.get('/repos/{owner}/{repo}/commits/{ref}', parameters, options)
     switch (answer.status) {
       case 'ok':
-      case 'unchanged': {
-        const commit = answer.status === 'unchanged' ? known : readCommit(answer.data)
-        if (commit === null) return UNAVAILABLE
-        if (!api.maySeePrivate) repositories.noteShown(repository, askedAt)
-        return { status: 'ok', value: commit }
-      }
+        return this.#found(repository, askedAt, readCommit(answer.data))
+      case 'unchanged':
+        return this.#found(repository, askedAt, known)
       case 'no_commit':
         return MISSING
       case 'missing': {
-        // It is the repository that was not found, so that is asked about.
-        const found = await repositories.find(repository.owner, repository.name, 0)
+        // The status of a missing repository, not of a missing ref: asks for the repository.
+        const found = await this.#options.repositories.find(repository.owner, repository.name, 0)
         return found.status === 'ok' ? MISSING : found
       }
       case 'rate_limited':
@@ -82,90 +154,32 @@ export function createRefs({ api, tips, repositories, patienceMs, clock }: RefsO
     }
   }
 
-  /** A name that can be nothing else. While the API may not be asked, git tells where branches are. */
-  async function askName(repository: HostRepository, name: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
-    const found = (commit: CommitSha): Kept<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: now() } })
-    const answer = await askApi(repository, name, known?.commit ?? null, known !== null)
-    if (answer.status === 'ok') return found(answer.value)
-    const listed =
-      answer.status === 'rate_limited' && /^(?:heads|tags)\//.test(name) ? await tips.list(repository, NOW_SECONDS) : answer
-    if (listed.status !== 'ok') return listed.status === 'missing' ? MISSING : answer
-    const oid = listed.value.get(`refs/${name}`) ?? null
-    if (oid === null) return MISSING
-    // Behind a tag may lie what is no commit.
-    return name.startsWith('heads/') || oid === known?.commit ? found(oid as CommitSha) : answer
+  #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): Kept<CommitSha> | Trouble {
+    if (commit === null) return UNAVAILABLE
+    // An answer to a credential that sees only public repositories proves that this one is public.
+    const { api, repositories } = this.#options
+    if (!api.maySeePrivate) repositories.noteShown(repository, askedAt)
+    return { status: 'ok', value: commit }
   }
 
-  /** A branch, or else a tag. */
-  async function askPlain(repository: HostRepository, ref: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
-    if (known !== null && now() - known.namedAt < NAMED_SECONDS * 1000) {
-      const answer = await askName(repository, known.name, known)
-      if (answer.status !== 'missing')
-        return answer.status === 'ok' ? { status: 'ok', value: { ...answer.value, namedAt: known.namedAt } } : answer
-    }
-    const askedAt = now()
-    const listed = await tips.list(repository, NAMES_SECONDS)
-    if (listed.status !== 'ok') return askBoth(repository, ref)
-    // git tells which of the two there is, the API whether it leads to a commit: by an answer that nothing changed, which is free.
-    const name = [`heads/${ref}`, `tags/${ref}`].find(candidate => listed.value.has(`refs/${candidate}`))
-    if (name === undefined) return MISSING
-    return askName(repository, name, { commit: listed.value.get(`refs/${name}`) as CommitSha, name, namedAt: askedAt })
-  }
-
-  /** Where git does not tell: the API does not say which it prefers of a branch and a tag of one name. */
-  async function askBoth(repository: HostRepository, ref: string): Promise<Kept<KnownRef> | Trouble> {
-    const branch = await askName(repository, `heads/${ref}`, null)
-    return branch.status === 'missing' ? askName(repository, `tags/${ref}`, null) : branch
-  }
-
-  async function commitOf(answer: Promise<Kept<KnownRef> | Trouble>): Promise<Kept<CommitSha> | Trouble> {
-    const known = await answer
-    return known.status === 'ok' ? { status: 'ok', value: known.value.commit } : known
-  }
-
-  return {
-    async resolve(repository, ref) {
-      const startedAt = performance.now()
-      const name = nameOf(ref, repository.defaultBranch)
-      const keyOf = (asked: string) => `${repository.id} ${asked}`
-      if (name !== null) {
-        const answer = await commitOf(cache.get(keyOf(name), TIMES, known => askName(repository, name, known)))
-        if (answer.status !== 'missing' || ref !== repository.defaultBranch) return answer
-      }
-      const plain = ref as string
-      // Both lookups together have the patience of one.
-      const times = { ...TIMES, patienceMs: Math.max(0, patienceMs - (performance.now() - startedAt)) }
-      return commitOf(cache.get(keyOf(`*/${plain}`), times, known => askPlain(repository, plain, known)))
-    },
-
-    forget(ids) {
-      for (const id of ids) tips.forget(id)
-      cache.dropWhere(key => ids.has(key.slice(0, key.indexOf(' '))))
-    },
-
-    expire(id, ref) {
-      let isOpened = false
-      tips.forget(id)
-      cache.expireWhere((key, answer) => {
-        if (!key.startsWith(`${id} `)) return false
-        const asked = key.slice(id.length + 1)
-        if (answer?.status === 'ok' && meansOf(asked).includes(ref)) isOpened = true
-        return true
-      })
-      return isOpened
-    },
+  #now(): number {
+    return this.#options.clock.now().getTime()
   }
 }
 
-/** What the API is asked for; `null` where the ref may be a branch or a tag. The default branch is a branch. */
+function commitOf(answer: Kept<KnownRef> | Trouble): Kept<CommitSha> | Trouble {
+  return answer.status === 'ok' ? { status: 'ok', value: answer.value.commit } : answer
+}
+
+/** Name of the ref for the API; `null` when the ref may be a branch or a tag. */
 function nameOf(ref: string | null, defaultBranch: string): string | null {
   if (ref === null || ref === 'HEAD' || ref === defaultBranch) return `heads/${defaultBranch}`
   const known = /^refs\/((?:heads|tags)\/.+)$/.exec(ref)?.[1]
   return known ?? (ref.startsWith('refs/') ? ref : null)
 }
 
-/** The refs that a key of the cache may mean. */
-function meansOf(asked: string): string[] {
+/** The full names that a key of the cache may stand for. */
+function refsOf(asked: string): string[] {
   if (asked.startsWith('*/')) return ['heads', 'tags'].map(folder => `refs/${folder}${asked.slice(1)}`)
   return [asked.startsWith('refs/') ? asked : `refs/${asked}`]
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type Kept } from './answer-cache.ts'
-import { type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { readRepository } from './described.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
@@ -11,38 +11,38 @@ import type { NamedRepository } from './webhook.ts'
 export interface RepositoriesOptions {
   api: Pick<GitHubApi, 'get' | 'maySeePrivate'>
   tips: Pick<Tips, 'list' | 'look'>
-  /** Whether the host may show nothing to those who do not sign in, as Enterprise Servers do: what it calls public is that to its own people. */
-  showsNobody: boolean
+  /** An Enterprise Server where "public" means signed-in users: an anonymous request may see nothing. */
+  requiresSignIn: boolean
   patienceMs: number
   clock: Clock
 }
 
-/** What the host says of repositories, by their names. */
+/** Repositories by name, as the host describes them. */
 export interface Repositories {
-  /** As the host described it at most so long ago. */
+  /** The repository, as described at most `freshSeconds` ago. */
   find(owner: string, name: string, freshSeconds: number): Promise<Kept<HostRepository> | Trouble>
-  /** Another answer has shown that everyone sees it. @param askedAt when the question was asked, in milliseconds since 1970 */
+  /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: HostRepository, askedAt: number): void
-  /** Whether the host has shown within the last minute that everyone sees it. */
+  /** Whether the host showed within the last minute that the repository is public. */
   wasShownLately(repository: HostRepository): boolean
-  /** Whether, as far as is known, its name stands for nothing or for another one by now. */
+  /** Whether the last answer for its name was "missing" or another repository. */
   isGone(repository: HostRepository): boolean
-  /** Whether the host was seen to withhold it from everyone: its listings go on naming it. */
+  /** Whether the host said that access is blocked for everyone; its listings still name the repository. */
   isBlocked(owner: string, name: string): boolean
-  /** They may have other names, or be hidden, from now on. */
+  /** Drops everything known of these repositories: they may have been renamed or hidden. */
   forget(named: readonly NamedRepository[]): void
 }
 
-/** Within so long, what the host stops to show is shown no more. */
+/** A repository that the host hides is hidden here within this time. */
 export const SHOWN_SECONDS = 60
-/** While the host cannot be asked, what it said last is good for so long. */
+/** While the host cannot be asked, its last answer is used for this time. */
 export const STALE_SECONDS = 600
 
-/** What a repository says of itself, and what its default branch is, changes seldom. */
+/** Description and default branch are asked for again after this time. */
 export const DESCRIBED_SECONDS = 300
-const HELD_REPOSITORIES = 10_000
+const CACHED_REPOSITORIES = 10_000
 const MISSING = { status: 'missing' } as const
-const UNTOLD = { status: 'untold' } as const
+const UNKNOWN = { status: 'unknown' } as const
 
 interface KnownRepository {
   repository: HostRepository
@@ -51,53 +51,95 @@ interface KnownRepository {
   describedAt: number
 }
 
-export function createRepositories({ api, tips, showsNobody, patienceMs, clock }: RepositoriesOptions): Repositories {
-  const cache = new AnswerCache<KnownRepository>({ capacity: HELD_REPOSITORIES, patienceMs, clock })
-  /** By id, in milliseconds since 1970. */
-  const shownAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
-  /** When the host last told of a change, likewise. */
-  const changedAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
-  /** By name. */
-  const blocked = new LRUCache<string, true>({ max: HELD_REPOSITORIES })
-  const now = () => clock.now().getTime()
+type Looked = { status: 'ok' | 'unknown' } | GitFailure
 
-  async function ask(owner: string, name: string, known: KnownRepository | null): Promise<Kept<KnownRepository> | Trouble> {
-    const askedAt = now()
-    const looked = await lookAsEveryone(owner, name)
+export function createRepositories(options: RepositoriesOptions): Repositories {
+  return new GitHubRepositories(options)
+}
+
+class GitHubRepositories implements Repositories {
+  readonly #options: RepositoriesOptions
+  readonly #cache: AnswerCache<KnownRepository>
+  /** When the host last showed the repository as public, by id, in milliseconds since 1970. */
+  readonly #shownAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
+  /** When the host last announced a change, by id, in milliseconds since 1970. */
+  readonly #changedAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
+  /** By name. */
+  readonly #blocked = new LRUCache<string, true>({ max: CACHED_REPOSITORIES })
+
+  constructor(options: RepositoriesOptions) {
+    const { patienceMs, clock } = options
+    this.#options = options
+    this.#cache = new AnswerCache<KnownRepository>({ capacity: CACHED_REPOSITORIES, patienceMs, clock })
+  }
+
+  async find(owner: string, name: string, freshSeconds: number): Promise<Kept<HostRepository> | Trouble> {
+    const times = { freshSeconds, staleSeconds: STALE_SECONDS }
+    const answer = await this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known))
+    return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
+  }
+
+  noteShown({ id }: HostRepository, askedAt: number): void {
+    // Unless the host announced a change after the question.
+    if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
+  }
+
+  wasShownLately({ id }: HostRepository): boolean {
+    return this.#now() - (this.#shownAt.get(id) ?? 0) < SHOWN_SECONDS * 1000
+  }
+
+  isGone({ id, owner, name }: HostRepository): boolean {
+    const known = this.#cache.known(keyOf(owner, name))
+    return known !== null && (known.status === 'missing' || known.value.repository.id !== id)
+  }
+
+  isBlocked(owner: string, name: string): boolean {
+    return this.#blocked.has(keyOf(owner, name))
+  }
+
+  forget(named: readonly NamedRepository[]): void {
+    const ids = new Set(named.map(({ id }) => id))
+    const names = new Set(named.map(({ fullName }) => fullName.toLowerCase()))
+    for (const id of ids) {
+      this.#changedAt.set(id, this.#now())
+      this.#shownAt.delete(id)
+    }
+    this.#cache.dropWhere((key, answer) => names.has(key) || (answer?.status === 'ok' && ids.has(answer.value.repository.id)))
+  }
+
+  async #ask(owner: string, name: string, known: KnownRepository | null): Promise<Kept<KnownRepository> | Trouble> {
+    const askedAt = this.#now()
+    const looked = await this.#lookAnonymously(owner, name)
     if (looked.status === 'missing') return MISSING
-    // Of one that everyone saw minutes ago nothing is betrayed when the API is asked at once.
+    // A repository that was public minutes ago may be asked for all the same: the answer betrays nothing.
     if ((looked.status === 'rate_limited' || looked.status === 'unavailable') && known === null) return looked
     if (looked.status === 'ok' && known !== null) {
-      noteShown(known.repository, askedAt)
+      this.noteShown(known.repository, askedAt)
       if (askedAt - known.describedAt < DESCRIBED_SECONDS * 1000) return { status: 'ok', value: known }
     }
+    return this.#describe(owner, name, known, looked, askedAt)
+  }
+
+  async #describe(
+    owner: string,
+    name: string,
+    known: KnownRepository | null,
+    looked: Looked,
+    askedAt: number,
+  ): Promise<Kept<KnownRepository> | Trouble> {
     const etag = known?.etag ? { etag: known.etag } : {}
-    const answer = await api.get('/repos/{owner}/{repo}', { owner, repo: name }, { isAgain: known !== null, ...etag })
+    const options = { isAgain: known !== null, ...etag }
+    const answer = await this.#options.api.get('/repos/{owner}/{repo}', { owner, repo: name }, options)
     switch (answer.status) {
-      case 'ok': {
-        const repository = readRepository(answer.data)
-        if (repository === null) return UNAVAILABLE
-        if (repository === 'hidden') return MISSING
-        noteShown(repository, askedAt)
-        blocked.delete(keyOf(owner, name))
-        return { status: 'ok', value: { repository, etag: answer.etag, describedAt: askedAt } }
-      }
+      case 'ok':
+        return this.#described(owner, name, answer, askedAt)
       case 'unchanged':
-        if (known === null) return UNAVAILABLE
-        noteShown(known.repository, askedAt)
-        return { status: 'ok', value: { ...known, describedAt: askedAt } }
+        return known === null ? UNAVAILABLE : this.#shown({ ...known, describedAt: askedAt }, askedAt)
       case 'missing':
-        if (/access blocked/i.test(answer.message)) blocked.set(keyOf(owner, name), true)
+        if (/access blocked/i.test(answer.message)) this.#blocked.set(keyOf(owner, name), true)
         return MISSING
-      case 'rate_limited': {
-        if (known === null) return answer
-        // What was said of it holds until the limit is over. Whether it may still be shown cannot wait for that.
-        const shown = api.maySeePrivate ? looked : await tips.list(known.repository, NOW_SECONDS)
-        if (shown.status === 'missing') return MISSING
-        if (shown.status !== 'ok') return answer
-        noteShown(known.repository, askedAt)
-        return { status: 'ok', value: known }
-      }
+      case 'rate_limited':
+        return known === null ? answer : this.#withoutApi(known, looked, askedAt, answer)
       case 'no_commit':
         return UNAVAILABLE
       case 'unavailable':
@@ -105,53 +147,55 @@ export function createRepositories({ api, tips, showsNobody, patienceMs, clock }
     }
   }
 
+  #described(
+    owner: string,
+    name: string,
+    { data, etag }: Extract<ApiAnswer, { status: 'ok' }>,
+    askedAt: number,
+  ): Kept<KnownRepository> | Trouble {
+    const repository = readRepository(data)
+    if (repository === null) return UNAVAILABLE
+    if (repository === 'hidden') return MISSING
+    this.#blocked.delete(keyOf(owner, name))
+    return this.#shown({ repository, etag, describedAt: askedAt }, askedAt)
+  }
+
+  /** While the API is rate limited, the description is reused. Whether the repository is still public is asked of git. */
+  async #withoutApi(
+    known: KnownRepository,
+    looked: Looked,
+    askedAt: number,
+    trouble: Trouble,
+  ): Promise<Kept<KnownRepository> | Trouble> {
+    const { api, tips } = this.#options
+    const shown = api.maySeePrivate ? looked : await tips.list(known.repository, NOW_SECONDS)
+    if (shown.status === 'missing') return MISSING
+    return shown.status === 'ok' ? this.#shown(known, askedAt) : trouble
+  }
+
+  #shown(known: KnownRepository, askedAt: number): Kept<KnownRepository> {
+    this.noteShown(known.repository, askedAt)
+    return { status: 'ok', value: known }
+  }
+
   /**
-   * With a credential that sees more than everyone, git looks first, as nobody. So whether a hidden repository is there does not even show
-   * in the time that an answer takes, and no other answer shows that one is still public.
+   * With a credential that sees private repositories, git first looks without it. So not even the time of an answer betrays that a private
+   * repository exists; and no other answer would prove that a repository is still public.
    */
-  async function lookAsEveryone(owner: string, name: string): Promise<{ status: 'ok' | 'untold' } | GitFailure> {
-    if (!api.maySeePrivate || showsNobody) return UNTOLD
+  async #lookAnonymously(owner: string, name: string): Promise<Looked> {
+    const { api, tips, requiresSignIn } = this.#options
+    if (!api.maySeePrivate || requiresSignIn) return UNKNOWN
     const answer = await tips.look({ owner, name })
-    if (answer.status === 'missing' && answer.isBlocked) blocked.set(keyOf(owner, name), true)
+    if (answer.status === 'missing' && answer.isBlocked) this.#blocked.set(keyOf(owner, name), true)
     return answer
   }
 
-  function noteShown({ id }: HostRepository, askedAt: number): void {
-    // Unless the host has told of a change since it was asked.
-    if (askedAt > (changedAt.get(id) ?? 0)) shownAt.set(id, askedAt)
-  }
-
-  return {
-    async find(owner, name, freshSeconds) {
-      const times = { freshSeconds, staleSeconds: STALE_SECONDS }
-      const answer = await cache.get(keyOf(owner, name), times, known => ask(owner, name, known))
-      return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
-    },
-
-    noteShown,
-
-    wasShownLately: ({ id }) => now() - (shownAt.get(id) ?? 0) < SHOWN_SECONDS * 1000,
-
-    isGone({ id, owner, name }) {
-      const known = cache.known(keyOf(owner, name))
-      return known !== null && (known.status === 'missing' || known.value.repository.id !== id)
-    },
-
-    isBlocked: (owner, name) => blocked.has(keyOf(owner, name)),
-
-    forget(named) {
-      const ids = new Set(named.map(({ id }) => id))
-      const names = new Set(named.map(({ fullName }) => fullName.toLowerCase()))
-      for (const id of ids) {
-        changedAt.set(id, now())
-        shownAt.delete(id)
-      }
-      cache.dropWhere((key, answer) => names.has(key) || (answer?.status === 'ok' && ids.has(answer.value.repository.id)))
-    },
+  #now(): number {
+    return this.#options.clock.now().getTime()
   }
 }
 
-/** Names are the same in any case. */
+/** Names of GitHub ignore case. */
 function keyOf(owner: string, name: string): string {
   return `${owner}/${name}`.toLowerCase()
 }

@@ -2,24 +2,24 @@ import { isUtf8 } from 'node:buffer'
 
 /** A file or link in an archive. */
 export interface TarEntry {
-  /** With the folder that everything lies in; `null` when it is not UTF-8. */
+  /** Includes the top folder of the archive; `null` when it is not UTF-8. */
   path: string | null
   kind: 'file' | 'link'
   sizeBytes: number
   /** The target of a link. */
   target: string
-  /** The bytes of a file, in pieces; they are passed over when nobody reads them. */
+  /** The bytes of a file. Unread bytes are skipped. */
   bytes(): AsyncGenerator<Uint8Array>
 }
 
 const BLOCK_BYTES = 512
 const HEADER_BYTES = 64 * 1024
 
-/** The archive is damaged, or no tar. */
+/** The archive is damaged, or is not a tar archive. */
 export class TarError extends Error {}
 
 /**
- * The files and links of a tar as git makes it: ustar with pax headers. Folders and everything else are passed over.
+ * The files and links of a tar archive as git writes it: ustar with pax headers. Skips all other entries.
  *
  * @throws TarError
  */
@@ -34,11 +34,12 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const sizeBytes = pax.size ? Number(pax.size.toString()) : readNumber(header.subarray(124, 136))
     const padding = (BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES
     if (type === 'x' || type === 'g') {
-      if (sizeBytes > HEADER_BYTES) throw new TarError('a header of the archive is too long')
-      const records = await source.take(sizeBytes)
-      if (records === null) throw new TarError('the archive ends early')
-      // Global ones name the commit alone.
-      if (type === 'x') pax = readPax(records)
+      if (sizeBytes > HEADER_BYTES)
+        throw new TarError(`the archive has a header of ${sizeBytes} bytes: the limit is ${HEADER_BYTES}`)
+      const lines = await source.take(sizeBytes)
+      if (lines === null) throw new TarError('the archive ends early')
+      // Global headers hold only the commit id.
+      if (type === 'x') pax = readPax(lines)
       await source.skip(padding)
       continue
     }
@@ -83,7 +84,7 @@ function createSource(chunks: AsyncIterable<Uint8Array>) {
 
   return {
     some,
-    /** Exactly so many; `null` when the archive ends before. */
+    /** Exactly `count` bytes; `null` when the archive ends before. */
     async take(count: number): Promise<Buffer | null> {
       const taken = Buffer.alloc(count)
       for (let filled = 0; filled < count; ) {
@@ -107,13 +108,13 @@ function createSource(chunks: AsyncIterable<Uint8Array>) {
 function requireChecksum(header: Buffer): void {
   let sum = 0
   for (let index = 0; index < BLOCK_BYTES; index++) sum += index >= 148 && index < 156 ? 0x20 : (header[index] as number)
-  if (sum !== readNumber(header.subarray(148, 156))) throw new TarError('the archive is damaged, or no tar')
+  if (sum !== readNumber(header.subarray(148, 156))) throw new TarError('the archive is damaged, or is not a tar archive')
 }
 
-/** Octal digits between blanks. */
+/** A number in octal digits, padded with blanks. */
 function readNumber(field: Uint8Array): number {
   const text = Buffer.from(field).toString('latin1').replace(/\0.*$/s, '').trim()
-  if (!/^[0-7]*$/.test(text)) throw new TarError('a number of the archive is none')
+  if (!/^[0-7]*$/.test(text)) throw new TarError('the archive is damaged: a number has other characters than octal digits')
   return Number.parseInt(text || '0', 8)
 }
 
@@ -127,16 +128,16 @@ function joinName(prefix: Buffer, name: Buffer): Buffer {
   return prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name])
 }
 
-/** `<length> <key>=<value>\n`, the length of the whole record. */
-function readPax(records: Buffer): Record<string, Buffer> {
+/** Parses a pax header: lines of `<length> <key>=<value>\n`, where the length is that of the whole line. */
+function readPax(lines: Buffer): Record<string, Buffer> {
   const found: Record<string, Buffer> = {}
-  for (let start = 0; start < records.length; ) {
-    const space = records.indexOf(0x20, start)
-    const length = Number(records.toString('latin1', start, space))
-    const equals = records.indexOf(0x3d, space)
-    if (space < 0 || equals < 0 || !Number.isInteger(length) || length <= equals - start || start + length > records.length)
-      throw new TarError('a header of the archive is damaged')
-    found[records.toString('latin1', space + 1, equals)] = records.subarray(equals + 1, start + length - 1)
+  for (let start = 0; start < lines.length; ) {
+    const space = lines.indexOf(0x20, start)
+    const length = Number(lines.toString('latin1', start, space))
+    const equals = lines.indexOf(0x3d, space)
+    if (space < 0 || equals < 0 || !Number.isInteger(length) || length <= equals - start || start + length > lines.length)
+      throw new TarError('the archive has a damaged pax header')
+    found[lines.toString('latin1', space + 1, equals)] = lines.subarray(equals + 1, start + length - 1)
     start += length
   }
   return found

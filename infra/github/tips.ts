@@ -6,52 +6,52 @@ import { AnswerCache, type Kept } from './answer-cache.ts'
 import { type GitFailure, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 
 export interface TipsOptions {
-  /** @param isAnonymous as nobody in particular, whatever the credential */
+  /** @param isAnonymous without the credential */
   remoteOf(repository: RepositoryName, isAnonymous?: boolean): Remote
   clock: Clock
-  /** Ends everything under way. */
+  /** Aborts everything under way. */
   closing: AbortSignal
 }
 
-/** Branches and tags by their full names, with what they point at: of an annotated tag, what lies behind it. */
+/** Object ids by the full names of branches and tags. Annotated tags are peeled. */
 export type TipList = ReadonlyMap<string, string>
 
-/** What git tells of repositories. It takes nothing of the API's quota, and one request tells all names of a repository. */
+/** Questions to the host by git's own protocol: free of the API's quota, and one request lists all refs. */
 export interface Tips {
-  /** As they were at most so long ago. Of a repository that has too many nobody is told. */
+  /** Branches and tags, listed at most `freshSeconds` ago. `unavailable` for a repository with too many. */
   list(repository: HostRepository, freshSeconds: number): Promise<Kept<TipList> | Trouble>
-  /** Whether nobody in particular sees it. */
+  /** Whether an anonymous request sees the repository. */
   look(repository: RepositoryName): Promise<{ status: 'ok' } | GitFailure>
   forget(id: string): void
 }
 
 export type RepositoryName = Pick<HostRepository, 'owner' | 'name'>
 
-/** For those who ask what is true now: they share an answer with whoever asks at the same time. */
+/** For questions about the present: they share only the answers of concurrent questions. */
 export const NOW_SECONDS = 1
 
-/** Branches and tags of all repositories together: some ten megabytes. */
-const HELD_TIPS = 100_000
+/** Cached branches and tags of all repositories: some ten megabytes. */
+const CACHED_TIPS = 100_000
 const ANSWER_MS = 5_000
-/** Fewer than `HELD_TIPS`: what cannot be kept would be listed again for every name. */
+/** Limits a listing to fewer refs than `CACHED_TIPS`: one that is not cached would be repeated for every name. */
 const ANSWER_BYTES = 5 * 1024 * 1024
-/** A repository with more branches and tags is not asked again for so long: reading them takes seconds. */
+/** A repository with more branches and tags is not listed again for this time: reading them takes seconds. */
 const TOO_MANY_SECONDS = 300
-const HELD_REPOSITORIES = 10_000
-/** More at once are for nobody's good. Whoever comes then is told to come again. */
+const TOO_MANY_ENTRIES = 10_000
+/** Concurrent requests. Further questions fail at once. */
 const AT_ONCE = 40
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
 export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
-  // Whoever asks has a patience of their own.
+  // Longer than any request: the callers have timeouts of their own.
   const patienceMs = 2 * ANSWER_MS
-  const cache = new AnswerCache<TipList>({ capacity: HELD_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
+  const cache = new AnswerCache<TipList>({ capacity: CACHED_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
   /** By id, in milliseconds since 1970. */
-  const foundTooManyAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
+  const foundTooManyAt = new LRUCache<string, number>({ max: TOO_MANY_ENTRIES })
   const now = () => clock.now().getTime()
   let running = 0
 
-  /** @param onTooMany called where that is the trouble */
+  /** @param onTooMany called when the listing exceeds `ANSWER_BYTES` */
   async function ask(
     remote: Remote,
     prefixes: readonly string[],

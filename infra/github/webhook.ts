@@ -5,7 +5,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { HookAnswer, HookHeaders, HostHook, HostRepository } from '#core/ports/git-host.ts'
 import { readRepository } from './described.ts'
 
-/** A repository as a message names it. */
+/** A repository, as a webhook delivery names it. */
 export interface NamedRepository {
   id: string
   /** `acme/tools` */
@@ -14,40 +14,39 @@ export interface NamedRepository {
 
 export interface WebhookOptions {
   secret: string
-  /** Nothing that was known of the repositories may be given out any more. One message may name thousands. */
+  /** Called when everything known of the repositories is outdated. One delivery may name thousands. */
   onChanged(named: readonly NamedRepository[]): void
-  /** Its refs may have moved. @returns whether somebody has opened the ref that did */
+  /** Called when a ref moved. @returns whether this process has resolved the ref */
   onPushed(repositoryId: string, ref: string): boolean
-  /** What the operator should know. */
+  /** Receives warnings for the operator. */
   onWarning(message: string): void
 }
 
-/** GitHub sends up to 25 MB. Messages that come near name thousands of commits or repositories; what they tell is noticed a minute later. */
+/** GitHub sends up to 25 MB. Larger deliveries than this limit name thousands of commits or repositories; polling notices those a minute later. */
 const BYTES = 4 * 1024 * 1024
 /**
- * Messages that are remembered, since GitHub sends some of them again. They are known by their signature: the id of a delivery stands in a
- * header that nobody has signed, so whoever got hold of a message could send it under any. One that is no longer remembered makes
- * the next visitor ask the host; an old push lists the repository as it was, until somebody opens its default branch.
+ * Cached signatures, which identify repeated and replayed deliveries. Not their ids: these are in a header that is not signed. A replay after
+ * eviction only makes the next visitor ask the host; an old push lists the repository as it was, until its default branch is opened.
  */
 const REMEMBERED = 10_000
-/** GitHub takes a secret of any length, so it is no error. */
+/** GitHub accepts shorter secrets, so a shorter one is only a warning. */
 const SHORT_CHARACTERS = 16
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
-/** Messages of GitHub, as a webhook of a repository, an organisation or an app sends them. */
+/** Verifies and interprets deliveries of a webhook of a repository, an organization or an app. */
 export function createWebhook({ secret, onChanged, onPushed, onWarning }: WebhookOptions): HostHook {
   if (secret.length < SHORT_CHARACTERS) {
     onWarning(
-      `MOUNTGLASS_GITHUB_WEBHOOK_SECRET has fewer than ${SHORT_CHARACTERS} characters: whoever guesses it can pose as GitHub`,
+      `MOUNTGLASS_GITHUB_WEBHOOK_SECRET has fewer than ${SHORT_CHARACTERS} characters and may be guessed: generate a longer one, for example with openssl rand -hex 32`,
     )
   }
   const seen = new LRUCache<string, true>({ max: REMEMBERED })
 
-  function hear(event: string, message: unknown): HookAnswer {
-    const said = readMessage(event, message)
-    if (said === null) return { status: 'malformed' }
-    const { changed, push } = said
+  function interpret(event: string, message: unknown): HookAnswer {
+    const delivery = readDelivery(event, message)
+    if (delivery === null) return { status: 'malformed' }
+    const { changed, push } = delivery
     if (changed.length > 0) onChanged(changed)
     if (push === null) return changed.length > 0 ? { status: 'heard', commits: [] } : { status: 'ignored' }
     const isOpened = onPushed(push.repositoryId, push.ref)
@@ -69,7 +68,7 @@ export function createWebhook({ secret, onChanged, onPushed, onWarning }: Webhoo
       if (typeof event !== 'string') return { status: 'malformed' }
       const key = `${event} ${given.toString('base64')}`
       if (seen.has(key)) return { status: 'ignored' }
-      const answer = hear(event, parseJson(body))
+      const answer = interpret(event, parseJson(body))
       if (answer.status !== 'malformed') seen.set(key, true)
       return answer
     },
@@ -89,7 +88,7 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-interface Said {
+interface Delivery {
   changed: NamedRepository[]
   push: Push | null
 }
@@ -98,13 +97,13 @@ interface Push {
   repositoryId: string
   /** `refs/heads/main` */
   ref: string
-  /** `null` unless everyone may see it. */
+  /** `null` unless it is public. */
   repository: HostRepository | null
-  /** `null` when the ref is gone. */
+  /** `null` when the ref was deleted. */
   commit: CommitSha | null
 }
 
-const NOTHING: Said = { changed: [], push: null }
+const NOTHING: Delivery = { changed: [], push: null }
 
 const Named = z
   .object({ id: z.int().positive(), full_name: z.string() })
@@ -119,25 +118,11 @@ const Pushed = z.object({
   repository: z.looseObject({ id: z.int().positive() }),
 })
 
-/** What a message means to us; `null`: it is not as GitHub describes it. */
-function readMessage(event: string, message: unknown): Said | null {
+/** Parses a delivery; `null` when it is not as GitHub documents it. */
+function readDelivery(event: string, message: unknown): Delivery | null {
   switch (event) {
-    case 'push': {
-      const pushed = Pushed.safeParse(message).data
-      if (!pushed) return null
-      const { ref, head_commit, repository } = pushed
-      const described = readRepository(repository)
-      return {
-        changed: [],
-        push: {
-          repositoryId: `gh-${repository.id}`,
-          ref,
-          repository: described === 'hidden' ? null : described,
-          // Behind an annotated tag, too.
-          commit: (head_commit?.id ?? null) as CommitSha | null,
-        },
-      }
-    }
+    case 'push':
+      return readPush(Pushed.safeParse(message).data)
     case 'repository':
     case 'public': {
       const changed = Changed.safeParse(message).data
@@ -153,5 +138,21 @@ function readMessage(event: string, message: unknown): Said | null {
     }
     default:
       return NOTHING
+  }
+}
+
+function readPush(pushed: z.infer<typeof Pushed> | undefined): Delivery | null {
+  if (!pushed) return null
+  const { ref, head_commit, repository } = pushed
+  const described = readRepository(repository)
+  return {
+    changed: [],
+    push: {
+      repositoryId: `gh-${repository.id}`,
+      ref,
+      repository: described === 'hidden' ? null : described,
+      // Also the commit of an annotated tag.
+      commit: (head_commit?.id ?? null) as CommitSha | null,
+    },
   }
 }

@@ -3,7 +3,7 @@ import { requireCount, requireKey } from '#core/ports/store-arguments.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { selectKeys } from './select-keys.ts'
 
-/** Objects of one process, gone with it. Bytes are copied in and out. */
+/** Blobs in the memory of one process. Copies bytes in and out. */
 export function createMemoryBlobStore(clock: Clock): BlobStore {
   const objects = new Map<string, { bytes: Uint8Array; createdAt: Date }>()
 

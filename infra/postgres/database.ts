@@ -1,61 +1,71 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-/** A database of PostgreSQL: statements over a bounded number of connections. */
+/** A PostgreSQL database: statements over a bounded number of connections. */
 export interface Database {
   /**
-   * Runs a statement at most once. While the server is away it is asked again for a moment.
+   * Runs a statement at most once. Retries for a moment while the server cannot be reached.
    *
-   * @throws LostAnswerError when the connection ended before the answer came: nobody knows whether the statement was run
-   * @throws whatever the server or the network says
+   * @throws LostAnswerError when the connection ended before the answer: the statement may have run
+   * @throws the error of the server or of the network
    */
   run(statement: Statement, values?: unknown[]): Promise<Answer>
 
-  /** The same for a statement that does no harm when it is run twice: it is run again after a lost answer as well. */
+  /** Runs an idempotent statement. Retries also after a lost answer. @throws as `run` */
   repeat(statement: Statement, values?: unknown[]): Promise<Answer>
 
-  /** Statements of which all are kept, or none. */
+  /** Runs statements in one transaction. Retries as `run`. @throws as `run` */
   transaction<Result>(work: (run: Database['run']) => Promise<Result>): Promise<Result>
 
-  /** Lets end what is running. Closing twice is no error. */
+  /** Waits for running statements. Idempotent. */
   close(): Promise<void>
 }
 
-/** Its text, or one that the server prepares once for each connection: it runs up to twice as fast under its name. */
+/** SQL text, or named text that each connection prepares once, which runs up to twice as fast. */
 export type Statement = string | { name: string; text: string }
 
 export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a row has the columns that its statement names
   rows: any[]
-  /** How many rows a statement gave, or changed. */
+  /** Rows that the statement returned or changed. */
   rowCount: number | null
 }
 
 /** The connection ended between a statement and its answer. */
 export class LostAnswerError extends Error {}
 
-/** The statement was not run: there was no connection to run it over. */
+/** The statement did not run: there was no connection. */
 class AbsenceError extends Error {}
 
-/** A server of PostgreSQL has a hundred unless told otherwise, for all processes of a fleet. */
+/** By default a server accepts a hundred connections, shared by all processes of a fleet. */
 const CONNECTIONS = 5
 const CONNECT_MS = 5_000
-/** The server ends what runs longer. */
+/** The server aborts a statement after this time. */
 const STATEMENT_MS = 10_000
-/** A network may lose an answer without a word. */
+/** The answer counts as lost after this time. */
 const ANSWER_MS = 15_000
-/** Rests between tries. A restart of the server takes about a second; nobody is kept waiting for a longer absence. */
-const REST_MS = [50, 200, 750]
-/** Who waited this long for one try makes no other. */
+/** Delays before retries. They cover a restart of the server, which takes about a second, and no longer outage. */
+const RETRY_DELAYS_MS = [50, 200, 750]
+/** No retry once an attempt took this long. */
 const PATIENCE_MS = 2_000
 
 /**
- * Opens a database; the first statement connects to it. No error of it tells the password.
+ * Opens a database; the first statement connects to it. No error contains the password.
  *
  * @param url `postgres://…`, as the settings accept it
  * @param connections at most
  */
 export function openDatabase(url: string, connections: number = CONNECTIONS): Database {
+  const database = new PooledDatabase(openPool(url, connections))
+  return {
+    run: (statement, values) => database.run(statement, values),
+    repeat: (statement, values) => database.repeat(statement, values),
+    transaction: work => database.transaction(work),
+    close: () => database.close(),
+  }
+}
+
+function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'mountglass',
@@ -66,18 +76,48 @@ export function openDatabase(url: string, connections: number = CONNECTIONS): Da
     query_timeout: ANSWER_MS,
     keepAlive: true,
   })
-  // A connection ended that nobody used. The pool forgets it, and whoever asks next is told if the server is away.
+  // An idle connection ended. The pool drops it, and the next statement reports an unreachable server.
   pool.on('error', () => {})
-  let closed: Promise<void> | null = null
+  // A busy connection ended: its statement fails. The end may arrive with the connection itself, before any caller could listen.
+  pool.on('connect', client => client.on('error', () => {}))
+  return pool
+}
 
-  async function connected<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    if (closed) throw new Error('the database is closed')
-    const client = await pool.connect().catch(error => {
+class PooledDatabase implements Database {
+  readonly #pool: pg.Pool
+  #closed: Promise<void> | null = null
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  run(statement: Statement, values?: unknown[]): Promise<Answer> {
+    return retry(() => this.#runOnce(statement, values), isNotRun)
+  }
+
+  repeat(statement: Statement, values?: unknown[]): Promise<Answer> {
+    const isRetryable = (error: unknown) => isNotRun(error) || error instanceof LostAnswerError
+    return retry(() => this.#runOnce(statement, values), isRetryable)
+  }
+
+  transaction<Result>(work: (run: Database['run']) => Promise<Result>): Promise<Result> {
+    return retry(() => this.#connected(client => inTransaction(client, work)), isNotRun)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pool.end()
+    return this.#closed
+  }
+
+  #runOnce(statement: Statement, values: unknown[] | undefined): Promise<Answer> {
+    return this.#connected(client => ask(client, statement, values))
+  }
+
+  async #connected<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    if (this.#closed) throw new Error('the database is closed')
+    const client = await this.#pool.connect().catch(error => {
       throw isAbsence(error) ? new AbsenceError('the database cannot be reached', { cause: error }) : error
     })
-    // The end of a connection is told to the statement that waits for its answer; without a listener it would also end the process.
-    const ignore = () => {}
-    client.on('error', ignore)
     let failure: Error | undefined
     try {
       return await work(client)
@@ -85,46 +125,23 @@ export function openDatabase(url: string, connections: number = CONNECTIONS): Da
       failure = error as Error
       throw error
     } finally {
-      client.off('error', ignore)
-      // After an error the connection may be in the middle of something: another one is made in its place.
+      // With an error, the pool discards the connection: it may be in the middle of a statement.
       client.release(failure)
     }
   }
-
-  const runOnce = (statement: Statement, values?: unknown[]) => connected(client => ask(client, statement, values))
-
-  return {
-    run: (statement, values) => tryAgain(() => runOnce(statement, values), isNotRun),
-
-    repeat: (statement, values) =>
-      tryAgain(
-        () => runOnce(statement, values),
-        error => isNotRun(error) || error instanceof LostAnswerError,
-      ),
-
-    transaction: work =>
-      tryAgain(
-        () =>
-          connected(async client => {
-            await ask(client, 'BEGIN')
-            const result = await work((statement, values) => ask(client, statement, values))
-            await ask(client, 'COMMIT')
-            return result
-          }),
-        isNotRun,
-      ),
-
-    close() {
-      closed ??= pool.end()
-      return closed
-    },
-  }
 }
 
-/** What a failure says to a reader, in one line. */
+async function inTransaction<Result>(client: pg.PoolClient, work: (run: Database['run']) => Promise<Result>): Promise<Result> {
+  await ask(client, 'BEGIN')
+  const result = await work((statement, values) => ask(client, statement, values))
+  await ask(client, 'COMMIT')
+  return result
+}
+
+/** The message of an error, in one line, for an operator. */
 export function problemOf(error: unknown): string {
   if (error instanceof AbsenceError) return problemOf(error.cause)
-  // Of a name with several addresses, each of which was tried.
+  // A host name with several addresses, each of which was tried.
   if (error instanceof AggregateError && error.errors.length > 0) return problemOf(error.errors[0])
   const { message } = error as Error
   return message.split('\n')[0] || 'it cannot be reached'
@@ -136,21 +153,21 @@ async function ask(client: pg.PoolClient, statement: Statement, values?: unknown
       ? client.query(statement, values)
       : client.query({ ...statement, values: values ?? [] }))
   } catch (error) {
-    // What the server says of a statement is an answer, but not that it ends.
+    // An error of the server is an answer, unless it says that the connection ends.
     if (error instanceof pg.DatabaseError && !isEnd(error)) throw error
     throw new LostAnswerError('the database ended the connection before it answered', { cause: error })
   }
 }
 
-async function tryAgain<Result>(attempt: () => Promise<Result>, isWorthwhile: (error: unknown) => boolean): Promise<Result> {
+async function retry<Result>(attempt: () => Promise<Result>, isRetryable: (error: unknown) => boolean): Promise<Result> {
   const startedAt = performance.now()
-  for (const restMs of REST_MS) {
+  for (const delayMs of RETRY_DELAYS_MS) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isWorthwhile(error) || performance.now() - startedAt > PATIENCE_MS) throw error
+      if (!isRetryable(error) || performance.now() - startedAt > PATIENCE_MS) throw error
     }
-    await sleep(restMs)
+    await sleep(delayMs)
   }
   return attempt()
 }
@@ -159,14 +176,14 @@ function isNotRun(error: unknown): boolean {
   return error instanceof AbsenceError
 }
 
-/** Whether who failed to connect may be luckier later: the server starts, stops, is full, or does not answer at all. */
+/** Whether a later connection may succeed: the server starts, stops, has no free connection, or does not answer. */
 function isAbsence(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || isEnd(error) || error.code === TOO_MANY_CONNECTIONS
 }
 
 const TOO_MANY_CONNECTIONS = '53300'
 
-/** "Operator intervention", as far as it ends connections, and "connection exception". */
+/** Whether the error ends the connection: SQLSTATE 57P.. (operator intervention) and class 08 (connection exception). */
 function isEnd({ code = '' }: pg.DatabaseError): boolean {
   return code.startsWith('57P') || code.startsWith('08')
 }

@@ -1,38 +1,40 @@
 import type { Database } from './database.ts'
 
-/** A schema of its own, so that a database may be shared. */
+/** A separate schema, so that the database may be shared. */
 export const SCHEMA = 'mountglass'
 
-/** One step for each version. What was released is never changed: a change is another step. */
+/** One migration for each version. A released migration never changes. */
 const STEPS = [
-  // Keys are in the order of their bytes. `earlier` has the etags before this one, the last first, as far as they are kept.
+  // Collation "C" orders keys by their bytes. `earlier` has the latest etags before this one, the latest first.
   `CREATE TABLE ${SCHEMA}.doc (
     key text COLLATE "C" PRIMARY KEY, etag text NOT NULL, earlier text[] NOT NULL DEFAULT '{}', body text NOT NULL)`,
 ]
 
-// Any number that nobody else is likely to lock.
+// Arbitrary: unlikely to be used by another program.
 const LOCK = 4_820_613_097
 
 /**
- * Makes the tables, or brings those of an earlier version up to date. Any number of processes may do this at once.
+ * Creates the tables, or migrates those of an earlier version. Any number of processes may do this at once.
  *
- * @throws Error when a later version made them, or the database cannot hold every character
+ * @throws Error when a later version created them, or the encoding of the database is not UTF-8
  */
 export async function prepareSchema(database: Database): Promise<void> {
   if ((await readVersion(database.repeat)) === STEPS.length) return
   await database.transaction(async run => {
     const { rows } = await run('SHOW server_encoding')
-    if (rows[0].server_encoding !== 'UTF8') throw new Error(`its encoding is ${rows[0].server_encoding}; UTF8 is needed`)
+    if (rows[0].server_encoding !== 'UTF8')
+      throw new Error(`its encoding is ${rows[0].server_encoding}; UTF8 is needed: create another database`)
     await run('SELECT pg_advisory_xact_lock($1)', [LOCK])
     const version = await readVersion(run)
-    if (version > STEPS.length) throw new Error(`its documents are of a later version of this program: ${version}`)
+    if (version > STEPS.length)
+      throw new Error(`its tables have version ${version} and this program knows ${STEPS.length}: use a newer version of it`)
     if (version === 0) await createSchema(run)
     for (const step of STEPS.slice(version)) await run(step)
     await run(`UPDATE ${SCHEMA}.version SET version = $1`, [STEPS.length])
   })
 }
 
-// Names are looked up in the catalog itself: what a session remembers of them may be older than the lock that it has just been given.
+// Names are looked up in the catalog: the session's cache of names may be older than the lock.
 
 async function readVersion(run: Database['run']): Promise<number> {
   const isThere = await exists(run, "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'")
@@ -40,7 +42,7 @@ async function readVersion(run: Database['run']): Promise<number> {
 }
 
 async function createSchema(run: Database['run']): Promise<void> {
-  // Who may not create a schema can still be given one.
+  // A role without the right to create schemas may still use an existing one.
   if (!(await exists(run, 'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1'))) await run(`CREATE SCHEMA ${SCHEMA}`)
   await run(`CREATE TABLE ${SCHEMA}.version (version int NOT NULL)`)
   await run(`INSERT INTO ${SCHEMA}.version VALUES (0)`)

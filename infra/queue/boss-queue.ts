@@ -1,171 +1,187 @@
 import { type ConstructorOptions, type Job, PgBoss } from 'pg-boss'
+import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
-import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
 import { jobKey, queueName } from '#core/snapshot/store-keys.ts'
-import { createJobEntries, markerOf } from './job-entries.ts'
+import { JobEntries, markerOf } from './job-entries.ts'
 
 export interface BossQueueOptions {
-  /** Runs the statements of pg-boss. Several in one text are run as one. */
+  /** Runs the statements of pg-boss. Several statements in one text run as one transaction. */
   db: NonNullable<ConstructorOptions['db']>
-  /** Where leases and failures are kept. */
+  /** Holds leases and failures. */
   states: StateStore
   clock: Clock
-  /** Is told what goes wrong in the background. */
+  /** Receives errors of background work. */
   onWarning(message: string): void
   leaseSeconds?: number
-  /** The time of pg-boss and of its statements; the server's when left out. */
+  /** The time of pg-boss and of its statements. Default: the time of the server. */
   bossClock?: NonNullable<ConstructorOptions['clock']>
 }
 
-/** Its tables have a schema of their own, beside that of the documents. */
+/** pg-boss has a schema of its own, beside that of the state store. */
 const SCHEMA = 'mountglass_jobs'
 
-/** How often the processes of a fleet, between them, look for jobs whose worker was not heard of for the time of a lease. */
+/** How often the processes of a fleet together look for jobs without a heartbeat. */
 export const NOTICE_SECONDS = 5
 
-/** pg-boss lets no worker be silent for a shorter time than this. */
+/** pg-boss accepts no shorter time between heartbeats. */
 const HEARTBEAT_SECONDS = { min: 10 }
 
-/** A job that was delivered although somebody holds it is delivered again after this time. */
+/** A delivered job that another worker holds is delivered again after this time. */
 const HELD_SECONDS = 5
 
-/** How often it may be delivered is decided by its record, not by pg-boss. */
+/** The entry of the job limits the attempts, not pg-boss. */
 const DELIVERIES = 2_147_483_647
 
 /**
- * The queue of a fleet. pg-boss delivers: it keeps one job for each key, hands the oldest to one worker at a time, and hands it to another when
- * the worker falls silent. Whether that one may have it, and what a failure means, is said by its record, as everywhere. So whatever
- * pg-boss does wrong or too often costs a look at a record and nothing else.
+ * The queue of a fleet. pg-boss delivers: it keeps one job for each key, delivers the oldest job to one worker at a time, and delivers it
+ * to another worker when heartbeats stop. The entry of the job decides who has the lease and what a failure means, as in every queue.
+ * So a wrong or repeated delivery costs one read of the entry and nothing else.
  *
- * | job of pg-boss | record          | the job                                                                       |
- * |----------------|-----------------|-------------------------------------------------------------------------------|
- * | created, retry | none, released  | waits                                                                         |
- * | created, retry | failed, due     | waits for another try                                                         |
- * | created, retry | failed, not due | failed; its worker died before it removed the job, so `take` removes it       |
- * | created, retry | leased          | runs; it was delivered too early, or its worker died                          |
- * | active         | leased          | runs; heard of no more, it is delivered again                                 |
- * | active         | none, other     | its worker died between two steps: delivered again as if it had not been      |
- * | none           | failed          | failed; an offer leaves a job again once the retry is due                     |
- * | none           | leased          | done; its worker died before it removed the record, which the next offer reuses |
+ * | job of pg-boss | entry           | the job                                                                        |
+ * |----------------|-----------------|--------------------------------------------------------------------------------|
+ * | created, retry | none, released  | waits                                                                          |
+ * | created, retry | failed, due     | waits for a retry                                                              |
+ * | created, retry | failed, not due | failed; its worker died before it removed the job, so `take` removes it        |
+ * | created, retry | leased          | runs; it was delivered too early, or its worker died                           |
+ * | active         | leased          | runs; when heartbeats stop, it is delivered again                              |
+ * | active         | none, other     | its worker died between two steps: delivered again as if it had not been       |
+ * | none           | failed          | failed; an offer leaves a job again once the retry is due                      |
+ * | none           | leased          | done; its worker died before it removed the entry, which the next offer reuses |
  *
- * Closing it leaves the documents and the database open.
+ * Closing the queue leaves the state store and the database open.
  *
- * @throws Error when the tables of pg-boss cannot be made
+ * @throws Error when the tables of pg-boss cannot be created
  */
-export async function openBossQueue({
-  db,
-  states,
-  clock,
-  leaseSeconds = LEASE_SECONDS,
-  ...options
-}: BossQueueOptions): Promise<JobQueue> {
-  const queue = queueName()
-  const records = createJobEntries(states, clock, leaseSeconds)
-  // Delivered sooner, nobody could take it yet.
-  const silentSeconds = Math.ceil(leaseSeconds * (1 + LEASE_MARGIN))
-  const jobOptions = { heartbeatSeconds: Math.max(HEARTBEAT_SECONDS.min, silentSeconds), retryLimit: DELIVERIES }
+export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue> {
+  const { db, states, clock, leaseSeconds = LEASE_SECONDS } = options
   const boss = await startBoss(db, options)
-  await boss.createQueue(queue, { policy: 'exclusive' })
+  await boss.createQueue(queueName(), { policy: 'exclusive' })
+  const queue = new BossQueue(boss, states, clock, leaseSeconds)
+  return {
+    leaseSeconds,
+    offer: job => queue.offer(job),
+    take: worker => queue.take(worker),
+    renew: lease => queue.renew(lease),
+    finish: lease => queue.finish(lease),
+    release: lease => queue.release(lease),
+    fail: (lease, errorCode) => queue.fail(lease, errorCode),
+    crash: (lease, errorCode) => queue.crash(lease, errorCode),
+    async depth() {
+      const sql = `SELECT count(*)::int AS depth FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active'`
+      const { rows } = await db.executeSql(sql, [queueName()])
+      return rows[0].depth
+    },
+    close: () => boss.stop({ graceful: false, close: false }),
+  }
+}
 
-  /** It waits, and may be taken at once. */
-  async function putBack(id: string): Promise<void> {
-    await boss.fail(queue, id)
+class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
+  readonly #boss: PgBoss
+  readonly #queue = queueName()
+  readonly #entries: JobEntries
+  readonly #clock: Clock
+  readonly #jobOptions: { heartbeatSeconds: number; retryLimit: number }
+
+  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number) {
+    this.#boss = boss
+    this.#entries = new JobEntries(states, clock, leaseSeconds)
+    this.#clock = clock
+    // Before this time, no other worker could claim the job.
+    const claimableSeconds = Math.ceil(leaseSeconds * (1 + LEASE_MARGIN))
+    this.#jobOptions = { heartbeatSeconds: Math.max(HEARTBEAT_SECONDS.min, claimableSeconds), retryLimit: DELIVERIES }
   }
 
-  async function removeDelivered(id: string): Promise<void> {
-    await boss.deleteJob(queue, id)
+  async offer(job: IndexJob): Promise<JobState> {
+    const found = await this.#entries.find(job)
+    if (found !== null) return found
+    const options = { ...this.#jobOptions, singletonKey: jobKey(job.repository, job.commit) }
+    await this.#boss.send(this.#queue, markerOf(job, this.#clock.now()), options)
+    return { status: 'indexing' }
   }
 
-  /** The lease that is offered to the worker of a delivered job; `null`: there is nothing for it to do. */
-  async function claim(delivered: Job, worker: string): Promise<Lease | null> {
+  async take(worker: string): Promise<Lease | null> {
+    for (;;) {
+      const [delivered] = await this.#boss.fetch<object>(this.#queue)
+      if (delivered === undefined) return null
+      const lease = await this.#claim(delivered, worker)
+      if (lease !== null) return lease
+    }
+  }
+
+  async renew(lease: Lease): Promise<Lease | null> {
+    const renewed = await this.#entries.renew(lease)
+    if (renewed !== null) await this.#boss.touch(this.#queue, deliveryOf(lease))
+    return renewed
+  }
+
+  async finish(lease: Lease): Promise<void> {
+    // Renewed first, so that the lease holds during the next two steps. Only a stall of a whole lease between them could remove
+    // the job of a later offer: that worker stops, and the next visitor offers again.
+    if ((await this.#entries.renew(lease)) === null) return
+    await this.#removeDelivered(deliveryOf(lease))
+    await this.#entries.remove(lease.job)
+  }
+
+  async release(lease: Lease): Promise<void> {
+    if (await this.#entries.release(lease)) await this.#putBack(deliveryOf(lease))
+  }
+
+  async fail(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
+    if (await this.#entries.fail(lease, errorCode)) await this.#removeDelivered(deliveryOf(lease))
+  }
+
+  async crash(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
+    const ended = await this.#entries.crash(lease, errorCode)
+    if (ended === 'released') await this.#putBack(deliveryOf(lease))
+    if (ended === 'failed') await this.#removeDelivered(deliveryOf(lease))
+  }
+
+  /** The lease for the worker of a delivered job; `null` when the job cannot be claimed. */
+  async #claim(delivered: Job, worker: string): Promise<Lease | null> {
     const marker = QueueMarker.safeParse(delivered.data).data
     if (marker === undefined) {
-      await removeDelivered(delivered.id)
+      await this.#removeDelivered(delivered.id)
       return null
     }
     const { offeredAt: _, ...job } = marker
-    const claimed = await records.claim(job, worker)
-    if (claimed.status === 'failed') {
-      await removeDelivered(delivered.id)
-      return null
+    const claimed = await this.#entries.claim(job, worker)
+    switch (claimed.status) {
+      case 'failed':
+        await this.#removeDelivered(delivered.id)
+        return null
+      case 'held':
+        await this.#putBack(delivered.id)
+        await this.#boss.update(this.#queue, undefined, { id: delivered.id, startAfter: HELD_SECONDS })
+        return null
+      case 'leased':
+        return this.#confirm(delivered, { ...claimed.lease, delivery: delivered.id })
     }
-    if (claimed.status === 'held') {
-      await putBack(delivered.id)
-      await boss.update(queue, undefined, { id: delivered.id, startAfter: HELD_SECONDS })
-      return null
-    }
-    const lease = { ...claimed.lease, delivery: delivered.id }
+  }
+
+  /** The lease, unless the job finished before it was claimed. */
+  async #confirm(delivered: Job, lease: Lease): Promise<Lease | null> {
     try {
-      // Whoever held it may have finished, record and all, before it was claimed.
-      if ((await affected(boss.touch(queue, delivered))) > 0) return lease
+      if ((await affected(this.#boss.touch(this.#queue, delivered))) > 0) return lease
     } catch (error) {
-      // A lease that nobody knows of would run out, and count as a death.
-      await release(lease).catch(() => {})
+      // A lease without a worker would expire and count as a crash.
+      await this.release(lease).catch(() => {})
       throw error
     }
-    await records.remove(job)
+    await this.#entries.remove(lease.job)
     return null
   }
 
-  async function release(lease: Lease): Promise<void> {
-    if (await records.release(lease)) await putBack(deliveryOf(lease))
+  /** Makes the job available for delivery at once. */
+  async #putBack(id: string): Promise<void> {
+    await this.#boss.fail(this.#queue, id)
   }
 
-  return {
-    leaseSeconds,
-
-    async offer(job) {
-      const found = await records.find(job)
-      if (found !== null) return found
-      await boss.send(queue, markerOf(job, clock.now()), { ...jobOptions, singletonKey: jobKey(job.repository, job.commit) })
-      return { status: 'indexing' }
-    },
-
-    async take(worker) {
-      for (;;) {
-        const [delivered] = await boss.fetch<object>(queue)
-        if (delivered === undefined) return null
-        const lease = await claim(delivered, worker)
-        if (lease !== null) return lease
-      }
-    },
-
-    async renew(lease) {
-      const renewed = await records.renew(lease)
-      if (renewed !== null) await boss.touch(queue, deliveryOf(lease))
-      return renewed
-    },
-
-    async finish(lease) {
-      // The job is surely ours, and stays so while it goes. Only a stall of a whole lease between the steps could remove what
-      // a later offer left: its worker stops, and the next visitor offers again.
-      if ((await records.renew(lease)) === null) return
-      await removeDelivered(deliveryOf(lease))
-      await records.remove(lease.job)
-    },
-
-    release,
-
-    async fail(lease, errorCode) {
-      if (await records.fail(lease, errorCode)) await removeDelivered(deliveryOf(lease))
-    },
-
-    async crash(lease, errorCode) {
-      const ended = await records.crash(lease, errorCode)
-      if (ended === 'released') await putBack(deliveryOf(lease))
-      if (ended === 'failed') await removeDelivered(deliveryOf(lease))
-    },
-
-    async depth() {
-      const sql = `SELECT count(*)::int AS depth FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active'`
-      const { rows } = await db.executeSql(sql, [queue])
-      return rows[0].depth
-    },
-
-    close: () => boss.stop({ graceful: false, close: false }),
+  async #removeDelivered(id: string): Promise<void> {
+    await this.#boss.deleteJob(this.#queue, id)
   }
 }
 
@@ -177,11 +193,11 @@ async function startBoss(
   const boss = new PgBoss({
     db,
     schema: SCHEMA,
-    // Who may not create a schema can still be given one.
+    // A role without the right to create schemas may still use an existing one.
     createSchema: rows.length === 0,
     superviseIntervalSeconds: NOTICE_SECONDS,
     monitorIntervalSeconds: NOTICE_SECONDS,
-    // Neither timetables nor jobs that wait for jobs are used.
+    // Neither schedules nor job dependencies are used.
     schedule: false,
     flowIntervalSeconds: 24 * 3_600,
     ...(bossClock ? { clock: bossClock } : {}),
@@ -192,7 +208,7 @@ async function startBoss(
   try {
     return await boss.start()
   } catch (error) {
-    // Of several processes that make the tables at once, one does, and the others are told that somebody was faster.
+    // Another process created the tables at the same time.
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
     return await boss.start()
   }
@@ -200,22 +216,22 @@ async function startBoss(
 
 const UNIQUE_VIOLATION = '23505'
 
-/** A database that is away is told of by every look at it. */
-function atMostOnceAMinute(tell: (message: string) => void): (message: string) => void {
-  let toldAt = Number.NEGATIVE_INFINITY
+/** Every query of an unreachable database warns. */
+function atMostOnceAMinute(warn: (message: string) => void): (message: string) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
   return message => {
-    if (performance.now() - toldAt < 60_000) return
-    toldAt = performance.now()
-    tell(message)
+    if (performance.now() - warnedAt < 60_000) return
+    warnedAt = performance.now()
+    warn(message)
   }
 }
 
-/** The job of pg-boss that a lease came with. */
+/** Id of the job of pg-boss that the lease belongs to. */
 function deliveryOf({ delivery = '' }: Lease): string {
   return delivery
 }
 
-/** How many jobs a command of pg-boss met. */
+/** How many jobs a command of pg-boss changed. */
 async function affected(command: Promise<object>): Promise<number> {
   return ((await command) as { affected: number }).affected
 }

@@ -1,240 +1,169 @@
-import { z } from 'zod'
-import { LEASE_SECONDS, OLD_VERSION_DAYS } from '#core/limits.ts'
-import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { IndexErrorCode } from '#core/contract/shared.ts'
+import { LEASE_SECONDS } from '#core/limits.ts'
+import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
-import { createJobEntries, markerOf } from './job-entries.ts'
+import { QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
+import { type Claim, JobEntries, markerOf } from './job-entries.ts'
+import { type KnownMarker, Markers, readMarker } from './markers.ts'
 
 /**
- * The queue of a single machine: a marker document for each waiting or running job, and beside it the record of its lease or failure.
- * Closing the queue leaves the document store open.
+ * The queue of a deployment without a database: a marker for each waiting or running job, and an entry with its lease or failure, both in
+ * the state store. Closing the queue leaves the state store open.
  *
- * What a look costs is bounded, as some stores are paid by the request: at most one listing, `MARKERS` reads, and four requests for the job that
- * is taken; jobs that others hold are read again only after `lookSeconds`, and so is a queue that had nothing to take.
+ * A look at the queue is bounded, since some stores charge by the request: at most one listing, `MARKERS` reads, and four requests for
+ * the job that is taken. Jobs with a lease are read again after `lookSeconds`, and so is a queue that had nothing to take.
  *
- * Every step leaves a state from which the next caller goes on, wherever the process dies:
+ * Every step leaves a state from which the next caller continues, wherever the process dies:
  *
- * | marker | record          | the job                                                                        |
- * |--------|-----------------|--------------------------------------------------------------------------------|
- * | yes    | none            | waits                                                                          |
- * | yes    | leased          | runs; once the lease ran out, it is taken again                                |
- * | yes    | released        | waits, handed back by a worker that stopped, or that saw its process die       |
- * | yes    | failed, due     | waits for another try                                                          |
- * | yes    | failed, not due | failed; the worker died before it removed the marker, so `take` removes it     |
- * | no     | failed          | failed; an offer leaves a marker again once the retry is due                   |
- * | no     | leased          | done; the worker died before it removed the record, which the next offer reuses |
- * | no     | released        | done; a worker that came too late could not see that, and handed it back; so too |
+ * | marker | entry           | the job                                                                              |
+ * |--------|-----------------|--------------------------------------------------------------------------------------|
+ * | yes    | none            | waits                                                                                |
+ * | yes    | leased          | runs; can be claimed again once the lease expired                                    |
+ * | yes    | released        | waits: a worker stopped, or its process died                                         |
+ * | yes    | failed, due     | waits for a retry                                                                    |
+ * | yes    | failed, not due | failed; the worker died before it removed the marker, so `take` removes it           |
+ * | no     | failed          | failed; an offer leaves a marker again once the retry is due                         |
+ * | no     | leased          | done; the worker died before it removed the entry, which the next offer reuses       |
+ * | no     | released        | done; a worker that claimed it too late released it; the next offer reuses the entry |
+ *
+ * @param lookSeconds how long the result of a look is reused. Jobs offered to or released by this queue show at once
  */
 export function createStateQueue(
   states: StateStore,
   clock: Clock,
   leaseSeconds: number = LEASE_SECONDS,
-  /** How long a look at the queue is gone by. What this queue itself was told is known at once. */
   lookSeconds = 0,
 ): JobQueue {
-  const records = createJobEntries(states, clock, leaseSeconds)
-  const markers = createMarkers(states, clock)
-  let quietUntil = Number.NEGATIVE_INFINITY
-  let announcements = 0
-  const removeMarker = (job: IndexJob) => markers.remove(queueKey(job.repository, job.commit))
-  const soon = () => clock.now().getTime() + lookSeconds * 1000
-
-  /** Somebody may take the job now. */
-  function announce(job: IndexJob): void {
-    markers.free(queueKey(job.repository, job.commit))
-    quietUntil = Number.NEGATIVE_INFINITY
-    announcements++
-  }
-
-  /** The lease of a job that waits; `null`: it does not. */
-  async function claim(known: KnownMarker, worker: string): Promise<Lease | null> {
-    const { key, marker } = known
-    const claim = await records.claim(marker, worker)
-    if (claim.status === 'failed') await markers.remove(key)
-    if (claim.status === 'held') known.heldUntil = Math.min(claim.until.getTime(), soon())
-    if (claim.status !== 'leased') return null
-    known.heldUntil = soon()
-    // The job may have been finished, record and all, since its marker was seen. It may also have been left anew, otherwise.
-    const present = await readMarker(states, key).catch(async error => {
-      // A lease that nobody knows of would run out, and count as a death.
-      await release(claim.lease).catch(() => {})
-      throw error
-    })
-    if (present === null) {
-      await records.remove(marker)
-      return null
-    }
-    const { offeredAt: _, ...job } = present
-    return { ...claim.lease, job }
-  }
-
-  async function release(lease: Lease): Promise<void> {
-    if (await records.release(lease)) announce(lease.job)
-  }
-
+  const queue = new StateQueue(states, clock, leaseSeconds, lookSeconds)
   return {
     leaseSeconds,
+    offer: job => queue.offer(job),
+    take: worker => queue.take(worker),
+    renew: lease => queue.renew(lease),
+    finish: lease => queue.finish(lease),
+    release: lease => queue.release(lease),
+    fail: (lease, errorCode) => queue.fail(lease, errorCode),
+    crash: (lease, errorCode) => queue.crash(lease, errorCode),
+    depth: async () => (await states.list(QUEUE_PREFIX)).length,
+    close: async () => {},
+  }
+}
 
-    async offer(job) {
-      const found = await records.find(job)
-      if (found !== null) return found
-      const key = queueKey(job.repository, job.commit)
-      const marker = markerOf(job, clock.now())
-      // Most offers come while the job waits, and a read costs less than a refused write.
-      if ((await states.read(key)) === null) {
-        await states.create(key, marker)
-        announce(job)
-      }
-      return { status: 'indexing' }
-    },
+class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
+  readonly #states: StateStore
+  readonly #clock: Clock
+  readonly #lookMs: number
+  readonly #entries: JobEntries
+  readonly #markers: Markers
+  /** No look before this instant, in milliseconds since 1970. */
+  #quietUntil = Number.NEGATIVE_INFINITY
+  #announcements = 0
 
-    async take(worker) {
-      if (clock.now().getTime() < quietUntil) return null
-      const before = announcements
-      for (const known of await markers.oldestFirst()) {
-        if (clock.now().getTime() < known.heldUntil) continue
-        const lease = await claim(known, worker)
-        if (lease !== null) return lease
-      }
-      // What was announced meanwhile this look may not have seen.
-      if (announcements === before) quietUntil = soon()
+  constructor(states: StateStore, clock: Clock, leaseSeconds: number, lookSeconds: number) {
+    this.#states = states
+    this.#clock = clock
+    this.#lookMs = lookSeconds * 1000
+    this.#entries = new JobEntries(states, clock, leaseSeconds)
+    this.#markers = new Markers(states, clock)
+  }
+
+  async offer(job: IndexJob): Promise<JobState> {
+    const found = await this.#entries.find(job)
+    if (found !== null) return found
+    const marker = markerOf(job, this.#clock.now())
+    // Most offers come while the job waits, and a read costs less than a refused write.
+    if ((await this.#states.read(keyOf(job))) === null) {
+      await this.#states.create(keyOf(job), marker)
+      this.#announce(job)
+    }
+    return { status: 'indexing' }
+  }
+
+  async take(worker: string): Promise<Lease | null> {
+    if (this.#now() < this.#quietUntil) return null
+    const before = this.#announcements
+    for (const known of await this.#markers.oldestFirst()) {
+      if (this.#now() < known.heldUntil) continue
+      const lease = await this.#claim(known, worker)
+      if (lease !== null) return lease
+    }
+    // This look may have missed a job that was announced meanwhile.
+    if (this.#announcements === before) this.#quietUntil = this.#nextLook()
+    return null
+  }
+
+  renew(lease: Lease): Promise<Lease | null> {
+    return this.#entries.renew(lease)
+  }
+
+  async finish(lease: Lease): Promise<void> {
+    // Renewed first, so that the lease holds during the next two steps. Only a stall of a whole lease between them could remove
+    // the marker of a later offer: that worker stops, and the next visitor offers again.
+    if ((await this.#entries.renew(lease)) === null) return
+    // The marker first: without it, no worker claims the finished job.
+    await this.#removeMarker(lease.job)
+    await this.#entries.remove(lease.job)
+  }
+
+  async release(lease: Lease): Promise<void> {
+    if (await this.#entries.release(lease)) this.#announce(lease.job)
+  }
+
+  async fail(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
+    if (await this.#entries.fail(lease, errorCode)) await this.#removeMarker(lease.job)
+  }
+
+  async crash(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
+    const ended = await this.#entries.crash(lease, errorCode)
+    if (ended === 'failed') await this.#removeMarker(lease.job)
+    if (ended === 'released') this.#announce(lease.job)
+  }
+
+  /** The lease of a waiting job; `null` when it cannot be claimed. */
+  async #claim(known: KnownMarker, worker: string): Promise<Lease | null> {
+    const claim = await this.#entries.claim(known.marker, worker)
+    if (claim.status === 'failed') await this.#markers.remove(known.key)
+    if (claim.status === 'held') known.heldUntil = Math.min(claim.until.getTime(), this.#nextLook())
+    return claim.status === 'leased' ? this.#confirm(known, claim) : null
+  }
+
+  /** The lease with the current marker. The job may have finished since the marker was read, or been offered again since. */
+  async #confirm(known: KnownMarker, { lease }: Extract<Claim, { status: 'leased' }>): Promise<Lease | null> {
+    known.heldUntil = this.#nextLook()
+    const marker = await readMarker(this.#states, known.key).catch(async error => {
+      // A lease without a worker would expire and count as a crash.
+      await this.release(lease).catch(() => {})
+      throw error
+    })
+    if (marker === null) {
+      await this.#entries.remove(known.marker)
       return null
-    },
-
-    renew: records.renew,
-
-    async finish(lease) {
-      // The job is surely ours, and stays so while it goes. Only a stall of a whole lease between the steps could remove what
-      // a later offer left: its worker stops, and the next visitor offers again.
-      if ((await records.renew(lease)) === null) return
-      // The marker first, so that nobody starts over with a job that is done.
-      await removeMarker(lease.job)
-      await records.remove(lease.job)
-    },
-
-    release,
-
-    async fail(lease, errorCode) {
-      if (await records.fail(lease, errorCode)) await removeMarker(lease.job)
-    },
-
-    async crash(lease, errorCode) {
-      const ended = await records.crash(lease, errorCode)
-      if (ended === 'failed') await removeMarker(lease.job)
-      if (ended === 'released') announce(lease.job)
-    },
-
-    async depth() {
-      return (await states.list(QUEUE_PREFIX)).length
-    },
-
-    async close() {},
-  }
-}
-
-/** `null` also for what no worker can do; that is removed, as it would stand for ever. */
-async function readMarker(states: StateStore, key: string): Promise<QueueMarker | null> {
-  const stored = await states.read(key)
-  if (stored === null) return null
-  const marker = QueueMarker.safeParse(stored.value).data
-  if (marker && queueKey(marker.repository, marker.commit) === key) return marker
-  await states.remove(key)
-  return null
-}
-
-const OfferedAt = z.object({ offeredAt: z.iso.datetime() })
-
-/**
- * Until when a marker of other reading rules is left to the workers of these, in milliseconds: versions run side by side while a fleet is
- * renewed. `null`: nobody has come for it, and it is removed.
- */
-async function leaveToOthers(states: StateStore, key: string, now: Date): Promise<number | null> {
-  const offered = OfferedAt.safeParse((await states.read(key))?.value).data
-  const until = offered ? Date.parse(offered.offeredAt) + OLD_VERSION_DAYS * DAY_MS : 0
-  if (now.getTime() < until) return until
-  await states.remove(key)
-  return null
-}
-
-const DAY_MS = 86_400_000
-
-/** Keys that a look sees. Where more jobs wait, the next look goes on behind them. */
-const LISTED = 1_000
-/** Markers that a look reads. */
-const MARKERS = 100
-const READS_AT_ONCE = 16
-/** Jobs that are kept in memory. */
-const KNOWN = 10_000
-
-interface KnownMarker {
-  key: string
-  marker: QueueMarker
-  /** Both in milliseconds. Somebody has the job until then, so far as is known. */
-  offeredAt: number
-  heldUntil: number
-}
-
-/**
- * The markers of a store, each read once however often the queue is asked for. Where more jobs wait than a look sees or reads, the oldest
- * of those that were seen comes first, and the others are seen by the next looks.
- *
- * One that was left anew since is remembered with the earlier instant; its repository and commit are part of its key.
- */
-function createMarkers(states: StateStore, clock: Clock) {
-  const known = new Map<string, KnownMarker>()
-  /** Markers of other reading rules, with the instant from which they are read again. */
-  const ofOthers = new Map<string, number>()
-  let unread: string[] = []
-  /** The key behind which the next look begins. */
-  let after = ''
-
-  async function list(): Promise<void> {
-    const page = await states.list(QUEUE_PREFIX, { after, limit: LISTED })
-    const end = page.length === LISTED ? page.at(-1) : undefined
-    const isSeen = (key: string) => key > after && (end === undefined || key <= end)
-    const there = new Set(page)
-    for (const kept of [known, ofOthers]) for (const key of kept.keys()) if (isSeen(key) && !there.has(key)) kept.delete(key)
-    const now = clock.now().getTime()
-    const isNew = (key: string) => !known.has(key) && (ofOthers.get(key) ?? 0) <= now
-    unread = [...unread.filter(key => !isSeen(key)), ...page.filter(isNew)].slice(0, KNOWN)
-    after = end ?? ''
-  }
-
-  async function readSome(): Promise<void> {
-    const keys = unread.splice(0, Math.min(MARKERS, KNOWN - known.size))
-    for (let start = 0; start < keys.length; start += READS_AT_ONCE) {
-      await Promise.all(keys.slice(start, start + READS_AT_ONCE).map(readOne))
     }
+    const { offeredAt: _, ...job } = marker
+    return { ...lease, job }
   }
 
-  async function readOne(key: string): Promise<void> {
-    if (isQueueKeyOfOurs(key)) {
-      const marker = await readMarker(states, key)
-      if (marker !== null) known.set(key, { key, marker, offeredAt: Date.parse(marker.offeredAt), heldUntil: 0 })
-      return
-    }
-    const until = await leaveToOthers(states, key, clock.now())
-    if (until !== null) ofOthers.set(key, until)
+  /** Makes the job visible to the next look. */
+  #announce(job: IndexJob): void {
+    this.#markers.free(keyOf(job))
+    this.#quietUntil = Number.NEGATIVE_INFINITY
+    this.#announcements++
   }
 
-  return {
-    async oldestFirst(): Promise<KnownMarker[]> {
-      await list()
-      await readSome()
-      return [...known.values()].sort((a, b) => a.offeredAt - b.offeredAt)
-    },
-
-    async remove(key: string): Promise<void> {
-      known.delete(key)
-      await states.remove(key)
-    },
-
-    /** Nobody has the job any more. */
-    free(key: string): void {
-      const marker = known.get(key)
-      if (marker) marker.heldUntil = 0
-    },
+  #removeMarker(job: IndexJob): Promise<void> {
+    return this.#markers.remove(keyOf(job))
   }
+
+  #nextLook(): number {
+    return this.#now() + this.#lookMs
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime()
+  }
+}
+
+function keyOf({ repository, commit }: IndexJob): string {
+  return queueKey(repository, commit)
 }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError, toStoreError } from './store-error.ts'
 
-/** How often something is tried before it has failed. */
+/** Attempts of one request. */
 export const ATTEMPTS = 3
-/** What an answer may take to begin, and a body beyond its length. */
+/** Timeout of an answer, without the time for its bytes. */
 const ANSWER_MS = 3_000
-/** The slowest line that is waited for. */
+/** The slowest transfer that does not time out. */
 const BYTES_PER_MS = 256
 const BACKOFF_MS = 100
 
-/** Prolongs an attempt by the time that so many bytes take. */
+/** Restarts the timeout, prolonged by the time for so many bytes. */
 export type Allow = (bytes: number) => void
 
 /**
- * Asks once, for a bounded time. The SDK's own timeouts end with the head of an answer, and do not bound its search for credentials.
+ * Runs a request once, with a timeout. The SDK's own timeouts cover neither the body of an answer nor the search for credentials.
  *
- * @param request for messages
+ * @param request for messages: `GET pub/0a1/…`
  * @throws StoreError
  */
 export async function attempt<Value>(
@@ -46,7 +46,7 @@ export async function attempt<Value>(
   }
 }
 
-/** Asks up to `ATTEMPTS` times: for what may be done twice. The SDK repeats nothing, since it would not repeat a body that broke off. */
+/** Runs an idempotent request up to `ATTEMPTS` times. The SDK's own retries are off: they do not cover a truncated body. */
 export async function repeat<Value>(ask: () => Promise<Value>): Promise<Value> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -58,7 +58,7 @@ export async function repeat<Value>(ask: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Waits longer after each attempt, and not as long as everyone else. */
+/** Waits before the next attempt: exponential backoff with jitter. */
 export async function backOff(attempts: number): Promise<void> {
   await sleep(BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + Math.random() / 2))
 }

@@ -8,15 +8,15 @@ import { newNonce } from './nonce.ts'
 
 export interface S3BlobStoreOptions {
   /**
-   * The server refuses to write over an object when told so. Where it does not, an object is looked for before it is written, and of
-   * parallel creates several may answer `created`.
+   * Whether the server supports `If-None-Match: *`. Without it, the store checks for the object before it writes, and several parallel
+   * creates may answer `created`.
    */
   createsOnly: boolean
 }
 
 /**
- * Objects of a bucket, each written by one request. Closing the store closes the bucket.
- * What the server does not do within three attempts throws StoreError.
+ * Blobs as objects of a bucket, each written by one request. Closing the store closes the bucket.
+ * A request that fails three times throws StoreError.
  */
 export function createS3BlobStore(bucket: Bucket, { createsOnly }: S3BlobStoreOptions): BlobStore {
   return {
@@ -51,7 +51,7 @@ export function createS3BlobStore(bucket: Bucket, { createsOnly }: S3BlobStoreOp
       requireCount('offset', offset)
       requireCount('length', length)
       if (length > 0) return await bucket.getRange(key, offset, length)
-      // HTTP has no empty range.
+      // HTTP has no empty ranges.
       return (await bucket.head(key)) && new Uint8Array()
     },
 

@@ -14,21 +14,21 @@ import { compareBytes } from '#core/text.ts'
 import { type Allow, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
-/** Where a bucket is, and as whom it is asked. `null`: as the SDK finds it. */
+/** Location of a bucket, and the credentials for it. `null`: the default of the SDK. */
 export interface S3Settings {
   bucket: string
-  /** Before every key, without a slash at its ends; empty: none. */
+  /** Prepended to every key with a slash; without a slash at its ends. Empty: none. */
   prefix: string
-  /** `null`: the service of AWS. */
+  /** `null`: AWS. */
   endpoint: string | null
   region: string | null
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | null
 }
 
-/** What a server asks of the etag in a condition: as HTTP writes it, or without its quotes. */
+/** How a server expects the etag in a condition: with quotes, as HTTP says, or without. */
 export type EtagForm = 'quoted' | 'bare'
 
-/** What must hold for a write: nothing is at the key, or the version of the etag. */
+/** Condition of a write: the key is absent, or has the version of the etag. */
 export type Condition = 'absent' | { etag: string; form: EtagForm }
 
 export interface NewObject {
@@ -36,22 +36,22 @@ export interface NewObject {
   bytes: Uint8Array
   type: 'application/octet-stream' | 'application/json'
   condition?: Condition
-  /** Kept beside the object. */
+  /** Stored in the metadata of the object. */
   nonce?: string
 }
 
-/** One request each, and its errors. Etags are without quotes. Every method throws StoreError. */
+/** Requests to one bucket. Reads, listings and removals are retried. Etags are without quotes. Every method throws StoreError. */
 export interface Bucket {
-  /** Tries once. @returns the etag */
+  /** Not retried. @returns the etag */
   put(object: NewObject): Promise<string>
   get(key: string): Promise<{ bytes: Uint8Array; etag: string; writtenAt: Date } | null>
-  /** The bytes from `offset` on, at least one and up to `length` of them. */
+  /** At most `length` bytes from `offset` on. @param length at least 1 */
   getRange(key: string, offset: number, length: number): Promise<Uint8Array | null>
   head(key: string): Promise<{ etag: string; nonce: string | null } | null>
-  /** Keys in byte order. */
+  /** At most `limit` keys behind `after`, in byte order. */
   list(prefix: string, after: string, limit: number): Promise<string[]>
   remove(key: string): Promise<void>
-  /** @throws Error when there is none */
+  /** @throws Error when no region is configured */
   region(): Promise<string>
   close(): void
 }
@@ -60,129 +60,163 @@ const SOCKETS = 64
 const KEYS_AT_ONCE = 1_000
 
 export function openBucket(settings: S3Settings): Bucket {
-  const { bucket: Bucket } = settings
-  const client = openClient(settings)
-  const before = settings.prefix === '' ? '' : `${settings.prefix}/`
+  return new S3Bucket(settings)
+}
+
+interface ListPosition {
+  prefix: string
+  after: string
+  limit: number
+  /** The last key listed, or `after`. Both with the prefix of the bucket. */
+  last: string
+  continuation: string | undefined
+}
+
+class S3Bucket implements Bucket {
+  readonly #bucket: string
+  readonly #client: S3Client
+  /** Prefix of every key. */
+  readonly #prefix: string
+
+  constructor(settings: S3Settings) {
+    this.#bucket = settings.bucket
+    this.#client = openClient(settings)
+    this.#prefix = settings.prefix === '' ? '' : `${settings.prefix}/`
+  }
+
+  async put({ key, bytes, type, condition, nonce }: NewObject): Promise<string> {
+    const command = new PutObjectCommand({
+      ...this.#place(key),
+      Body: bytes,
+      ContentLength: bytes.length,
+      ContentType: type,
+      ...conditionHeaders(condition),
+      ...(nonce === undefined ? {} : { Metadata: { nonce } }),
+    })
+    return await attempt(`PUT ${key}`, bytes.length, async abortSignal => {
+      return requireEtag(await this.#client.send(command, { abortSignal }))
+    })
+  }
+
+  async get(key: string): Promise<{ bytes: Uint8Array; etag: string; writtenAt: Date } | null> {
+    return await this.#fetch(key, undefined, (answer, bytes) => {
+      return { bytes, etag: requireEtag(answer), writtenAt: answer.LastModified ?? new Date(0) }
+    })
+  }
+
+  async getRange(key: string, offset: number, length: number): Promise<Uint8Array | null> {
+    const last = offset + length - 1
+    try {
+      return await this.#fetch(key, `bytes=${offset}-${Number.isSafeInteger(last) ? last : ''}`, (answer, bytes) => {
+        requireEtag(answer)
+        // A server without support for ranges sends the whole object.
+        return answer.ContentRange === undefined ? bytes.subarray(offset, offset + length) : bytes
+      })
+    } catch (error) {
+      // Range Not Satisfiable: the object ends before `offset`.
+      if (error instanceof StoreError && error.status === 416) return new Uint8Array()
+      throw error
+    }
+  }
+
+  async head(key: string): Promise<{ etag: string; nonce: string | null } | null> {
+    return await repeat(() =>
+      // An answer to HEAD has no body, so the SDK may not know the code.
+      orNull(['NoSuchKey', 'NotFound'], () =>
+        attempt(`HEAD ${key}`, 0, async abortSignal => {
+          const answer = await this.#client.send(new HeadObjectCommand(this.#place(key)), { abortSignal })
+          return { etag: requireEtag(answer), nonce: answer.Metadata?.nonce ?? null }
+        }),
+      ),
+    )
+  }
+
+  async list(prefix: string, after: string, limit: number): Promise<string[]> {
+    const keys: string[] = []
+    let last = this.#prefix + after
+    let continuation: string | undefined
+    while (keys.length < limit) {
+      const page = await this.#listPage({ prefix, after, limit: limit - keys.length, last, continuation })
+      for (const key of page.found) keys.push(key.slice(this.#prefix.length))
+      last = page.found.at(-1) ?? last
+      if (page.next === undefined) break
+      continuation = page.next
+    }
+    return keys
+  }
+
+  async remove(key: string): Promise<void> {
+    const command = new DeleteObjectCommand(this.#place(key))
+    await repeat(() => attempt(`DELETE ${key}`, 0, abortSignal => this.#client.send(command, { abortSignal })))
+  }
+
+  region(): Promise<string> {
+    return this.#client.config.region()
+  }
+
+  close(): void {
+    this.#client.destroy()
+  }
+
+  #place(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + key }
+  }
 
   /** `null` when there is no object. */
-  async function fetchObject<Value>(
+  async #fetch<Value>(
     key: string,
     range: string | undefined,
     shape: (answer: GetObjectCommandOutput, bytes: Uint8Array) => Value,
   ): Promise<Value | null> {
-    const command = { Bucket, Key: before + key, Range: range }
+    const command = { ...this.#place(key), Range: range }
     return await repeat(() =>
       orNull(['NoSuchKey'], () =>
         attempt(`GET ${key}`, 0, async (abortSignal, allow) => {
-          const answer = await client.send(new GetObjectCommand(command), { abortSignal })
+          const answer = await this.#client.send(new GetObjectCommand(command), { abortSignal })
           return shape(answer, await readBody(answer, allow))
         }),
       ),
     )
   }
 
-  return {
-    async put({ key, bytes, type, condition, nonce }) {
-      const command = new PutObjectCommand({
-        Bucket,
-        Key: before + key,
-        Body: bytes,
-        ContentLength: bytes.length,
-        ContentType: type,
-        ...conditionHeaders(condition),
-        ...(nonce === undefined ? {} : { Metadata: { nonce } }),
-      })
-      return await attempt(`PUT ${key}`, bytes.length, async abortSignal => {
-        return requireEtag(await client.send(command, { abortSignal }))
-      })
-    },
-
-    async get(key) {
-      return await fetchObject(key, undefined, (answer, bytes) => {
-        return { bytes, etag: requireEtag(answer), writtenAt: answer.LastModified ?? new Date(0) }
-      })
-    },
-
-    async getRange(key, offset, length) {
-      const last = offset + length - 1
-      try {
-        return await fetchObject(key, `bytes=${offset}-${Number.isSafeInteger(last) ? last : ''}`, (answer, bytes) => {
-          requireEtag(answer)
-          // A server that knows no ranges sends the whole.
-          return answer.ContentRange === undefined ? bytes.subarray(offset, offset + length) : bytes
-        })
-      } catch (error) {
-        // The object ends before.
-        if (error instanceof StoreError && error.status === 416) return new Uint8Array()
-        throw error
-      }
-    },
-
-    async head(key) {
-      return await repeat(() =>
-        // An answer without a body has no name for what went wrong.
-        orNull(['NoSuchKey', 'NotFound'], () =>
-          attempt(`HEAD ${key}`, 0, async abortSignal => {
-            const answer = await client.send(new HeadObjectCommand({ Bucket, Key: before + key }), { abortSignal })
-            return { etag: requireEtag(answer), nonce: answer.Metadata?.nonce ?? null }
-          }),
-        ),
-      )
-    },
-
-    async list(prefix, after, limit) {
-      const keys: string[] = []
-      const beginning = before + prefix
-      let last = before + after
-      let continuation: string | undefined
-      while (keys.length < limit) {
-        const command = new ListObjectsV2Command({
-          Bucket,
-          Prefix: before + prefix,
-          ...(after === '' ? {} : { StartAfter: before + after }),
-          ...(continuation === undefined ? {} : { ContinuationToken: continuation }),
-          MaxKeys: Math.min(KEYS_AT_ONCE, limit - keys.length),
-        })
-        const page = await repeat(() =>
-          attempt(`LIST ${prefix}`, 0, async abortSignal => {
-            const { Contents = [], IsTruncated, NextContinuationToken: next } = await client.send(command, { abortSignal })
-            const found = Contents.map(({ Key = '' }) => Key)
-            // A server that begins anew with every page would be listed for ever.
-            if (IsTruncated === undefined || !goesOn(last, found, beginning) || (IsTruncated && next === continuation))
-              throw notS3()
-            return { found, next: IsTruncated ? next : undefined }
-          }),
+  /** One page of a listing. `next`: the token of the next page. */
+  async #listPage(position: ListPosition): Promise<{ found: string[]; next: string | undefined }> {
+    const { prefix, after, limit, last, continuation } = position
+    const command = new ListObjectsV2Command({
+      Bucket: this.#bucket,
+      Prefix: this.#prefix + prefix,
+      ...(after === '' ? {} : { StartAfter: this.#prefix + after }),
+      ...(continuation === undefined ? {} : { ContinuationToken: continuation }),
+      MaxKeys: Math.min(KEYS_AT_ONCE, limit),
+    })
+    return await repeat(() =>
+      attempt(`LIST ${prefix}`, 0, async abortSignal => {
+        const { Contents = [], IsTruncated, NextContinuationToken: next } = await this.#client.send(command, { abortSignal })
+        const found = Contents.map(({ Key = '' }) => Key)
+        // Without these checks, a server that restarts with every page would be listed forever.
+        if (
+          IsTruncated === undefined ||
+          !isContinued(last, found, this.#prefix + prefix) ||
+          (IsTruncated && next === continuation)
         )
-        for (const key of page.found) keys.push(key.slice(before.length))
-        last = page.found.at(-1) ?? last
-        if (page.next === undefined) break
-        continuation = page.next
-      }
-      return keys
-    },
-
-    async remove(key) {
-      const command = new DeleteObjectCommand({ Bucket, Key: before + key })
-      await repeat(() => attempt(`DELETE ${key}`, 0, abortSignal => client.send(command, { abortSignal })))
-    },
-
-    region: () => client.config.region(),
-
-    close: () => client.destroy(),
+          throw notS3()
+        return { found, next: IsTruncated ? next : undefined }
+      }),
+    )
   }
 }
 
 function openClient({ endpoint, region, credentials }: S3Settings): S3Client {
   return new S3Client({
-    // Servers of one's own are rarely reached under a name for each bucket.
+    // Self-hosted servers rarely have a host name for each bucket.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
     ...(credentials === null ? {} : { credentials }),
-    // The SDK would add checksums that many servers do not understand. Its own variables may ask for them.
+    // By default the SDK adds checksums that many servers reject. Its own variables can turn them on.
     ...(process.env.AWS_REQUEST_CHECKSUM_CALCULATION ? {} : { requestChecksumCalculation: 'WHEN_REQUIRED' as const }),
     ...(process.env.AWS_RESPONSE_CHECKSUM_VALIDATION ? {} : { responseChecksumValidation: 'WHEN_REQUIRED' as const }),
     expectContinueHeader: false,
-    // What is repeated, and when, is said in attempts.ts and conditional-put.ts.
+    // Retries are in attempts.ts and conditional-put.ts.
     maxAttempts: 1,
     requestHandler: {
       httpAgent: new HttpAgent({ keepAlive: true, maxSockets: SOCKETS }),
@@ -195,7 +229,7 @@ async function readBody({ Body, ContentLength }: GetObjectCommandOutput, allow: 
   allow(ContentLength ?? 0)
   const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array()
   if (ContentLength !== undefined && bytes.length !== ContentLength)
-    throw Object.assign(new Error('the body broke off'), { code: 'BODY_BROKE_OFF' })
+    throw Object.assign(new Error(`the body has ${bytes.length} of ${ContentLength} bytes`), { code: 'BODY_BROKE_OFF' })
   return bytes
 }
 
@@ -205,22 +239,23 @@ function conditionHeaders(condition: Condition | undefined): Pick<PutObjectComma
   return { IfMatch: condition.form === 'quoted' ? `"${condition.etag}"` : condition.etag }
 }
 
-/** Whether keys that begin so follow one another, and the last one before them, in byte order. */
-function goesOn(last: string, keys: readonly string[], beginning: string): boolean {
-  return keys.every((key, index) => key.startsWith(beginning) && compareBytes(keys[index - 1] ?? last, key) < 0)
+/** Whether all keys have the prefix and follow `last` in byte order. */
+function isContinued(last: string, keys: readonly string[], prefix: string): boolean {
+  return keys.every((key, index) => key.startsWith(prefix) && compareBytes(keys[index - 1] ?? last, key) < 0)
 }
 
 function notS3(): Error {
-  return Object.assign(new Error('the answer is not that of an object store'), { code: 'STRANGE_ANSWER' })
+  return Object.assign(new Error('the answer is not one of an S3 server'), { code: 'STRANGE_ANSWER' })
 }
 
-/** Without its quotes. Whoever stands between and answers in place of the store, with a page, gives none. */
+/** The etag without its quotes. @throws Error when there is none: a proxy answered in place of the server */
 function requireEtag({ ETag }: { ETag?: string | undefined }): string {
   const etag = ETag?.replace(/^(?:W\/)?"(.*)"$/, '$1')
   if (!etag) throw notS3()
   return etag
 }
 
+/** `null` for a 404 with one of the codes. A 404 with another code, such as NoSuchBucket, is thrown. */
 async function orNull<Value>(codes: readonly string[], ask: () => Promise<Value>): Promise<Value | null> {
   try {
     return await ask()

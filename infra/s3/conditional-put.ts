@@ -1,29 +1,29 @@
 import { ATTEMPTS, backOff } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
-/** A write under a condition. It carries a nonce, by which it is known again. */
+/** A conditional write. It carries a nonce, which identifies it later. */
 export interface ConditionalPut {
-  /** Tries once. @returns the etag. @throws StoreError */
+  /** One attempt. @returns the etag. @throws StoreError */
   put(): Promise<string>
-  /** The version that stands there now, and whether this write made it, or one that it was made from. @throws StoreError */
+  /** The current version, and whether it or one of its predecessors is this write. @throws StoreError */
   current(): Promise<{ etag: string; isOurs: boolean } | null>
-  /** Etag of the version that is written over; `null`: of none. */
+  /** Etag of the version to replace; `null` to create. */
   over: string | null
 }
 
-/** @property etag of the version that stands there now */
+/** `etag`: that of the current version. */
 export type PutOutcome = { status: 'written'; etag: string } | { status: 'conflict' }
 
-/** The condition does not hold, or did not by the time the write was to be done. Ceph answers 500 then, which is transient. */
+/** The condition did not hold, or another write came first. Ceph answers 500 in the latter case, which is transient. */
 const REFUSALS = [409, 412]
-/** What was to be written over is gone. */
+/** The version to replace is gone. */
 const GONE = 404
 
 /**
- * Writes, and finds out what happened where the answer does not say: it may be lost although the write was done, and a repeated write is
- * refused because of the first one.
+ * Writes, and reads the current version when the answer is inconclusive: an answer may be lost after the write was done, and its retry is
+ * then refused because of the first attempt.
  *
- * @throws StoreError when that cannot be found out now
+ * @throws StoreError when the outcome cannot be determined
  */
 export async function putConditionally({ put, current, over }: ConditionalPut): Promise<PutOutcome> {
   for (let attempts = 1; ; attempts++) {
@@ -36,7 +36,7 @@ export async function putConditionally({ put, current, over }: ConditionalPut): 
       const found = await current()
       if (found?.isOurs) return { status: 'written', etag: found.etag }
       if ((found?.etag ?? null) !== over) return { status: 'conflict' }
-      // The condition holds, so the write was not done, or somebody has undone it since.
+      // The condition still holds: the write was not done, or was undone since.
       if (attempts === ATTEMPTS) throw error
       await backOff(attempts)
     }

@@ -1,31 +1,31 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { createS3BlobStore } from './blob-store.ts'
-import { openBucket, type S3Settings } from './bucket.ts'
+import { type Bucket, openBucket, type S3Settings } from './bucket.ts'
 import { type Conditions, probeConditions } from './probe.ts'
 import { createS3StateStore } from './state-store.ts'
 import { StoreError } from './store-error.ts'
 
-/** Both stores of one bucket. Their keys do not meet: documents begin with `ctl/`. */
+/** Both stores of one bucket. Their keys are disjoint: those of the state store begin with `ctl/`. */
 export interface S3Stores {
   blobs: BlobStore
   states: StateStore
-  /** What the server does with conditions: another process need not try it again. */
+  /** The server's support for conditional writes, for processes that open the same bucket. */
   conditions: Conditions
   close(): Promise<void>
 }
 
 /**
- * Finds out what the server of the bucket does with conditions, and opens the stores.
+ * Probes the server's support for conditional writes and opens both stores.
  *
- * @param known what was found out by another process just now
- * @throws Error whose message tells the operator what to do, without credentials: the bucket cannot be reached or used, or loses documents
+ * @param known the result of another process, which replaces the probe
+ * @throws Error whose message tells the operator what to do, without credentials: the bucket cannot be used, or would lose entries
  */
 export async function openS3Stores(settings: S3Settings, known: Conditions | null = null): Promise<S3Stores> {
   return await openIn(settings, async bucket => {
     const conditions = known ?? (await probeConditions(bucket))
     const { createsOnly, replaces } = conditions
-    if (!createsOnly || replaces === null) throw new Error(`${name(settings)} ${LOSES_DOCUMENTS}`)
+    if (!createsOnly || replaces === null) throw new Error(`${name(settings)} ${NO_CONDITIONS}`)
     return {
       blobs: createS3BlobStore(bucket, { createsOnly }),
       states: createS3StateStore(bucket, replaces),
@@ -35,7 +35,7 @@ export async function openS3Stores(settings: S3Settings, known: Conditions | nul
   })
 }
 
-/** The same for blobs alone: whoever writes to one key says the same, so a server that knows no conditions will do. */
+/** Opens the blob store alone. Conditions are optional: all writers of a key write the same bytes. @throws as `openS3Stores` */
 export async function openS3Blobs(settings: S3Settings, known: Conditions | null = null): Promise<Omit<S3Stores, 'states'>> {
   return await openIn(settings, async bucket => {
     const conditions = known ?? (await probeConditions(bucket))
@@ -43,17 +43,14 @@ export async function openS3Blobs(settings: S3Settings, known: Conditions | null
   })
 }
 
-const LOSES_DOCUMENTS =
-  'does not keep to the conditions of a write (If-None-Match, If-Match), so processes would write over each other’s documents: ' +
-  'use a server that does, or keep documents in PostgreSQL with MOUNTGLASS_DATABASE'
+const NO_CONDITIONS =
+  'ignores the conditions of a write (If-None-Match, If-Match), so processes would overwrite each other’s job states: ' +
+  'use a server that supports them, or keep the states in PostgreSQL with MOUNTGLASS_DATABASE'
 
-async function openIn<Value>(
-  settings: S3Settings,
-  open: (bucket: ReturnType<typeof openBucket>) => Promise<Value>,
-): Promise<Value> {
+async function openIn<Value>(settings: S3Settings, open: (bucket: Bucket) => Promise<Value>): Promise<Value> {
   const bucket = openBucket(settings)
   try {
-    await requireRegion(bucket.region)
+    await requireRegion(bucket)
     return await open(bucket)
   } catch (error) {
     bucket.close()
@@ -61,9 +58,9 @@ async function openIn<Value>(
   }
 }
 
-async function requireRegion(region: () => Promise<string>): Promise<void> {
+async function requireRegion(bucket: Bucket): Promise<void> {
   try {
-    await region()
+    await bucket.region()
   } catch {
     throw new Error('the region of the bucket is not known: set AWS_REGION')
   }
@@ -76,16 +73,18 @@ const OTHER_REGION = [
   'IllegalLocationConstraintException',
 ]
 
-/** What the operator can do about a bucket that does not answer as it should. */
+/** A message that tells the operator what to change. */
 function explain(settings: S3Settings, { status, code }: StoreError): string {
   const what = name(settings)
   if (code === 'CredentialsProviderError' || code === 'TokenProviderError')
-    return `there are no credentials for ${what}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else the AWS SDK reads`
+    return `there are no credentials for ${what}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or another source of the AWS SDK`
   if (OTHER_REGION.includes(code) || status === 301) return `${what} is in another region (${code}): set AWS_REGION`
-  if (status === 404) return `there is no ${what} (${code})`
-  if (code === 'AccessDenied') return `the credentials may not write to ${what} (${code})`
-  if (status === 401 || status === 403) return `the credentials of ${what} are refused (${code})`
-  if (status === null) return `${what} cannot be reached (${code})`
+  if (status === 404) return `there is no ${what} (${code}): create it, or correct its name`
+  if (code === 'AccessDenied')
+    return `the credentials do not allow writing to ${what} (${code}): grant read, write, list and delete`
+  if (status === 401 || status === 403)
+    return `the credentials of ${what} are refused (${code}): check the access key and its secret`
+  if (status === null) return `${what} cannot be reached (${code}): check the endpoint, and that its server is running`
   return `${what} cannot be used: its server answers ${status} ${code}`
 }
 

@@ -3,48 +3,48 @@ import type { Bucket, Condition, EtagForm } from './bucket.ts'
 import { newNonce } from './nonce.ts'
 import { StoreError } from './store-error.ts'
 
-/** What a server does with the conditions of a write. Some answer 200 and ignore them. */
+/** A server's support for conditional writes. Some servers answer 200 and ignore the condition. */
 export interface Conditions {
-  /** It refuses to write over an object when told so. */
+  /** Whether it supports `If-None-Match: *`. */
   createsOnly: boolean
-  /** The form of etag with which it writes over the right version and no other; `null`: none. */
+  /** The form of etag with which it supports `If-Match`; `null` when it does not. */
   replaces: EtagForm | null
 }
 
 export const PROBE_PREFIX = 'probe/'
 
 /**
- * Finds out by writing: creates an object, once more, writes over it, and over its first version again. Four or five small writes, and
- * one that removes the object.
+ * Tests the conditions with four or five small writes: creates an object, creates it again, replaces it, and replaces its first version
+ * again. Then removes the object.
  *
  * @throws StoreError when the bucket cannot be used
  */
 export async function probeConditions(bucket: Bucket): Promise<Conditions> {
   const keys: string[] = []
   const { key, etag } = await repeat(async () => {
-    // Another key each time: where an answer was lost the object may be there.
+    // A new key for each attempt: after a lost answer, the object may exist.
     const key = `${PROBE_PREFIX}${newNonce().toLowerCase()}`
     keys.push(key)
     return { key, etag: await put(bucket, key, 'absent') }
   })
   try {
-    // Nobody has written there: it is the condition that the server does not know.
+    // `null` for a key that no other process writes: the server refuses the condition itself.
     if (etag === null || (await repeat(() => put(bucket, key, 'absent'))) !== null) return { createsOnly: false, replaces: null }
     return { createsOnly: true, replaces: await probeReplacing(bucket, key, etag) }
   } finally {
-    // Left behind, they are in nobody's way; whoever may not remove them may be right to start all the same.
+    // Best effort: these objects do no harm, and a process may lack the permission to remove objects.
     await Promise.all(keys.map(tried => bucket.remove(tried).catch(() => {})))
   }
 }
 
-/** @param first etag of the version that is there */
+/** @param first etag of the current version */
 async function probeReplacing(bucket: Bucket, key: string, first: string): Promise<EtagForm | null> {
   for (const form of ['quoted', 'bare'] as const) {
     const condition = { etag: first, form }
     let isUnsure = false
     const isWritten = await repeat(async () => {
       try {
-        // Refused after an attempt without an answer: that one may have been done.
+        // After an attempt without an answer, a refusal may mean that the write was done.
         return (await put(bucket, key, condition)) !== null || (isUnsure && (await bucket.head(key))?.etag !== first)
       } catch (error) {
         isUnsure = true
@@ -56,10 +56,10 @@ async function probeReplacing(bucket: Bucket, key: string, first: string): Promi
   return null
 }
 
-/** 501: the condition is not implemented. */
+/** 501: conditions are not implemented. */
 const REFUSALS = [409, 412, 501]
 
-/** Other bytes each time. @returns the etag; `null` when the server refuses for the condition */
+/** Writes new bytes. @returns the etag; `null` when the server refuses because of the condition */
 async function put(bucket: Bucket, key: string, condition: Condition): Promise<string | null> {
   try {
     return await bucket.put({ key, bytes: Buffer.from(newNonce()), type: 'application/octet-stream', condition })

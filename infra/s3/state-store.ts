@@ -7,35 +7,35 @@ import { listKeys } from './list-keys.ts'
 import { newNonce } from './nonce.ts'
 
 /**
- * A document as it is stored: the nonces are those of the write that made this version, and of those before it, the last one first.
- * A writer whose answer was lost finds itself among them, also when others have written over its version since.
+ * A stored entry. `nonces` are those of the write of this version and of the writes before it, the latest first.
+ * A writer whose answer was lost finds its nonce among them, even if others have replaced its version since.
  */
-const StoredDocument = z.object({ nonces: z.array(z.string()).min(1), value: z.custom<JsonValue>(value => value !== undefined) })
-type StoredDocument = z.infer<typeof StoredDocument>
+const StoredEntry = z.object({ nonces: z.array(z.string()).min(1), value: z.custom<JsonValue>(value => value !== undefined) })
+type StoredEntry = z.infer<typeof StoredEntry>
 
-/** Versions that others may write over one before its writer asks what became of it. */
+/** Versions after which a writer no longer finds its nonce. */
 const KEPT_NONCES = 16
 
-/** What the etag of the port says: the version, and who wrote it and those before. */
+/** What an etag of the port encodes: the etag of the object, and the nonces of this version. */
 interface Version {
   etag: string
   nonces: readonly string[]
 }
 
 /**
- * Documents as objects of a bucket, whose server writes under conditions. Closing the store closes the bucket.
- * What the server does not do within three attempts throws StoreError.
+ * Entries as objects of a bucket, whose server supports conditional writes. Closing the store closes the bucket.
+ * A request that fails three times throws StoreError.
  */
 export function createS3StateStore(bucket: Bucket, form: EtagForm): StateStore {
   async function readStored(key: string): Promise<(Version & { value: JsonValue }) | null> {
     const found = await bucket.get(key)
-    return found && { etag: found.etag, ...parseDocument(key, found.bytes) }
+    return found && { etag: found.etag, ...parseEntry(key, found.bytes) }
   }
 
   async function write(key: string, value: JsonValue, over: Version | null): Promise<WriteOutcome> {
     const nonce = newNonce()
     const nonces = [nonce, ...(over?.nonces ?? [])].slice(0, KEPT_NONCES)
-    const bytes = Buffer.from(JSON.stringify({ nonces, value } satisfies StoredDocument))
+    const bytes = Buffer.from(JSON.stringify({ nonces, value } satisfies StoredEntry))
     const condition: Condition = over ? { etag: over.etag, form } : 'absent'
     const outcome = await putConditionally({
       over: over?.etag ?? null,
@@ -44,7 +44,7 @@ export function createS3StateStore(bucket: Bucket, form: EtagForm): StateStore {
         const found = await readStored(key)
         if (found === null) return null
         const isOurs = found.nonces.includes(nonce)
-        // Whoever goes on from a version that was written over meets a conflict.
+        // A replaced version gets an etag that matches none, so its writer's next replace is a conflict.
         return { etag: !isOurs || found.nonces[0] === nonce ? found.etag : WRITTEN_OVER, isOurs }
       },
     })
@@ -82,23 +82,23 @@ export function createS3StateStore(bucket: Bucket, form: EtagForm): StateStore {
   }
 }
 
-/** No version has this etag. */
+/** An etag that no version has. */
 const WRITTEN_OVER = 'written-over'
 
 function formatVersion({ etag, nonces }: Version): string {
   return `${etag} ${nonces.join(',')}`
 }
 
-/** `null` for what no version of this store is called. */
+/** `null` for a text that is not an etag of this store. */
 function parseVersion(text: string): Version | null {
   const [, etag, nonces] = /^([\x21-\x7e]+) ([\w,-]+)$/.exec(text) ?? []
   return etag === undefined || nonces === undefined ? null : { etag, nonces: nonces.split(',') }
 }
 
-function parseDocument(key: string, bytes: Uint8Array): StoredDocument {
+function parseEntry(key: string, bytes: Uint8Array): StoredEntry {
   try {
-    return StoredDocument.parse(JSON.parse(Buffer.from(bytes).toString()))
+    return StoredEntry.parse(JSON.parse(Buffer.from(bytes).toString()))
   } catch {
-    throw new Error(`the object ${key} of the bucket is no document of this program`)
+    throw new Error(`the object ${key} of the bucket was not written by this program: remove it, or use another prefix`)
   }
 }

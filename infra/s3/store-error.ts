@@ -1,10 +1,10 @@
-/** A request that the object store did not do. The message has no credentials: those of the SDK quote what was signed. */
+/** A failed request to the object store. The message has no credentials; those of the SDK quote the signed text. */
 export class StoreError extends Error {
-  /** Of HTTP; `null` when there was no answer. */
+  /** HTTP status; `null` when there was no answer. */
   readonly status: number | null
-  /** The name that the server, the SDK or the system gave it. */
+  /** Code of the server, the SDK or the system. */
   readonly code: string
-  /** Asking again may help. A write may have been done all the same. */
+  /** Whether a retry may help. A write may have been done nonetheless. */
   readonly isTransient: boolean
 
   /** @param request for the message: `GET pub/0a1/…` */
@@ -22,20 +22,20 @@ export class StoreError extends Error {
 }
 
 const TRANSIENT_STATUS = [408, 429]
-/** With a status that otherwise says that asking again is no use. */
+/** Transient, although the status is that of a client error. */
 const TRANSIENT_CODES = ['RequestTimeout', 'RequestTimeTooSkewed', 'ExpiredToken']
-/** Said before anything was sent. */
+/** Errors before the request was sent. */
 const FINAL_CODES = ['CredentialsProviderError', 'TokenProviderError']
 
 /**
- * What went wrong, of whatever the SDK throws.
+ * Converts an error of the SDK, of the network or of this driver.
  *
  * @param request for the message: `GET pub/0a1/…`
  */
 export function toStoreError(request: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown
   const { name = 'Error', code, $metadata } = thrown as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } }
-  // Of the connection, also when it broke in the middle of an answer that had a status.
+  // Errors of the connection have a code, even if it broke after a status had arrived.
   if (typeof code === 'string') return new StoreError(request, { status: null, code: clean(code), isTransient: true })
   const status = $metadata?.httpStatusCode ?? null
   const isTransient =
@@ -45,7 +45,7 @@ export function toStoreError(request: string, thrown: unknown): StoreError {
   return new StoreError(request, { status, code: clean(name), isTransient })
 }
 
-/** Names are whatever the server answers. */
+/** Servers may answer any text as a code. */
 function clean(name: string): string {
   return name.replaceAll(/[^\w.-]/g, '').slice(0, 60)
 }

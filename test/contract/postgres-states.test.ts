@@ -88,7 +88,7 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
     const { url } = await database()
     await (await openStore(url)).create('key', 1)
     await query(url, 'UPDATE mountglass.version SET version = 99')
-    await expect(openStore(url)).rejects.toThrow('of a later version of this program: 99')
+    await expect(openStore(url)).rejects.toThrow('its tables have version 99')
     expect(await query(url, 'SELECT key, body FROM mountglass.doc')).toEqual([{ key: 'key', body: '1' }])
   })
 
@@ -106,11 +106,11 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
 
   test.each(['answer', 'question'] as const)('a create whose %s was lost is made once, and told as it was', async how => {
     const { proxy, store } = await behindProxy()
-    proxy.lose('create document', 1, how)
+    proxy.lose('create entry', 1, how)
     const outcome = await store.create('key', 1)
     expect(proxy.toLose()).toBe(0)
     expect(await store.read('key')).toEqual({ value: 1, etag: outcome.status === 'written' ? outcome.etag : '' })
-    proxy.lose('create document', 1, how)
+    proxy.lose('create entry', 1, how)
     expect(await store.create('key', 2)).toEqual({ status: 'conflict' })
   })
 
@@ -118,18 +118,18 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
     const { proxy, store } = await behindProxy()
     const first = await store.create('key', 1)
     if (first.status !== 'written') throw new Error('not written')
-    proxy.lose('replace document', 2, how)
+    proxy.lose('replace entry', 2, how)
     const second = await store.replace('key', 2, first.etag)
     expect(proxy.toLose()).toBe(0)
     expect(await store.read('key')).toEqual({ value: 2, etag: second.status === 'written' ? second.etag : '' })
-    proxy.lose('replace document', 1, how)
+    proxy.lose('replace entry', 1, how)
     expect(await store.replace('key', 3, first.etag)).toEqual({ status: 'conflict' })
   })
 
   test('reading, listing and removing go on after a lost answer', async () => {
     const { proxy, store } = await behindProxy()
     await store.create('key', 1)
-    proxy.lose('read document', 2)
+    proxy.lose('read entry', 2)
     expect((await store.read('key'))?.value).toBe(1)
     proxy.lose('SELECT', 1)
     expect(await store.list('')).toEqual(['key'])
@@ -155,7 +155,7 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
       const other = await openStore(url)
       const first = await store.create('key', 1)
       if (first.status !== 'written') throw new Error('not written')
-      proxy.lose('replace document', 1, lost)
+      proxy.lose('replace entry', 1, lost)
       const answer = store.replace('key', 2, first.etag).then(
         ({ status }) => status,
         error => (error instanceof LostAnswerError ? 'unknown' : error),
@@ -180,7 +180,7 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
     const increment = async () => {
       for (let done = 0; done < 25; ) {
         const doc = await store.read('counter')
-        if (++writes % 7 === 0) proxy.lose('replace document', 1, writes % 2 === 0 ? 'answer' : 'question')
+        if (++writes % 7 === 0) proxy.lose('replace entry', 1, writes % 2 === 0 ? 'answer' : 'question')
         const outcome: WriteOutcome | null = await store
           .replace('counter', Number(doc?.value) + 1, doc?.etag ?? '')
           .catch((error: unknown) => {

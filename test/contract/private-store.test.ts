@@ -183,7 +183,7 @@ describe.runIf(hasServer('s3'))('a bucket of private repositories, with credenti
     const { hidden } = await twoBuckets()
     const own = await s3Settings()
     await expect(openS3Stores({ ...hidden, credentials: own.credentials })).rejects.toThrow(
-      /^the credentials may not write to bucket hidden-\S+ at \S+ \(AccessDenied\)$/,
+      /^the credentials do not allow writing to bucket hidden-\S+ at \S+ \(AccessDenied\): grant /,
     )
     await expect(openS3Stores({ ...own, prefix: 'x', credentials: hidden.credentials })).rejects.toThrow(/AccessDenied/)
   })

@@ -38,9 +38,9 @@ const LOSING: Habits[] = [
   { ifNoneMatch: 'not implemented', ifMatch: 'not implemented' },
 ]
 
-test.for(LOSING)('a server like %o would lose documents: it is refused, with what to do', async habits => {
+test.for(LOSING)('a server like %o would lose entries: it is refused, with what to do', async habits => {
   const { server, settings } = await serverWith(habits)
-  const refusal = /^bucket data at http:\S+ does not keep to the conditions.*use a server that does, or .* MOUNTGLASS_DATABASE$/
+  const refusal = /^bucket data at http:\S+ ignores the conditions.*use a server that supports them, or .* MOUNTGLASS_DATABASE$/
   await expect(openS3Stores(settings)).rejects.toThrow(refusal)
   expect([...server.objects.keys()]).toEqual([])
 })

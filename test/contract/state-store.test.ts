@@ -215,8 +215,8 @@ describe('documents on disk', () => {
     const database = new DatabaseSync(file)
     database.exec('PRAGMA user_version = 2')
     database.close()
-    await expect(openDiskStateStore(file)).rejects.toThrow('another version of the store: 2')
-    await expect(openDiskStateStore(file)).rejects.toThrow('another version of the store: 2')
+    await expect(openDiskStateStore(file)).rejects.toThrow('the file has schema version 2')
+    await expect(openDiskStateStore(file)).rejects.toThrow('the file has schema version 2')
   })
 
   test('a file that is no database is refused and left as it is', async () => {

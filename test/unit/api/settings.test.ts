@@ -112,7 +112,7 @@ test('a server of one’s own is the one that the variables of the SDK name, in 
     region: 'x',
   })
   expect(() => inBucket({ AWS_ENDPOINT_URL_S3: 'https://user:secret-value@s3.example.org' })).toThrow(
-    /^AWS_ENDPOINT_URL_S3: must be an address like https:\/\/s3\.example\.org$/,
+    /^AWS_ENDPOINT_URL_S3: must be a URL like https:\/\/s3\.example\.org, without credentials, query and fragment$/,
   )
   expect(() => inBucket({ AWS_ENDPOINT_URL_S3: 'https://user:secret-value@s3.example.org' })).not.toThrow(/secret-value/)
 })
@@ -155,7 +155,7 @@ test('documents and jobs may lie in a database, beside a store that others see',
     expect(parseInfraSettings({ MOUNTGLASS_DATABASE: database }).database).toBe(database)
     expect(inBucket({ MOUNTGLASS_DATABASE: database }).database).toBe(database)
     expect(() => parseInfraSettings({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: 'memory:' })).toThrow(
-      /^MOUNTGLASS_DATABASE: goes with a MOUNTGLASS_STORE that other processes see/,
+      /^MOUNTGLASS_DATABASE: needs a MOUNTGLASS_STORE that processes can share/,
     )
   }
 })

@@ -114,7 +114,7 @@ describe('of a host that sends otherwise than git', () => {
 
   test.each([
     ['nothing', '', 'ended early'],
-    ['no packets', '<html>', 'otherwise than by packets'],
+    ['no packets', '<html>', 'not in packets of git'],
     ['a packet without its end', '00ffpackfile', 'ended early'],
     ['an error', packet(`ERR upload-pack: not our ref ${oid}\n`), 'not our ref'],
     ['a long error', packet(`ERR ${'x'.repeat(60_000)}`), /^git-upload-pack: x{500}$/],

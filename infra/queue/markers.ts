@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { OLD_VERSION_DAYS } from '#core/limits.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { QueueMarker } from '#core/snapshot/index-state.ts'
+import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
+
+export interface KnownMarker {
+  key: string
+  marker: QueueMarker
+  /** Milliseconds since 1970. */
+  offeredAt: number
+  /** Until when another worker has the lease, as last read, in milliseconds since 1970. */
+  heldUntil: number
+}
+
+/** Keys in one listing. Where more jobs wait, the next listing starts behind them. */
+const LISTED = 1_000
+/** Markers read after one listing. */
+const MARKERS = 100
+const READS_AT_ONCE = 16
+/** Markers cached in memory. */
+const CACHED = 10_000
+
+/**
+ * The markers of a store, each read once and then cached. Where more jobs wait than one listing returns, the oldest of the known markers
+ * comes first, and later listings return the others.
+ *
+ * When a marker was removed and offered again, the cache may keep the earlier instant; its key determines repository and commit.
+ */
+export class Markers {
+  readonly #states: StateStore
+  readonly #clock: Clock
+  readonly #known = new Map<string, KnownMarker>()
+  /** Markers of other versions, with the instant from which they are read again. */
+  readonly #ofOthers = new Map<string, number>()
+  #unread: string[] = []
+  /** The last key of the listing before. */
+  #after = ''
+
+  constructor(states: StateStore, clock: Clock) {
+    this.#states = states
+    this.#clock = clock
+  }
+
+  /** Lists, reads some new markers, and returns all known ones. */
+  async oldestFirst(): Promise<KnownMarker[]> {
+    await this.#list()
+    await this.#readSome()
+    return [...this.#known.values()].sort((a, b) => a.offeredAt - b.offeredAt)
+  }
+
+  async remove(key: string): Promise<void> {
+    this.#known.delete(key)
+    await this.#states.remove(key)
+  }
+
+  /** Notes that no worker has the lease. */
+  free(key: string): void {
+    const marker = this.#known.get(key)
+    if (marker) marker.heldUntil = 0
+  }
+
+  async #list(): Promise<void> {
+    const page = await this.#states.list(QUEUE_PREFIX, { after: this.#after, limit: LISTED })
+    const end = page.length === LISTED ? page.at(-1) : undefined
+    const isListed = (key: string) => key > this.#after && (end === undefined || key <= end)
+    this.#dropRemoved(new Set(page), isListed)
+    const now = this.#clock.now().getTime()
+    const isNew = (key: string) => !this.#known.has(key) && (this.#ofOthers.get(key) ?? 0) <= now
+    this.#unread = [...this.#unread.filter(key => !isListed(key)), ...page.filter(isNew)].slice(0, CACHED)
+    this.#after = end ?? ''
+  }
+
+  #dropRemoved(present: ReadonlySet<string>, isListed: (key: string) => boolean): void {
+    for (const cache of [this.#known, this.#ofOthers])
+      for (const key of cache.keys()) if (isListed(key) && !present.has(key)) cache.delete(key)
+  }
+
+  async #readSome(): Promise<void> {
+    const keys = this.#unread.splice(0, Math.min(MARKERS, CACHED - this.#known.size))
+    // In groups, so that a store that fails gets no further requests.
+    for (let start = 0; start < keys.length; start += READS_AT_ONCE) {
+      await Promise.all(keys.slice(start, start + READS_AT_ONCE).map(key => this.#read(key)))
+    }
+  }
+
+  async #read(key: string): Promise<void> {
+    if (isQueueKeyOfOurs(key)) {
+      const marker = await readMarker(this.#states, key)
+      if (marker !== null) this.#known.set(key, { key, marker, offeredAt: Date.parse(marker.offeredAt), heldUntil: 0 })
+      return
+    }
+    const until = await keepForOthers(this.#states, key, this.#clock.now())
+    if (until !== null) this.#ofOthers.set(key, until)
+  }
+}
+
+/** The marker at the key; `null` when there is none, or one that no worker can parse. Removes the latter: it would stay forever. */
+export async function readMarker(states: StateStore, key: string): Promise<QueueMarker | null> {
+  const stored = await states.read(key)
+  if (stored === null) return null
+  const marker = QueueMarker.safeParse(stored.value).data
+  if (marker && queueKey(marker.repository, marker.commit) === key) return marker
+  await states.remove(key)
+  return null
+}
+
+const OfferedAt = z.object({ offeredAt: z.iso.datetime() })
+
+/**
+ * Until when a marker of other reading rules is left to their workers, in milliseconds since 1970: during an upgrade, versions run side by
+ * side. `null` when that time is over: removes the marker.
+ */
+async function keepForOthers(states: StateStore, key: string, now: Date): Promise<number | null> {
+  const offered = OfferedAt.safeParse((await states.read(key))?.value).data
+  const until = offered ? Date.parse(offered.offeredAt) + OLD_VERSION_DAYS * DAY_MS : 0
+  if (now.getTime() < until) return until
+  await states.remove(key)
+  return null
+}
+
+const DAY_MS = 86_400_000
