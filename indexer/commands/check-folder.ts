@@ -13,6 +13,7 @@ import { formatJson, formatReport, type Paint, printable } from '../check/termin
 import { loadTokenizer } from '../check/tokens.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
+import { readTree } from '../pipeline/read-tree.ts'
 
 export interface CheckOptions {
   /** One JSON document in place of text; with `watch` one a line. */
@@ -58,10 +59,10 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const reader = keepTexts(worktree)
-    const snapshot = await indexRepository(createKeptSnapshot(), reader, repository, signal ? { signal } : {})
+    const tree = keepTexts(await readTree(worktree))
+    const snapshot = await indexRepository(createKeptSnapshot(), tree, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
-    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: reader.textOf } as const
+    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: tree.textOf } as const
     return buildReport(snapshot, subject, await loadTokenizer())
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error

@@ -1,5 +1,4 @@
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { type ReadText, readTextFacts, type TextFacts } from '../rules/document.ts'
@@ -7,6 +6,7 @@ import { readableText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
+import type { BlobReader } from './read-tree.ts'
 
 /** What was learnt from the bytes of files, and where their records lie. */
 export interface ContentStore {
@@ -43,7 +43,7 @@ export type HandleFile = (wanted: WantedFile, content: FileContent, record: Loca
 const WAITING_FILES = 8
 
 export function createContentStore(
-  reader: RepositoryReader,
+  blobs: BlobReader,
   writer: Pick<SnapshotWriter, 'addRecord'>,
   onFile: () => void,
 ): ContentStore {
@@ -88,7 +88,7 @@ export function createContentStore(
         await handle?.(wanted, content, await record)
       }
       let at = 0
-      for await (const { oid, bytes } of reader.read(
+      for await (const { oid, bytes } of blobs.read(
         files.map(wanted => wanted.file.oid),
         READABLE_FILE_BYTES,
       )) {

@@ -1,6 +1,5 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
@@ -27,10 +26,11 @@ import type { SearchInput } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
 import type { IndexOptions } from './progress.ts'
+import type { BlobReader } from './read-tree.ts'
 
 /** Reads every file whose text matters, a file at a time and in path order, then what is only linked from there. */
 export async function readContent(
-  reader: RepositoryReader,
+  blobs: BlobReader,
   writer: SnapshotWriter<unknown>,
   plan: Plan,
   search: Pick<SearchBuilder, 'add'> | null,
@@ -45,7 +45,7 @@ export async function readContent(
   const characters = new Map<string, number>()
 
   let done = 0
-  const content = createContentStore(reader, writer, () => {
+  const content = createContentStore(blobs, writer, () => {
     signal?.throwIfAborted()
     if (++done % 100 === 0) onProgress({ stage: 'content', done, total: wanted.length })
   })

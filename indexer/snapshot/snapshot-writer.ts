@@ -109,7 +109,7 @@ export function createSnapshotWriter(
 
   /** The packs of the snapshot. What is reused is known when the first part comes. */
   function allPacks(): PackEntry[] {
-    packs ??= [...(reused?.packs() ?? [])]
+    packs ??= [...(reused?.packs ?? [])]
     return packs
   }
 
