@@ -3,7 +3,7 @@ import type { Diagnostic } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { keepListed } from '../jobs/list-indexed.ts'
+import { listIndexed } from '../jobs/list-indexed.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 import { openCheckout } from './checkout.ts'
@@ -39,7 +39,7 @@ export async function build(stores: { blobs: BlobStore; states: StateStore }, op
   const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
   const host = await openCheckout(folder, repository)
   const written = await writeSnapshot({ ...stores, hosts: [host] }, job, new AbortController().signal)
-  await keepListed(stores, job)
+  await listIndexed(stores, job)
   const header = written?.header ?? (await readHeader(stores.blobs, repository, commit))
   if (header === null) throw new Error('the index was removed while it was read')
   const { folder: root, diagnostics } = header.root
