@@ -7,7 +7,7 @@ import { createDamageReports } from '#core/damage-reports.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { SettingsError } from '#core/settings.ts'
-import { createJobProcesses, createRunnerHere, parseWorkerSettings, startWorker } from '#indexer/main.ts'
+import { createJobProcesses, createInProcessRunner, parseWorkerSettings, startWorker } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
@@ -105,7 +105,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     const log = app.log
     const runner = isShared
       ? createJobProcesses({ env, handover: infra.handover, memoryMegabytes: workerSettings.jobMegabytes, metrics }, log)
-      : await createRunnerHere(infra)
+      : await createInProcessRunner(infra)
     indexer = startIndexer({ queue: infra.queue, runner, metrics, log })
   }
   const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''

@@ -3,10 +3,10 @@ import { RETENTION_DAYS } from '#core/limits.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
- * The commands of `mountglass`. Each loads its program only when it is called, so that `--help` costs nothing.
+ * The commands of `mountglass`. Each loads its program when it is called, so `--help` loads none.
  *
  * @param argv as `process.argv`
- * @param env settings, read by the program that is started
+ * @param env the settings of the program that is called
  */
 export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const program = new Command('mountglass')
@@ -14,65 +14,76 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-
-  program
-    .command('serve')
-    .description('answer the API and the pages of this deployment')
-    .action(async () => {
-      const { serve } = await import('#api/main.ts')
-      await serve(env)
-    })
-
-  program
-    .command('work')
-    .description('index what a deployment asks for, until stopped')
-    .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in a process of its own', parseConcurrency, 1)
-    .action(async (options: { concurrency: number }) => {
-      const { work } = await import('#indexer/commands/work.ts')
-      await work(env, options)
-    })
-
-  program
-    .command('index')
-    .description('index one address and exit')
-    .argument('<address>', 'for example /local/acme/handbook@main/skills')
-    .option('--store <store>', 'where the snapshot is kept, for example disk:.mountglass')
-    .action(async (address: string, options: { store?: string }) => {
-      const { indexAddress } = await import('#indexer/commands/index-address.ts')
-      process.exitCode = await indexAddress(address, options, env)
-    })
-
-  program
-    .command('check')
-    .description('show what agents would get of a working folder, uncommitted files included')
-    .argument('[folder]', 'a repository or a folder of one', '.')
-    .option('--json', 'print one JSON document')
-    .option('--watch', 'check again on every change')
-    .option('--private', 'as a private repository, which serves everything whatever the license')
-    .option('--all', 'cut no list')
-    .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
-      const { checkFolder } = await import('#indexer/commands/check-folder.ts')
-      process.exitCode = await checkFolder(folder, options)
-    })
-
-  program
-    .command('sweep')
-    .description('tell what of a store nobody uses any more, and remove it when asked to')
-    .option('--store <store>', 'what is swept, for example disk:.mountglass')
-    .option('--days <days>', 'after which a snapshot that nobody opened goes', parseDays, RETENTION_DAYS.default)
-    .option('--remove', 'remove it; else nothing is changed')
-    .action(async (options: { store?: string; days: number; remove?: boolean }) => {
-      const { sweep } = await import('#indexer/commands/sweep.ts')
-      process.exitCode = await sweep(options, env)
-    })
+  for (const add of [addServe, addWork, addIndex, addCheck, addSweep]) add(program, env)
 
   try {
     await program.parseAsync(argv)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    // Wrong use is 2 everywhere: 1 says that a command did what it was asked and found something wrong.
+    // Wrong usage is always 2. Exit code 1 is a command that ran and failed, or found errors.
     process.exitCode = error.exitCode === 0 ? 0 : 2
   }
+}
+
+function addServe(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('serve')
+    .description('serve the API and the pages')
+    .action(async () => {
+      const { serve } = await import('#api/main.ts')
+      await serve(env)
+    })
+}
+
+function addWork(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('work')
+    .description('run the index jobs of a deployment until stopped')
+    .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in its own process', parseConcurrency, 1)
+    .action(async (options: { concurrency: number }) => {
+      const { work } = await import('#indexer/commands/work.ts')
+      await work(env, options)
+    })
+}
+
+function addIndex(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('index')
+    .description('index one address and exit')
+    .argument('<address>', 'for example /local/acme/handbook@main/skills')
+    .option('--store <store>', 'where to store the index, for example disk:.mountglass')
+    .action(async (address: string, options: { store?: string }) => {
+      const { indexAddress } = await import('#indexer/commands/index-address.ts')
+      process.exitCode = await indexAddress(address, options, env)
+    })
+}
+
+function addCheck(program: Command): void {
+  program
+    .command('check')
+    .description('show what agents would receive from a working folder, uncommitted files included')
+    .argument('[folder]', 'a repository, or a folder inside one', '.')
+    .option('--json', 'print one JSON document')
+    .option('--watch', 'check again after every change')
+    .option('--private', 'check as a private repository, which serves every file whatever its license')
+    .option('--all', 'print every list in full')
+    .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
+      const { checkFolder } = await import('#indexer/commands/check-folder.ts')
+      process.exitCode = await checkFolder(folder, options)
+    })
+}
+
+function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('sweep')
+    .description('list the unused data of a store, and remove it with --remove')
+    .option('--store <store>', 'the store to sweep, for example disk:.mountglass')
+    .option('--days <days>', 'days without a visit after which a snapshot is unused', parseDays, RETENTION_DAYS.default)
+    .option('--remove', 'remove the unused data; without it nothing changes')
+    .action(async (options: { store?: string; days: number; remove?: boolean }) => {
+      const { sweep } = await import('#indexer/commands/sweep.ts')
+      process.exitCode = await sweep(options, env)
+    })
 }
 
 function parseConcurrency(text: string): number {

@@ -3,7 +3,7 @@ import type { Diagnostic } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { keepListed } from '../jobs/list-indexed.ts'
+import { listIndexed } from '../jobs/list-indexed.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 import { openCheckout } from './checkout.ts'
@@ -11,14 +11,14 @@ import { openCheckout } from './checkout.ts'
 export interface BuildOptions {
   repository: HostRepository
   commit: CommitSha
-  /** The commit is that of the default branch. */
+  /** The commit is the tip of the default branch. */
   isDefault: boolean
-  /** Folder of the clone. */
+  /** The folder of the clone. */
   folder: string
 }
 
 export interface Built {
-  /** Objects that were not there yet; none: somebody had indexed the commit before. */
+  /** Objects that this build created; 0 when the commit was indexed already. */
   objects: number
   bytes: number
   skills: number
@@ -28,20 +28,20 @@ export interface Built {
 }
 
 /**
- * Indexes a commit from its clone into the store of a deployment, as the deployment's own worker would: the same commit gives an index with
- * the same answers. The header is written last, and after it what points to it. Objects are
- * removed only where the snapshot was found damaged, or a pack went while it was written.
+ * Indexes a commit from its clone into the store of a deployment, as a worker of the deployment does: the same commit gives the same answers.
+ * The header is written last, and then the entries that point to it. Objects are removed only if the snapshot is damaged, or a sweep removed
+ * one of its packs meanwhile.
  *
- * @throws Error when the clone cannot be read whole, or the store not written
+ * @throws Error when the clone is incomplete, or the store cannot be written
  */
 export async function build(stores: { blobs: BlobStore; states: StateStore }, options: BuildOptions): Promise<Built> {
   const { repository, commit, isDefault, folder } = options
   const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
   const host = await openCheckout(folder, repository)
   const written = await writeSnapshot({ ...stores, hosts: [host] }, job, new AbortController().signal)
-  await keepListed(stores, job)
+  await listIndexed(stores, job)
   const header = written?.header ?? (await readHeader(stores.blobs, repository, commit))
-  if (header === null) throw new Error('the index was removed while it was read')
+  if (header === null) throw new Error('another process removed the index while this one read it: run the job again')
   const { folder: root, diagnostics } = header.root
   return {
     objects: written?.objects ?? 0,

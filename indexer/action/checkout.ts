@@ -6,34 +6,34 @@ import { findWorktree } from '#infra/worktree/place.ts'
 import type { ReadableHost } from '../pipeline/write-snapshot.ts'
 
 /**
- * The clone of a workflow as a host of one repository. Read are the objects of the commit, never the files of the work tree:
- * these may differ by line ends, by filters, and by what the workflow did to them before.
+ * The clone of a workflow as a host of one repository. It reads the objects of the commit, never the files of the work tree, which may differ
+ * by line ends, filters and earlier steps.
  *
- * @param folder of the clone
- * @throws Error when there is no git, or no clone
+ * @param folder the folder of the clone
+ * @throws Error when git is missing, or the folder is not a clone
  */
 export async function openCheckout(folder: string, repository: HostRepository): Promise<ReadableHost> {
   await requireGit()
   const { gitDir } = await findWorktree(folder)
-  if (gitDir === null) throw new Error(`${folder} holds no clone: let actions/checkout come first`)
+  if (gitDir === null) throw new Error(`${folder} is not a clone: run actions/checkout in an earlier step`)
   return {
     segment: repository.host,
     isRemote: false,
     async open(_repository, commit, limits) {
       const view = await openView(gitDir)
-      return whole(await openReader({ gitDir: view.gitDir, commit, limits, release: () => view.remove() }))
+      return requireBlobs(await openReader({ gitDir: view.gitDir, commit, limits, release: () => view.remove() }))
     },
   }
 }
 
-/** A clone made with a filter lacks blobs, which must not look like files that nobody can read. */
-function whole(reader: RepositoryReader): RepositoryReader {
+/** Fails where a clone with a filter lacks a blob, which would otherwise count as an unreadable file. */
+function requireBlobs(reader: RepositoryReader): RepositoryReader {
   async function* entries(): AsyncGenerator<TreeEntry> {
     for await (const entry of reader.entries()) {
       if (entry.sizeBytes === null && entry.mode !== '160000')
         throw new ReadError(
           'index.fetch_failed',
-          'the clone lacks files of this commit: let actions/checkout bring all of it, without a filter',
+          'the clone lacks files of this commit: remove `filter` and `sparse-checkout` from actions/checkout',
         )
       yield entry
     }

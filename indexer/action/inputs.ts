@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** An input is missing or wrong. The message names it. */
+/** An input is missing or wrong. The message names the input. */
 export class InputError extends Error {}
 
 const Service = z.string().transform((text, context): string | null => {
@@ -19,7 +19,7 @@ const Inputs = z
     role: z.string(),
     audience: z.string().min(1, 'must not be empty'),
     token: z.string(),
-    checkout: z.string().min(1, 'must be a folder'),
+    checkout: z.string().min(1, 'must name a folder'),
     timeout: z
       .string()
       .regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds, 1 to 3600')
@@ -28,14 +28,14 @@ const Inputs = z
   })
   .superRefine(({ mode, service, store }, context) => {
     if (mode === 'prewarm' && service === null)
-      context.addIssue({ code: 'custom', path: ['service'], message: 'is needed to prewarm' })
-    if (mode === 'build' && store === '') context.addIssue({ code: 'custom', path: ['store'], message: 'is needed to build' })
+      context.addIssue({ code: 'custom', path: ['service'], message: 'is required in mode prewarm' })
+    if (mode === 'build' && store === '') context.addIssue({ code: 'custom', path: ['store'], message: 'is required in mode build' })
   })
 
-/** What the author of a workflow has said; `action.yml` tells what each is for, and what it is when nothing is said. */
+/** The inputs of the step; `action.yml` describes them and has the defaults. */
 export type Inputs = z.infer<typeof Inputs>
 
-/** @param inputOf the text of an input, without white space at its ends. @throws InputError */
+/** @param inputOf returns the trimmed text of an input. @throws InputError */
 export function readInputs(inputOf: (name: string) => string): Inputs {
   const names = Object.keys(Inputs.shape)
   const parsed = Inputs.safeParse(Object.fromEntries(names.map(name => [name, inputOf(name)])))

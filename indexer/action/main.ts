@@ -12,15 +12,15 @@ import { type Inputs, readInputs } from './inputs.ts'
 import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
 import { prewarm } from './prewarm.ts'
 import { describeRun } from './repository.ts'
-import { asRole, takeRole } from './role.ts'
+import { assumeRole, withRole } from './role.ts'
 import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
 
-/** The Action, as `action.yml` describes it. What goes wrong is said in one line, and the step fails. */
+/** Runs the Action that `action.yml` describes. An error fails the step with one line. */
 async function run(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const inputs = readInputs(name => core.getInput(name))
     const workflow = readWorkflow(env, JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8')))
-    await tell(await outcomeOf(inputs, workflow, env))
+    await report(await outcomeOf(inputs, workflow, env))
   } catch (error) {
     core.setFailed((error as Error).message)
   }
@@ -44,7 +44,7 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
 
 async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {
   if (repositoryId === null)
-    throw new WorkflowError('a pull request is not built: its commit may be anybody’s. Use prewarm, or build on push')
+    throw new WorkflowError('mode build does not run on pull requests, whose commits are not trusted: use mode prewarm, or build on push')
   const described = await describeRun({ repositoryId, commit }, { apiUrl, token: inputs.token })
   const stores = await openStores(await storesOf(inputs, env))
   try {
@@ -57,11 +57,11 @@ async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: Workf
   }
 }
 
-/** Where to write, and as whom: a role of the inputs goes before every credential that lies in the environment. */
+/** The store and its credentials: the role of the inputs overrides credentials in the environment. */
 async function storesOf({ store, role, audience }: Inputs, env: NodeJS.ProcessEnv): Promise<InfraSettings> {
   const settings = parseInfraSettings({ ...env, MOUNTGLASS_STORE: store })
   if (role === '') return settings
-  return asRole(settings, await takeRole(role, await identityToken(audience)))
+  return withRole(settings, await assumeRole(role, await identityToken(audience)))
 }
 
 async function identityToken(audience: string): Promise<string> {
@@ -69,25 +69,25 @@ async function identityToken(audience: string): Promise<string> {
     return await core.getIDToken(audience)
   } catch (cause) {
     throw new WorkflowError(
-      `GitHub gives no OIDC token: does the job have the permission id-token: write? ${(cause as Error).message}`,
+      `GitHub issued no OIDC token: give the job the permission id-token: write (${(cause as Error).message})`,
       { cause },
     )
   }
 }
 
-async function tell(outcome: Outcome): Promise<void> {
+async function report(outcome: Outcome): Promise<void> {
   for (const [name, value] of Object.entries(outputsOf(outcome))) core.setOutput(name, value)
   for (const { severity, message, ...properties } of annotationsOf(outcome)) ANNOTATE[severity](message, properties)
   core.info(`${outcome.skills} skills, ${outcome.documents} documents: ${outcome.page ?? outcome.address}`)
   if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(summaryOf(outcome)).write()
 }
 
-/** What others say. A line of the log may be a command to the runner; one form of those is taken anywhere in a line. */
+/** Makes text of others safe for the log: a runner takes `##[…]` anywhere in a line as a command. */
 function asPlainLine(text: string): string {
-  return truncateCharacters(visibleLine(text).replaceAll('##[', '## ['), SAID_CHARACTERS)
+  return truncateCharacters(visibleLine(text).replaceAll('##[', '## ['), LOG_LINE_CHARACTERS)
 }
 
-const SAID_CHARACTERS = 500
+const LOG_LINE_CHARACTERS = 500
 
 const ANNOTATE = { error: core.error, warning: core.warning, notice: core.notice }
 

@@ -1,15 +1,15 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 
-/** What the run of the Action found. */
+/** The result of a run of the Action. */
 export interface Outcome {
   /** Canonical address of the commit. */
   address: string
   commit: string
-  /** Where people see it; `null` when no deployment is named. */
+  /** The page of the address; `null` without a deployment. */
   page: string | null
   skills: number
   documents: number
-  /** Limits were reached: a part of the repository is not indexed. */
+  /** A limit was reached: part of the repository is not indexed. */
   isPartial: boolean
   diagnostics: readonly Diagnostic[]
 }
@@ -29,7 +29,7 @@ export interface Annotation {
 /** GitHub shows ten of each severity for a step. */
 const ANNOTATIONS = 10
 
-/** What is wrong with the repository, where its author will see it. */
+/** The diagnostics of the repository as annotations of the run. */
 export function annotationsOf({ diagnostics }: Outcome): Annotation[] {
   return (['error', 'warning', 'info'] as const).flatMap(severity =>
     diagnostics
@@ -44,7 +44,7 @@ export function annotationsOf({ diagnostics }: Outcome): Annotation[] {
   )
 }
 
-/** What stands on the page of the workflow's run; Markdown. */
+/** The summary of the workflow run, in Markdown. */
 export function summaryOf({ address, commit, page, skills, documents, isPartial, diagnostics }: Outcome): string {
   const shown = page === null ? code(address) : `<a href="${escapeHtml(page)}">${escapeHtml(address)}</a>`
   const lines = [
@@ -57,9 +57,9 @@ export function summaryOf({ address, commit, page, skills, documents, isPartial,
     `| Skills | ${skills} |`,
     `| Documents | ${documents} |`,
   ]
-  if (isPartial) lines.push('', 'Limits were reached: a part of the repository is not indexed.')
+  if (isPartial) lines.push('', 'A limit was reached: part of the repository is not indexed.')
   if (diagnostics.length > 0) {
-    lines.push('', '| What is wrong | Where | |', '|---|---|---|')
+    lines.push('', '| Problem | Where | |', '|---|---|---|')
     for (const { code: name, path, message } of diagnostics.slice(0, 3 * ANNOTATIONS))
       lines.push(`| ${code(name)} | ${code(path)} | ${escapeHtml(message)} |`)
     const more = diagnostics.length - 3 * ANNOTATIONS
@@ -72,7 +72,7 @@ function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`
 }
 
-/** Paths and messages hold what somebody wrote into a repository. */
+/** Escapes HTML and Markdown: paths and messages contain text of the repository. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"'|`*_[\]\\~\r\n]/g, character => `&#${character.charCodeAt(0)};`)
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Mount, type Overview } from '#core/contract/mount.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 
-/** The deployment will not have the address ready, or not in time. The message is for the author of the workflow. */
+/** The index will not be ready, or is not ready in time. The message is for the author of the workflow. */
 export class PrewarmError extends Error {}
 
 export type ReadyMount = Mount & { index: Overview }
@@ -10,36 +10,36 @@ export type ReadyMount = Mount & { index: Overview }
 export interface PrewarmOptions {
   /** Origin of the deployment. */
   service: string
-  /** Canonical, with a leading slash. */
+  /** The canonical address, with a leading slash. */
   address: string
   timeoutSeconds: number
-  /** Told what is waited for, once for each thing. */
+  /** Called with the reason for waiting whenever it changes. */
   onWaiting(reason: string): void
 }
 
 const PAUSE_MS = { first: 500, max: 5_000 }
 const REQUEST_MS = 30_000
 const ANSWER_BYTES = 4 * 1024 * 1024
-/** A commit that was just pushed may be unknown for as long as the deployment keeps what the host said before. */
+/** A deployment may not know a new commit while it caches older answers of the host. */
 const UNKNOWN_MS = 90_000
 
 type Asked =
   | { status: 'ready'; mount: ReadyMount }
   | { status: 'waiting'; reason: string; retryAfterMs?: number }
-  /** Final once it has lasted. */
+  /** Final after `UNKNOWN_MS`. */
   | { status: 'unknown'; reason: string }
   | { status: 'refused'; reason: string }
 
 /**
- * Asks for the address until its index is ready. To ask is what leaves the job; nobody needs a permission for it.
+ * Requests the address until its index is ready. The first request queues the index job and needs no permission.
  *
- * @throws PrewarmError
+ * @throws PrewarmError when the deployment refuses, or after `timeoutSeconds`
  */
 export async function prewarm({ service, address, timeoutSeconds, onWaiting }: PrewarmOptions): Promise<ReadyMount> {
   const startedAt = performance.now()
   const elapsedMs = () => performance.now() - startedAt
   const url = `${service}/api/v1/mounts${address}`
-  let said = ''
+  let lastReason = ''
   for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(PAUSE_MS.max, pauseMs * 2)) {
     const asked = await ask(url, Math.min(REQUEST_MS, timeoutSeconds * 1000))
     if (asked.status === 'ready') return asked.mount
@@ -47,9 +47,9 @@ export async function prewarm({ service, address, timeoutSeconds, onWaiting }: P
     if (isFinal) throw new PrewarmError(asked.reason)
     const waitMs = Math.max(pauseMs, (asked.status === 'waiting' && asked.retryAfterMs) || 0)
     if (elapsedMs() + waitMs > timeoutSeconds * 1000)
-      throw new PrewarmError(`not ready after ${timeoutSeconds} seconds: ${asked.reason}`)
-    if (asked.reason !== said) onWaiting(asked.reason)
-    said = asked.reason
+      throw new PrewarmError(`the index is not ready after ${timeoutSeconds} seconds: ${asked.reason}`)
+    if (asked.reason !== lastReason) onWaiting(asked.reason)
+    lastReason = asked.reason
     await sleep(waitMs)
   }
 }
@@ -64,7 +64,7 @@ async function ask(url: string, timeoutMs: number): Promise<Asked> {
     const { name, message, cause } = error as Error
     return {
       status: 'waiting',
-      reason: `the deployment cannot be reached: ${(cause as Error | undefined)?.message ?? (message || name)}`,
+      reason: `cannot reach the deployment: ${(cause as Error | undefined)?.message ?? (message || name)}`,
     }
   }
   return answer.status === 200 ? readMount(body) : readRefusal(answer, body)
@@ -72,27 +72,27 @@ async function ask(url: string, timeoutMs: number): Promise<Asked> {
 
 function readMount(body: unknown): Asked {
   const parsed = Mount.safeParse(body)
-  if (!parsed.success) return { status: 'refused', reason: 'what answers there is no deployment of Mountglass' }
+  if (!parsed.success) return { status: 'refused', reason: 'the answer is not from a Mountglass deployment: check the input service' }
   const { index } = parsed.data
   if (index.status === 'ready') return { status: 'ready', mount: { ...parsed.data, index } }
   if (index.status === 'indexing') return { status: 'waiting', reason: 'the commit is being indexed' }
   return {
     status: 'refused',
-    reason: `indexing failed with ${index.errorCode}; the deployment tries again from ${index.retryAt} on`,
+    reason: `indexing failed with ${index.errorCode}; the deployment retries after ${index.retryAt}`,
   }
 }
 
 function readRefusal(answer: Response, body: unknown): Asked {
   const error = ErrorAnswer.safeParse(body).data?.error
-  const reason = error ? `${error.code}: ${error.message}` : `the deployment answers ${answer.status}`
+  const reason = error ? `${error.code}: ${error.message}` : `the deployment answered with status ${answer.status}`
   if (error?.code === 'mount.ref_not_found') return { status: 'unknown', reason }
-  const isPassing = answer.status >= 500 || answer.status === 429
-  if (!isPassing) return { status: 'refused', reason }
+  const isTransient = answer.status >= 500 || answer.status === 429
+  if (!isTransient) return { status: 'refused', reason }
   const seconds = Number(answer.headers.get('retry-after'))
   return { status: 'waiting', reason, ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}) }
 }
 
-/** `undefined`: it is no JSON, or longer than an answer of ours can be. */
+/** `undefined` when the body is not JSON or longer than `ANSWER_BYTES`. */
 async function readJson(answer: Response): Promise<unknown> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -7,16 +7,16 @@ import { WorkflowError } from './workflow.ts'
 
 export interface DescribedRun {
   repository: HostRepository
-  /** The commit is that of the default branch. */
+  /** The commit is the tip of the default branch. */
   isDefault: boolean
 }
 
 /**
- * What the host says of a repository and a commit of it at this moment. The event that started the run may be a month old by the time the
- * run is repeated, and a repository that was public then is private now.
+ * Asks GitHub for the current state of the repository: a repeated run has an old event, and a repository that was public then may be private
+ * now.
  *
- * @param run `repositoryId`: by which it is known under every name
- * @throws WorkflowError when the host does not say whether the repository is public: nothing may be written then
+ * @param run `repositoryId`: the id stays when the repository is renamed
+ * @throws WorkflowError when GitHub does not tell whether the repository is public: then nothing is written
  */
 export async function describeRun(
   run: { repositoryId: string; commit: CommitSha },
@@ -27,7 +27,7 @@ export async function describeRun(
     token: token === '' ? null : token,
     clock: systemClock,
     closing: new AbortController().signal,
-    // It is told with what was asked for.
+    // `askRepository` reports failures.
     onWarning: () => {},
   })
   const repository = await askRepository(api, run.repositoryId)
@@ -38,17 +38,17 @@ async function askRepository(api: GitHubApi, id: string): Promise<HostRepository
   const answer = await api.get('/repositories/{id}', { id })
   if (answer.status === 'missing')
     throw new WorkflowError(
-      `GitHub shows no repository ${id} to this workflow: the input token has to see it (${answer.message})`,
+      `this workflow cannot see the repository ${id}: give the input token read access to it (${answer.message})`,
     )
   const repository = answer.status === 'ok' ? describeRepository(answer.data) : null
   if (repository?.id !== `gh-${id}`)
     throw new WorkflowError(
-      `GitHub does not say now whether the repository is public (${answer.status}): is the input token right? Run this again`,
+      `GitHub did not tell whether the repository is public (${answer.status}): check the input token and run the job again`,
     )
   return repository
 }
 
-/** Of the default branch; `null`: it is not known now, and whoever visits the branch finds out. */
+/** The tip of the default branch; `null` when GitHub does not tell: the next visit of the branch lists the repository. */
 async function askTip(api: GitHubApi, { owner, name, defaultBranch }: HostRepository): Promise<string | null> {
   const asked = { owner, repo: name, ref: `heads/${defaultBranch}` }
   const answer = await api.get('/repos/{owner}/{repo}/commits/{ref}', asked, { accept: 'application/vnd.github.sha' })

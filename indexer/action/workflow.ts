@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { CommitSha } from '#core/commit-sha.ts'
 
-/** What a run of a workflow is about: a repository of GitHub at a commit. */
+/** The repository and commit of a workflow run. */
 export interface WorkflowRun {
   owner: string
   name: string
   commit: CommitSha
-  /** Digits; `null`: the commit is one that only a pull request has, made to test it. */
+  /** Digits; `null` for a pull request, whose commits are not trusted. */
   repositoryId: string | null
-  /** Base of the API of the host on which it runs. */
+  /** Base URL of the GitHub API. */
   apiUrl: string
 }
 
-/** What GitHub says is wrong, or missing: the message is for the author of the workflow. */
+/** The workflow, its permissions or its event do not allow the run. The message is for the author of the workflow. */
 export class WorkflowError extends Error {}
 
 const FullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/)
@@ -32,29 +32,29 @@ const PullRequestPayload = z.object({
 })
 
 /**
- * Reads what GitHub tells a workflow.
+ * Reads the repository and commit of a workflow run.
  *
- * A pull request runs on a merge that is made for it and that no branch keeps, so its own last commit is taken, from where it lies.
+ * A pull request runs on a temporary merge commit, so the head commit of the pull request is used, in the repository that has it.
  *
- * @param payload of the event, as JSON; unknown fields are fine
+ * @param payload the event as parsed JSON; unknown fields are ignored
  * @throws WorkflowError
  */
 export function readWorkflow(env: NodeJS.ProcessEnv, payload: unknown): WorkflowRun {
   const parsed = Variables.safeParse(env)
   if (!parsed.success)
-    throw new WorkflowError(`this is no run of a workflow: ${String(parsed.error.issues[0]?.path[0])} is missing`)
+    throw new WorkflowError(`not a GitHub workflow run: the variable ${String(parsed.error.issues[0]?.path[0])} is missing or wrong`)
   const { GITHUB_API_URL: apiUrl, ...variables } = parsed.data
-  // Reviews of a pull request run on its merge, too.
-  const isProposed = variables.GITHUB_EVENT_NAME === 'pull_request' || variables.GITHUB_REF.startsWith('refs/pull/')
-  const { fullName, commit } = isProposed
-    ? proposed(payload)
+  // Reviews of a pull request run on the merge commit, too.
+  const isPullRequest = variables.GITHUB_EVENT_NAME === 'pull_request' || variables.GITHUB_REF.startsWith('refs/pull/')
+  const { fullName, commit } = isPullRequest
+    ? headOf(payload)
     : { fullName: variables.GITHUB_REPOSITORY, commit: variables.GITHUB_SHA }
   const [owner = '', name = ''] = fullName.split('/')
-  return { owner, name, commit, repositoryId: isProposed ? null : variables.GITHUB_REPOSITORY_ID, apiUrl }
+  return { owner, name, commit, repositoryId: isPullRequest ? null : variables.GITHUB_REPOSITORY_ID, apiUrl }
 }
 
-function proposed(payload: unknown): { fullName: string; commit: CommitSha } {
+function headOf(payload: unknown): { fullName: string; commit: CommitSha } {
   const { head } = PullRequestPayload.safeParse(payload).data?.pull_request ?? {}
-  if (!head) throw new WorkflowError('the repository of this pull request is gone')
+  if (!head) throw new WorkflowError('the repository of this pull request was deleted')
   return { fullName: head.repo.full_name, commit: head.sha }
 }

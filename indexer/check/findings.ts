@@ -4,7 +4,7 @@ import { splitFrontMatter } from '../rules/front-matter.ts'
 import { ADVICE } from './advice.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
-/** The whole text of a file that belongs to a skill's required reading. */
+/** The whole text of a file of a skill's required reading. */
 export interface SkillText {
   path: string
   text: string
@@ -15,37 +15,41 @@ export function findingOfDiagnostic({ severity, code, path, field, message }: Di
   return finding({ severity, code, path, line, field, message })
 }
 
-/** @param texts the `SKILL.md` first, as far as they are known */
+/**
+ * The findings of a skill's warnings, without those that its diagnostics repeat.
+ *
+ * @param texts the required reading that could be read, the `SKILL.md` first
+ */
 export function findingsOfSkill(skill: SkillReport, texts: readonly SkillText[]): Finding[] {
-  const told = new Set(skill.diagnostics.map(({ code, message }) => `${code} ${message}`))
+  const reported = new Set(skill.diagnostics.map(({ code, message }) => `${code} ${message}`))
   const found = skill.warnings
-    .filter(({ code, message }) => !told.has(`${code} ${message}`))
+    .filter(({ code, message }) => !reported.has(`${code} ${message}`))
     .map(warning => ({ ...findingOfWarning(warning, skill.path, texts), skill: skill.path }))
   const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
   return [
     ...found,
     ...outside.map(path => {
-      const message = `${path} lies outside the folder and cannot be read from here`
+      const message = `${path} lies outside the folder: readers of this folder cannot open it`
       return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
     }),
   ]
 }
 
-/** What the check itself has to say of a folder. */
+/** A finding of the check itself. `count`, unless 0, begins the message. */
 export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Finding {
   const { severity, message } = OWN[code]
   return finding({ severity, code, path, message: count === 0 ? message : `${count} ${message}` })
 }
 
 const OWN = {
-  'folder.empty': { severity: 'warning', message: 'there is no file that a commit would hold' },
-  'folder.unlicensed': { severity: 'warning', message: 'no license is declared, so a public repository may only describe it' },
-  'folder.excluded': { severity: 'warning', message: 'a manifest above excludes it, so nothing of it is delivered' },
-  'folder.unreadable': { severity: 'error', message: 'the folder may not be read, so nothing below it was checked' },
-  'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not seen' },
+  'folder.empty': { severity: 'warning', message: 'the folder has no files that git would commit' },
+  'folder.unlicensed': { severity: 'warning', message: 'no license is declared: a public repository is only described' },
+  'folder.excluded': { severity: 'warning', message: 'a manifest above excludes the folder: nothing in it is served' },
+  'folder.unreadable': { severity: 'error', message: 'the folder cannot be read: nothing below it was checked' },
+  'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not checked' },
 } as const
 
-/** Errors first, then by path and line; what is said twice of a place is said once. */
+/** Sorts by severity, path and line, and drops duplicates. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
   const unique = new Map(findings.map(one => [[one.code, one.path, one.field, one.message].join('\0'), one]))
   return [...unique.values()].sort(
@@ -69,13 +73,13 @@ function findingOfWarning({ code, field, message }: Warning, skillPath: string, 
   return finding({ severity, code, path: skillPath, line, field, message })
 }
 
-/** Messages that know their lines say `on line 3` or `on lines 3, 5`. */
+/** The first line in a message like `… on line 3` or `… on lines 3, 5`. */
 function statedLine(message: string): number | undefined {
   const stated = /\bon lines? (\d+)/.exec(message)?.[1]
   return stated === undefined ? undefined : Number(stated)
 }
 
-/** Messages of links begin with the target as it was written. What looks like the link comes before what only has the same words. */
+/** Finds the link that a message begins with, in the body of the texts. Link syntax is preferred to other occurrences of the target. */
 function placeOfLink(message: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
   const target = message.slice(0, message.lastIndexOf(' leads '))
   if (target === '') return { path: skillPath }

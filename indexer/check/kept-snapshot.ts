@@ -1,14 +1,14 @@
 import type { RowOf, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 
-/** A snapshot that was never stored: its rows and records as the indexer wrote them. */
+/** A snapshot in memory: the rows and records that the indexer wrote. */
 export interface KeptSnapshot extends Pick<SnapshotHeader, 'truncated' | 'root'> {
   rows<Name extends TableName>(name: Name): ReadonlyMap<string, RowOf<Name>>
-  /** The bytes of a record; a `Location` is what the indexer was told when it added them. */
+  /** The bytes of a record. @throws RangeError when there is no such record */
   record(location: readonly [pack: number, offset: number, length: number]): Uint8Array
 }
 
-/** A writer that keeps what it is given, at most as many bytes as one snapshot holds. */
+/** A writer that keeps rows and records in memory. The limits of a snapshot bound them. */
 export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
   const records: Uint8Array[] = []
   const tables = new Map<TableName, ReadonlyMap<string, unknown>>()
@@ -26,7 +26,7 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
         rows: <Name extends TableName>(name: Name) => (tables.get(name) ?? new Map()) as ReadonlyMap<string, RowOf<Name>>,
         record([, number]) {
           const bytes = records[number]
-          if (!bytes) throw new RangeError(`there is no record ${number}`)
+          if (!bytes) throw new RangeError(`no record ${number}`)
           return bytes
         },
       }

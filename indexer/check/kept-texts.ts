@@ -1,37 +1,26 @@
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { decodeText } from '#core/text.ts'
+import type { RepositoryTree } from '../pipeline/read-tree.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { SKILL_FILE } from '../rules/skill.ts'
 
-/** A reader that keeps the skills and manifests read through it: a snapshot holds what is delivered, an author wants the line of anything. */
-export interface KeptTexts extends RepositoryReader {
-  /** `null`: no such file, or it was not read as text. */
+/** A tree that keeps the skills and manifests read from it: a snapshot holds only what is served, findings name lines of any of them. */
+export interface KeptTexts extends RepositoryTree {
+  /** The text of a skill or manifest; `null` when no file has this path, or its bytes were not read or are not text. */
   textOf(path: string): string | null
 }
 
-export function keepTexts(reader: RepositoryReader): KeptTexts {
-  const oids = new Map<string, string>()
-  const kept = new Map<string, Uint8Array | null>()
+export function keepTexts(tree: RepositoryTree): KeptTexts {
+  const oids = new Map(tree.entries.flatMap(({ path, oid }) => (path !== null && isKept(path) ? [[path, oid] as const] : [])))
+  const keptIds = new Set(oids.values())
+  const kept = new Map<string, Uint8Array>()
   return {
-    get cut() {
-      return reader.cut
-    },
-    async *entries() {
-      for await (const entry of reader.entries()) {
-        if (entry.path !== null && isKept(entry.path)) {
-          oids.set(entry.path, entry.oid)
-          kept.set(entry.oid, null)
-        }
-        yield entry
-      }
-    },
+    entries: tree.entries,
     async *read(wanted, maxBytes) {
-      for await (const answer of reader.read(wanted, maxBytes)) {
-        if (answer.bytes !== null && kept.has(answer.oid)) kept.set(answer.oid, answer.bytes)
-        yield answer
+      for await (const blob of tree.read(wanted, maxBytes)) {
+        if (blob.bytes !== null && keptIds.has(blob.oid)) kept.set(blob.oid, blob.bytes)
+        yield blob
       }
     },
-    close: () => reader.close(),
     textOf(path) {
       const bytes = kept.get(oids.get(path) ?? '')
       return bytes ? decodeText(bytes) : null

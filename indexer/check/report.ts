@@ -9,18 +9,18 @@ import type { KeptSnapshot } from './kept-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
 import type { Tokenizer } from './tokens.ts'
 
-/** What was checked, and how. */
+/** The folder that was checked, and how. */
 export interface CheckSubject {
   folder: RepoPath
   source: Checked['source']
   visibility: Checked['visibility']
   /** See `Worktree.unseen`. */
   unseen: { folders: ReadonlySet<string>; notCheckedOut: number }
-  /** Skills and manifests, delivered or not. */
+  /** The text of a skill or manifest, served or not. */
   textOf(path: string): string | null
 }
 
-/** Shapes what an author wants to know of a snapshot. Pure: nothing is asked but what is given. */
+/** Shapes the report of a snapshot for its author. Pure. */
 export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, tokenizer: Tokenizer): Checked {
   const { folder, source, visibility } = subject
   const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
@@ -108,7 +108,7 @@ function reportSkill(
 function reasonOf({ kind, name }: License): string {
   switch (kind) {
     case 'none':
-      return 'no license is declared, so a public repository may only describe it'
+      return 'no license is declared: a public repository is only described'
     case 'unknown':
       return name === null ? 'its license text is not recognised' : `its license is not recognised: ${name}`
     default:
@@ -133,7 +133,7 @@ function partText(snapshot: KeptSnapshot, { slice }: ContextPart): string {
 
 type Measure = (text: string) => Amount
 
-// Rules and includes come with many skills; their tokens are counted once.
+// Many skills share rules and includes: each text is counted once.
 function createMeasure(tokenizer: Tokenizer): Measure {
   const known = new Map<string, number>()
   return text => {
@@ -179,14 +179,14 @@ function collectFindings(
   return sortFindings(findings)
 }
 
-/** Whether documents or skills of the folder are under no license at all. */
+/** Whether the folder has documents or skills without any license. */
 function hasUnlicensed(snapshot: KeptSnapshot, folder: RepoPath, skills: readonly SkillReport[]): boolean {
   const row = snapshot.rows('folders').get(folder)
   const hasDocuments = row?.license.kind === 'none' && row.counts.documents > 0
   return hasDocuments || skills.some(({ license }) => license.kind === 'none')
 }
 
-/** As the interface has it: everything below the folder, and the manifests that apply to it; also what concerns the whole tree. */
+/** Selects paths that concern a folder: everything inside, the manifests above, and the root for findings about the whole tree. */
 function concerning(folder: RepoPath): (path: RepoPath) => boolean {
   const above = new Set<string>(ancestorsOf(folder).map(ancestor => joinPath(ancestor, MANIFEST_FILE)))
   return path => path === '' || above.has(path) || isInside(folder, path)

@@ -12,7 +12,7 @@ import {
 
 const Count = z.int().min(0)
 
-/** How much text agents are given. */
+/** The size of a text that agents receive. */
 const Amount = z.object({ characters: Count, bytes: Count, tokens: Count })
 export type Amount = z.infer<typeof Amount>
 
@@ -21,7 +21,7 @@ const Piece = z.object({ path: Path, ...Amount.shape })
 const Delivery = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('full'),
-    /** `false`: required content is missing, and no agent will ever get it. */
+    /** `false`: required content is missing, so agents never receive all of it. */
     complete: z.boolean(),
     pages: z.int().min(1),
     ...Amount.shape,
@@ -31,9 +31,9 @@ const Delivery = z.discriminatedUnion('kind', [
     includes: z.array(Piece),
     files: z.array(Path),
     references: z.array(Path),
-    /** Linked files of the repository that readers of this folder alone cannot open. */
+    /** Linked files outside the folder: readers of this folder alone cannot open them. */
     outside: z.array(Path),
-    /** Supporting and linked files that are too large to be read. */
+    /** Supporting and linked files that are too large to serve. */
     oversized: z.array(z.object({ path: Path, bytes: Count })),
   }),
   z.object({ kind: z.literal('described'), reason: z.string() }),
@@ -47,24 +47,24 @@ export const SkillReport = z.object({
   listed: z.boolean(),
   delivery: Delivery,
   license: License,
-  /** As agents get them. */
+  /** As agents receive them. */
   warnings: z.array(Warning),
   diagnostics: z.array(Diagnostic),
 })
 export type SkillReport = z.infer<typeof SkillReport>
 
-/** Something that an author should know, at the place where it can be changed. */
+/** A problem or a note for the author, at the place to change. */
 export const Finding = z.object({
   severity: Diagnostic.shape.severity,
   code: z.string(),
   path: Path,
-  /** From 1; the first of several. Absent where no single line is meant, or none is known. */
+  /** Counted from 1; the first of several. Absent when unknown. */
   line: z.int().min(1).optional(),
   field: z.string().optional(),
   message: z.string(),
   /** What to do. */
   advice: z.string().optional(),
-  /** The skill that it concerns. */
+  /** Path of the `SKILL.md` that it concerns. */
   skill: Path.optional(),
 })
 export type Finding = z.infer<typeof Finding>
@@ -72,14 +72,14 @@ export type Finding = z.infer<typeof Finding>
 const Checked = z.object({
   format: z.literal(1),
   status: z.literal('checked'),
-  /** The folder that was checked, from the root of its repository. */
+  /** The folder that was checked, as a path of its repository. */
   folder: Path,
-  /** `git`: tracked files and others that git does not ignore; `folder`: every file. */
+  /** `git`: tracked files, and untracked ones that git does not ignore; `folder`: every file. */
   source: z.enum(['git', 'folder']),
   visibility: z.enum(['public', 'private']),
-  /** What `tokens` are counted with. */
+  /** The encoding that `tokens` are counted with. */
   tokenizer: z.string(),
-  /** What readers of this folder get: something, or why nothing. */
+  /** `open`, or why readers of the folder receive nothing. */
   delivered: z.enum(['open', 'excluded', 'closed', 'empty']),
   /** The nearest manifest at or above the folder. */
   manifest: ManifestMetadata.nullable(),
@@ -109,7 +109,7 @@ const Failed = z.object({ format: z.literal(1), status: z.literal('failed'), err
 export const CheckReport = z.discriminatedUnion('status', [Checked, Failed])
 export type CheckReport = z.infer<typeof CheckReport>
 
-/** Whether something is wrong that keeps content from agents: then the check fails. */
+/** Whether the check fails: an error or incomplete skill keeps content from agents. */
 export function hasErrors(report: CheckReport): boolean {
   return report.status === 'failed' || report.totals.errors > 0 || report.totals.incomplete > 0
 }

@@ -4,29 +4,29 @@ import { WARNINGS_PER_SKILL } from '#core/limits.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan'
-/** Gives the text in a style, or as it is where there are none. */
+/** Returns the text in a style, or unchanged where the output has no styles. */
 export type Paint = (style: Style, text: string) => string
 
 export interface TerminalOptions {
   paint: Paint
-  /** Cuts no list. */
+  /** Print every list in full. */
   all: boolean
   milliseconds: number
 }
 
-/** The report for people: what is wrong first, then every skill with what agents get of it, and one line that sums up. */
+/** The report for people: findings, then every skill with what agents receive, then a summary line. */
 export function formatReport(report: Checked, options: TerminalOptions): string {
   const blocks = [heading(report, options), findingsBlock(report, options), skillsBlock(report, options)]
   return `${[...blocks.filter(block => block !== ''), summary(report, options)].join('\n\n')}\n`
 }
 
-/** The report for machines, without a character that a terminal would act on or a reader would not see. */
+/** The report as JSON. Control and invisible characters are escaped. */
 export function formatJson(value: unknown, indent?: number): string {
   const spelled = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `${replaceHidden(JSON.stringify(value, null, indent), hidden => hidden.split('').map(spelled).join(''))}\n`
 }
 
-/** Text of a repository on one line; what a reader would not see is spelled out. */
+/** Text of a repository on one line, with invisible characters as `<U+…>`. */
 export function printable(text: string): string {
   return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
 }
@@ -42,16 +42,16 @@ function replaceHidden(text: string, replace: (character: string) => string): st
 }
 
 function heading({ folder, source, visibility, delivered }: Checked, { paint }: TerminalOptions): string {
-  const files = source === 'git' ? 'files that git would commit' : 'all files, since this is no git work tree'
+  const files = source === 'git' ? 'files that git would commit' : 'all files: this is not a git work tree'
   const place = folder === '' ? 'the whole repository' : `the folder ${printable(folder)}, with the rules above it`
-  const lines = [`${paint('bold', `What agents get of ${place}`)}`, paint('dim', `${files}; as a ${visibility} repository`)]
+  const lines = [`${paint('bold', `What agents receive from ${place}`)}`, paint('dim', `${files}; as a ${visibility} repository`)]
   if (delivered === 'closed')
-    lines.push(paint('red', 'Nothing: a manifest here or above cannot be understood, which closes the folder.'))
+    lines.push(paint('red', 'Nothing: a manifest here or above is not valid, which closes the folder.'))
   if (delivered === 'excluded') lines.push(paint('yellow', 'Nothing: a manifest above excludes the folder.'))
   return lines.join('\n')
 }
 
-/** How many of a list are printed. */
+/** Lengths of printed lists without `--all`. */
 const SHOWN = { error: 100, warning: 40, info: 15, skill: 40, path: 6 } as const
 
 const SIGNS = { error: '✗', warning: '!', info: '·' } as const
@@ -123,9 +123,9 @@ function skillDetails(skill: SkillReport): string[] {
   const { delivery, name, path, listed, warnings } = skill
   const details: string[] = []
   const named = path.split('/').at(-2) === name ? [] : [`named ${printable(name)}`]
-  if (!listed) named.push('internal: loaded by its path alone')
+  if (!listed) named.push('internal: not listed, loaded only by its path')
   if (delivery.kind === 'described') return [[...named, printable(delivery.reason)].join('; ')]
-  if (!delivery.complete) details.push('never complete: required content is missing')
+  if (!delivery.complete) details.push('incomplete: required content is missing')
   const { rules, includes, files, references, outside, oversized } = delivery
   const read = [...rules.map(piece => piece.path), 'body', ...includes.map(piece => piece.path)]
   if (read.length > 1) details.push(`reads ${read.map(printable).join(' → ')}`)
@@ -133,22 +133,22 @@ function skillDetails(skill: SkillReport): string[] {
     ...named,
     ...(files.length === 0 ? [] : [`${plural(files.length, 'file')}: ${someOf(files, path)}`]),
     ...(references.length === 0 ? [] : [plural(references.length, 'reference')]),
-    ...(outside.length === 0 ? [] : [`${plural(outside.length, 'reference')} out of the folder`]),
+    ...(outside.length === 0 ? [] : [`${plural(outside.length, 'reference')} outside the folder`]),
     ...(oversized.length === 0 ? [] : [`${plural(oversized.length, 'file')} too large to read`]),
   ]
   if (besides.length > 0) details.push(besides.join('; '))
-  if (warnings.length >= WARNINGS_PER_SKILL) details.push(`only the first ${WARNINGS_PER_SKILL} warnings of a skill are kept`)
+  if (warnings.length >= WARNINGS_PER_SKILL) details.push(`only its first ${WARNINGS_PER_SKILL} warnings are listed`)
   return details
 }
 
-/** Supporting files, from the folder of their skill. */
+/** Supporting files, relative to the folder of their skill. */
 function someOf(files: readonly string[], skillPath: string): string {
   const prefix = skillPath.slice(0, skillPath.lastIndexOf('/') + 1)
   const names = files.slice(0, SHOWN.path).map(path => printable(path.startsWith(prefix) ? path.slice(prefix.length) : path))
   return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
 }
 
-/** @param own the file of whom it is the license */
+/** @param own path of the file whose license it is */
 function licenseOf({ kind, name, source }: License, own?: string): string {
   const from = source === null ? '' : source === own ? ' by its front matter' : ` by ${printable(source)}`
   return kind === 'none' ? 'no license' : `${printable(name ?? `${kind} license`)}${from}`
@@ -161,7 +161,7 @@ function summary({ totals, skills, counts, license, truncated, tokenizer }: Chec
   const found = [plural(errors, 'error'), plural(warnings, 'warning'), plural(infos, 'note')].join(', ')
   const split = [
     `${number(full - incomplete)} in full`,
-    ...(incomplete === 0 ? [] : [`${number(incomplete)} never complete`]),
+    ...(incomplete === 0 ? [] : [`${number(incomplete)} incomplete`]),
     ...(described === 0 ? [] : [`${number(described)} described only`]),
   ]
   const parts = [
@@ -169,7 +169,7 @@ function summary({ totals, skills, counts, license, truncated, tokenizer }: Chec
     `${plural(skills.length, 'skill')}${skills.length === 0 ? '' : ` (${split.join(', ')}; ~${number(tokens)} tokens by ${tokenizer})`}`,
     plural(counts.documents, 'document'),
     `${licenseOf(license)} overall`,
-    ...(truncated ? [paint('yellow', 'limits were reached: the index is partial')] : []),
+    ...(truncated ? [paint('yellow', 'the index is partial: a limit was reached')] : []),
     `${(milliseconds / 1000).toFixed(1)} s`,
   ]
   return parts.join(' · ')
@@ -187,11 +187,11 @@ function number(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-/** Longer cells stand out of their column. */
-const MOST_COLUMNS = 60
+/** Maximum width of a column; longer cells overflow. */
+const MAX_COLUMN_WIDTH = 60
 
 function columnWidth(cells: readonly string[]): number {
-  return Math.min(MOST_COLUMNS, Math.max(0, ...cells.map(widthOf)))
+  return Math.min(MAX_COLUMN_WIDTH, Math.max(0, ...cells.map(widthOf)))
 }
 
 function padded(text: string, width: number): string {
@@ -202,7 +202,7 @@ function leftPadded(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
-/** Columns of a terminal, near enough: wide scripts and pictures take two, marks none. */
+/** The approximate width in terminal columns: wide scripts and emoji take two, marks none. */
 function widthOf(text: string): number {
   let width = 0
   for (const character of text) width += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1

@@ -1,14 +1,14 @@
-/** Estimates what a text costs a model. */
+/** Estimates the tokens of a text. */
 export interface Tokenizer {
-  /** Of the encoding: what a model really counts depends on the model. */
+  /** Name of the encoding. Each model counts with its own. */
   name: string
   count(text: string): number
 }
 
-/** Loads the vocabulary, once: a fifth of a second and 75 MB, so only whoever counts calls it. */
+/** Loads the vocabulary, which takes 0.2 s and 75 MB. */
 export async function loadTokenizer(): Promise<Tokenizer> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
-  // Names of control tokens are plain words here, as in any text that a model is given.
+  // Names of control tokens count as plain text.
   const options = { disallowedSpecial: new Set<string>() }
   return {
     name: 'o200k_base',
@@ -16,7 +16,7 @@ export async function loadTokenizer(): Promise<Tokenizer> {
   }
 }
 
-/** The tokenizer's time grows with the square of a run without a border, which ordinary text never makes this long. */
+/** The tokenizer takes quadratic time for a run without spaces, so longer runs are cut; ordinary text has none. */
 const RUN = /\S{512}|\s{512}/gu
 
 function cutLongRuns(text: string): string[] {

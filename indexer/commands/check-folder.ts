@@ -13,28 +13,29 @@ import { formatJson, formatReport, type Paint, printable } from '../check/termin
 import { loadTokenizer } from '../check/tokens.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
+import { readTree } from '../pipeline/read-tree.ts'
 
 export interface CheckOptions {
-  /** One JSON document in place of text; with `watch` one a line. */
+  /** Print one JSON document instead of text; with `watch`, one per line. */
   json?: boolean
-  /** Checks again on every change, until interrupted. */
+  /** Check again after every change, until interrupted. */
   watch?: boolean
-  /** As a private repository, whose readers get everything whatever the license. */
+  /** Check as a private repository, which serves every file whatever its license. */
   private?: boolean
-  /** Cuts no list. */
+  /** Print every list in full. */
   all?: boolean
 }
 
-/** Warnings at most. */
+/** No errors; there may be warnings. */
 const EXIT_OK = 0
-/** Agents would not get what the author means them to get. */
+/** Errors keep content from agents. */
 const EXIT_ERRORS = 1
-/** There is no such folder, or it may not be read. */
+/** The folder does not exist or is not readable. */
 const EXIT_USAGE = 2
 
-/** `mountglass check <folder>`: what agents would get of a working folder, as it lies there. The exit code is 0, 1 (errors) or 2 (no such folder). */
+/** `mountglass check <folder>`: prints what agents would receive from a working folder. Exit code 0, 1 (errors) or 2 (no readable folder). */
 export async function checkFolder(folder: string, options: CheckOptions): Promise<number> {
-  process.stdout.on('error', leaveWhenNobodyReads)
+  process.stdout.on('error', exitOnClosedPipe)
   return options.watch ? await watchFolder(folder, options) : await checkOnce(folder, options)
 }
 
@@ -58,10 +59,10 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const reader = keepTexts(worktree)
-    const snapshot = await indexRepository(createKeptSnapshot(), reader, repository, signal ? { signal } : {})
+    const tree = keepTexts(await readTree(worktree))
+    const snapshot = await indexRepository(createKeptSnapshot(), tree, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
-    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: reader.textOf } as const
+    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: tree.textOf } as const
     return buildReport(snapshot, subject, await loadTokenizer())
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
@@ -71,8 +72,8 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
   }
 }
 
-/** For an output that closed early, as that of `head` does. */
-function leaveWhenNobodyReads(error: NodeJS.ErrnoException): void {
+/** Ends the process when the reader of its output, for example `head`, has closed the pipe. */
+function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
   process.exit(process.exitCode ?? EXIT_OK)
 }
@@ -88,7 +89,7 @@ function print(report: CheckReport, { json, all, watch }: CheckOptions, millisec
   else process.stdout.write(formatReport(report, { paint, all: all === true, milliseconds }))
 }
 
-// Colours only where the output is a terminal that wants them (`NO_COLOR`).
+// Colors only on a terminal, and not with `NO_COLOR`.
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
 async function watchFolder(folder: string, options: CheckOptions): Promise<number> {
@@ -99,12 +100,12 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   let exitCode = EXIT_OK
   try {
-    for (let turn = 0; !stop.signal.aborted; turn++) {
+    for (let round = 0; !stop.signal.aborted; round++) {
       await watcher.follow(folder)
-      if (watcher.unwatched > 0) process.stderr.write(`mountglass: changes in ${watcher.unwatched} folders cannot be watched\n`)
-      separate(turn, options)
+      if (watcher.unwatched > 0) process.stderr.write(`mountglass: cannot watch ${watcher.unwatched} folders for changes\n`)
+      separate(round, options)
       exitCode = await checkOnce(folder, options, stop.signal)
-      if (turn === 0 && exitCode === EXIT_USAGE) return exitCode
+      if (round === 0 && exitCode === EXIT_USAGE) return exitCode
       await Promise.race([interrupted, watcher.changed()])
     }
   } catch (error) {
@@ -115,9 +116,9 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   return exitCode
 }
 
-/** A terminal is wiped before a new report; in a file or a pipe an empty line parts them. */
-function separate(turn: number, { json }: CheckOptions): void {
+/** Clears a terminal before a new report; in a file or a pipe an empty line separates reports. */
+function separate(round: number, { json }: CheckOptions): void {
   if (json) return
   if (process.stdout.isTTY) process.stdout.write('\u001B[H\u001B[2J')
-  else if (turn > 0) process.stdout.write('\n')
+  else if (round > 0) process.stdout.write('\n')
 }

@@ -5,42 +5,42 @@ import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
-import { keepListed } from '../jobs/list-indexed.ts'
+import { listIndexed } from '../jobs/list-indexed.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { createProgressPrinter } from './progress-printer.ts'
 
 export interface IndexOptions {
-  /** In place of `MOUNTGLASS_STORE`. */
+  /** Overrides `MOUNTGLASS_STORE`. */
   store?: string
 }
 
-/** Nothing to repair: the snapshot is there. */
+/** The snapshot exists. */
 const EXIT_OK = 0
-/** The repository could not be indexed: the host or the store cannot be asked now, the repository not read, or the store not written. */
+/** Indexing failed: the host or the store did not answer, or the repository could not be read. */
 const EXIT_FAILED = 1
 /** The address or a setting is wrong. */
 const EXIT_USAGE = 2
 
-/** `mountglass index <address>`: indexes one address and says how it went. The exit code is 0, 1 (failed) or 2 (wrong address or setting). */
+/** `mountglass index <address>`: indexes one address and prints the result. Exit code 0, 1 (failed) or 2 (wrong address or setting). */
 export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return sayProblem(error, EXIT_USAGE)
+    return reportSettingsError(error, EXIT_USAGE)
   }
   let infra: Infra
   try {
     infra = await openInfra(settings)
   } catch (error) {
-    return sayProblem(error, EXIT_FAILED)
+    return reportSettingsError(error, EXIT_FAILED)
   }
   try {
     return await indexWith(infra, rawAddress)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return say(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+    return report(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
   } finally {
     await infra.close()
   }
@@ -61,15 +61,15 @@ async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
   printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
   try {
     const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
-    await keepListed(infra, { repository, commit, ...(isDefault ? { isDefault } : {}) })
+    await listIndexed(infra, { repository, commit, ...(isDefault ? { isDefault } : {}) })
     printer.end()
-    if (written === null) return say('already indexed', EXIT_OK)
+    if (written === null) return report('already indexed', EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
-    const partial = written.header.truncated ? '; limits were reached, so the index is partial' : ''
-    return say(`${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`, EXIT_OK)
+    const partial = written.header.truncated ? '; the index is partial: a limit was reached' : ''
+    return report(`${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`, EXIT_OK)
   } catch (error) {
     printer.end()
-    return say(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)
+    return report(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)
   } finally {
     process.off('SIGINT', interrupt)
   }
@@ -90,12 +90,12 @@ async function resolveAddress(
   return { repository: repository.value, commit: commit.value, isDefault: head.status === 'ok' && head.value === commit.value }
 }
 
-function sayProblem(error: unknown, exitCode: number): number {
+function reportSettingsError(error: unknown, exitCode: number): number {
   if (!(error instanceof SettingsError)) throw error
-  return say(error.message, exitCode)
+  return report(error.message, exitCode)
 }
 
-function say(message: string, exitCode: number): number {
+function report(message: string, exitCode: number): number {
   process.stderr.write(`${message}\n`)
   return exitCode
 }

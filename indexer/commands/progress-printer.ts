@@ -7,16 +7,16 @@ export interface ProgressPrinter {
   end(): void
 }
 
-/** One line a stage: counts and rate, rewritten in place on a terminal, printed once the stage is over elsewhere. */
+/** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
 export function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
   let last: Progress | null = null
   let startedAt = 0
 
   function line(progress: Progress): string {
     const seconds = (performance.now() - startedAt) / 1000
-    const of = progress.total === null ? '' : ` of ${progress.total}`
+    const total = progress.total === null ? '' : ` of ${progress.total}`
     const rate = progress.done > 0 && seconds > 0 ? `, ${Math.round(progress.done / seconds)}/s` : ''
-    const count = progress.done > 0 ? ` ${progress.done}${of} ${UNITS[progress.stage]}${rate}` : ''
+    const count = progress.done > 0 ? ` ${progress.done}${total} ${UNITS[progress.stage]}${rate}` : ''
     return `${LABELS[progress.stage].padEnd(8)}${count} (${seconds.toFixed(1)} s)`
   }
 

@@ -6,37 +6,37 @@ import { SweepBusyError, sweepStore } from '../sweep/sweep.ts'
 import { formatTally } from '../sweep/sweep-tally.ts'
 
 export interface SweepCommand {
-  /** In place of `MOUNTGLASS_STORE`. */
+  /** Overrides `MOUNTGLASS_STORE`. */
   store?: string
-  /** After which what nobody opened goes. */
+  /** Days without a visit after which a snapshot is unused. */
   days: number
-  /** Else it is only told what would go. */
+  /** Without it the command only lists what it would remove. */
   remove?: boolean
 }
 
 const EXIT_OK = 0
-/** The store could not be opened or swept, or not all of it. */
+/** The store could not be opened, or not all of it could be swept. */
 const EXIT_FAILED = 1
 /** A setting is wrong. */
 const EXIT_USAGE = 2
 
 /**
- * `mountglass sweep`: removes what nobody uses any more, or tells what that would be. No git host is asked. The exit code is 0, 1 (not all
- * could be done) or 2 (wrong setting).
+ * `mountglass sweep`: lists the unused data of a store, or removes it. It sends no request to a git host. Exit code 0, 1 (failed, or not all
+ * of the store was swept) or 2 (wrong setting).
  */
 export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.ProcessEnv): Promise<number> {
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return sayProblem(error, EXIT_USAGE)
+    return reportSettingsError(error, EXIT_USAGE)
   }
   let stores: Stores
   try {
-    // What is only told about stays as it is.
+    // Leftover files are counted, and removed with `--remove` only.
     stores = await openStores(settings, { keepLeftovers: true })
   } catch (error) {
-    return sayProblem(error, EXIT_FAILED)
+    return reportSettingsError(error, EXIT_FAILED)
   }
   try {
     return await sweepOpened(stores, options)
@@ -50,14 +50,14 @@ async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepC
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of SIGNALS) process.once(signal, interrupt)
   try {
-    const onFailure = (place: string, error: unknown) => say(`${place} could not be swept: ${messageOf(error)}`)
+    const onFailure = (place: string, error: unknown) => report(`cannot sweep ${place}: ${messageOf(error)}`)
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
     process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
     if (tally.failures === 0) return EXIT_OK
-    return say(`${tally.failures} repositories could not be swept`)
+    return report(`${tally.failures} repositories were not swept: run the sweep again`)
   } catch (error) {
-    if (error instanceof SweepBusyError) return say(`${error.message}: run this one again later`, EXIT_FAILED)
-    return say(`the sweep was broken off: ${messageOf(error)}. What it has done stays done; run it again`, EXIT_FAILED)
+    if (error instanceof SweepBusyError) return report(`${error.message}: try again later`)
+    return report(`the sweep stopped early: ${messageOf(error)}. Run it again to finish`)
   } finally {
     for (const signal of SIGNALS) process.off(signal, interrupt)
   }
@@ -65,16 +65,16 @@ async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepC
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-function sayProblem(error: unknown, exitCode: number): number {
+function reportSettingsError(error: unknown, exitCode: number): number {
   if (!(error instanceof SettingsError)) throw error
-  return say(error.message, exitCode)
+  return report(error.message, exitCode)
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function say(message: string, exitCode = EXIT_FAILED): number {
+function report(message: string, exitCode = EXIT_FAILED): number {
   process.stderr.write(`${message}\n`)
   return exitCode
 }

@@ -19,8 +19,8 @@ export interface WorkOptions {
 const STOP_MILLISECONDS = 10_000
 
 /**
- * `mountglass work`: indexes what was asked for until it is told to stop. Resolves once it looks for jobs.
- * What stops the start is said in one line, and the process ends with exit code 1.
+ * `mountglass work`: runs index jobs until a signal stops it. Resolves once it polls for jobs.
+ * If a setting is wrong, it prints one line and sets exit code 1.
  */
 export async function work(env: NodeJS.ProcessEnv, options: WorkOptions): Promise<void> {
   try {
@@ -35,7 +35,7 @@ export async function work(env: NodeJS.ProcessEnv, options: WorkOptions): Promis
 async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Promise<void> {
   const settings = parseWorkerSettings(env)
   const infraSettings = parseSharedInfraSettings(env)
-  // Nobody would read them elsewhere.
+  // Without a monitoring port, no metrics are collected.
   const metrics = settings.monitoring && createPrometheusMetrics()
   const infra = await openInfra(infraSettings, metrics)
   const readiness = createReadiness(infra)
@@ -47,7 +47,7 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
         })
       : null
 
-  // Standard error, as of the service and of the processes for jobs.
+  // To standard error, like the logs of the service and of job processes.
   const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
   const runner = createJobProcesses(
     { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS },
@@ -66,6 +66,6 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
     await listener?.close()
     await infra.close()
   }
-  stopOnSignal(stop, STOP_MILLISECONDS, error => log.error({ err: error }, 'could not stop in order'))
+  stopOnSignal(stop, STOP_MILLISECONDS, error => log.error({ err: error }, 'shutdown failed'))
   log.info({ concurrency, ...(listener ? { metricsPort: listener.port } : {}) }, 'waiting for jobs')
 }

@@ -1,4 +1,4 @@
-/** The program of a process that runs index jobs, one after another, for the worker that started it. */
+/** The program of a job process: runs index jobs one after another for the worker that started it. */
 
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -16,36 +16,36 @@ import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
 import { runIndexJob } from './run-index-job.ts'
 
-/** How often metrics are sent while a job runs. */
+/** Metrics are sent this often while a job runs. */
 const FLUSH_MILLISECONDS = 5_000
-/** How long closing may take once the worker has let go of this process. */
+/** Time to close once the worker has disconnected. */
 const CLOSE_MILLISECONDS = 1_500
 const TOUCH_MILLISECONDS = 10 * 60 * 1000
 
 try {
   await runJobs(process.env, process.argv[2] ?? '')
 } catch (error) {
-  // The worker says that this process did not start; the reason is said here.
+  // The worker logs that this process did not start; the reason goes to standard error.
   if (!(error instanceof SettingsError)) throw error
   process.stderr.write(`mountglass: ${error.message}\n`)
   process.exit(1)
 }
 
-/** @param handover of the worker */
+/** @param handover state of the worker's drivers, see `openJobInfra` */
 async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> {
-  // The worker decides when this process ends; a terminal or a supervisor tells all of them at once.
+  // The worker ends this process. A terminal or supervisor signals the whole process group.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
-  const letGo = new AbortController()
-  process.once('disconnect', () => letGo.abort(new Error('the worker is gone')))
-  if (!process.connected) letGo.abort(new Error('the worker is gone'))
-  dieFirst()
+  const disconnected = new AbortController()
+  process.once('disconnect', () => disconnected.abort(new Error('the worker disconnected')))
+  if (!process.connected) disconnected.abort(new Error('the worker disconnected'))
+  preferForOomKill()
   const folder = makeFolder()
-  say({ type: 'begun', folder })
-  // Should a job keep this thread from ever hearing that, another one sees to it.
+  send({ type: 'begun', folder })
+  // If a job blocks this thread, the watchdog thread ends the process.
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
-  const sender = createMetricsSender(records => say({ type: 'recorded', records }))
+  const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   let stop = new AbortController()
 
@@ -53,40 +53,40 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     stop = new AbortController()
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
     const end = await runIndexJob(infra, job, {
-      signal: AbortSignal.any([stop.signal, letGo.signal]),
-      onStage: stage => say({ type: 'stage', stage }),
+      signal: AbortSignal.any([stop.signal, disconnected.signal]),
+      onStage: stage => send({ type: 'stage', stage }),
     })
     clearInterval(flushing)
     sender.flush()
-    say({ type: 'ended', end: packEnd(end) })
+    send({ type: 'ended', end: packEnd(end) })
   }
 
   process.on('message', (message: ToJobProcess) => {
-    if (message.type === 'stop') stop.abort(new Error('told to stop'))
+    if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
     else void run(message.job)
   })
-  say({ type: 'ready' })
+  send({ type: 'ready' })
 
-  if (!letGo.signal.aborted) await once(letGo.signal, 'abort')
+  if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')
   await Promise.race([infra.close(), sleep(CLOSE_MILLISECONDS)]).catch(() => {})
   process.exit(0)
 }
 
-/** A machine without memory ends this process before the worker or the service, which hold what cannot be begun anew. */
-function dieFirst(): void {
+/** When the machine runs out of memory, the kernel kills this process before the worker or the service. */
+function preferForOomKill(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500')
   } catch {
-    // Only Linux knows this.
+    // Linux only.
   }
 }
 
-/** Everything temporary of this process lies in a folder of its own, which the worker removes when the process had to be killed. */
+/** Creates the folder for all temporary files of this process. The worker removes it if the process is killed. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `${TEMPORARY_PREFIX}job-`))
   for (const variable of ['TMPDIR', 'TEMP', 'TMP']) process.env[variable] = folder
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
-  // Others remove what has not changed for an hour.
+  // Cleaners remove folders that were not touched for an hour.
   setInterval(() => {
     mkdirSync(folder, { recursive: true })
     utimesSync(folder, new Date(), new Date())
@@ -94,7 +94,7 @@ function makeFolder(): string {
   return folder
 }
 
-/** A worker that is gone hears nothing; that it is gone is told by an event of its own. */
-function say(message: FromJobProcess): void {
+/** Drops the message if the worker has disconnected: the `disconnect` event handles that. */
+function send(message: FromJobProcess): void {
   if (process.connected) process.send?.(message, () => {})
 }

@@ -3,28 +3,28 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { MetricName } from '#core/ports/metrics.ts'
 import type { JobEnd, Stage } from './job-runner.ts'
 
-/** What a worker says to the process that runs its jobs, one at a time. Settings come by the environment. */
+/** Messages from a worker to a job process, which runs one job at a time. Settings come in the environment. */
 export type ToJobProcess = { type: 'run'; job: IndexJob } | { type: 'stop' }
 
-/** What the process says. `begun` and then `ready` come once, `ended` after each job. */
+/** Messages from a job process. `begun` and then `ready` come once, `ended` after each job. */
 export type FromJobProcess =
-  /** `folder` holds everything temporary of the process. */
+  /** `folder` holds all temporary files of the process. */
   | { type: 'begun'; folder: string }
   | { type: 'ready' }
   | { type: 'stage'; stage: Stage }
   | { type: 'recorded'; records: readonly MetricValue[] }
   | { type: 'ended'; end: JobEnd }
 
-/** A call of `Metrics.record` behind the border. */
+/** A call of `Metrics.record` in a job process. */
 export type MetricValue = readonly [name: MetricName, labels: Record<string, string>, value: number]
 
-/** Errors do not cross the border as they are; what the log writes of them does. */
+/** An error as the log writes it: error objects cannot be sent between processes. */
 interface PackedError {
   message: string
   stack: string
 }
 
-/** For the way to the worker. */
+/** Makes the errors of a result sendable. */
 export function packEnd(end: JobEnd): JobEnd {
   return mapErrors(end, error => {
     const { message, stack = '' } = error instanceof Error ? stdSerializers.err(error) : { message: String(error) }
@@ -32,7 +32,7 @@ export function packEnd(end: JobEnd): JobEnd {
   })
 }
 
-/** As it was, but for the classes of errors: their names stand in the stack. */
+/** Restores the errors of a result. Their classes are lost; the stack names them. */
 export function unpackEnd(end: JobEnd): JobEnd {
   return mapErrors(end, packed => {
     const { message, stack } = packed as PackedError

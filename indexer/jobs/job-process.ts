@@ -10,69 +10,69 @@ import { type FromJobProcess, type ToJobProcess, unpackEnd } from './job-message
 import type { JobEnd, RunOptions } from './job-runner.ts'
 import { killTree, readHeldBytes } from './processes.ts'
 
-/** A process that runs jobs, one after another, so that a job can take neither the time nor the memory of anyone else. */
+/** A process that runs jobs one after another, with limits on time and memory. */
 export interface JobProcess {
   readonly pid: number
   readonly isAlive: boolean
-  /** Without what it has started; as seen last. */
+  /** The last measured resident memory, without child processes. */
   readonly residentBytes: number
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
-  /** Lets go of it, and kills it when it has not ended soon. */
-  end(reason: LetGoReason): Promise<void>
-  /** How it ended. Resolves when it has, and nothing is left of it. */
+  /** Disconnects it, and kills it if it does not end within `CLOSE_MILLISECONDS`. */
+  end(reason: EndReason): Promise<void>
+  /** Resolves once it has ended and its temporary folder is removed. */
   readonly ended: Promise<ProcessEnd>
 }
 
 export interface ProcessedJob {
   end: JobEnd
-  /** The process died by itself, and nothing was heard of the job: it may have been dead before. */
-  isUnheard: boolean
+  /** The process died before any message about the job: it may have been dead already, so another process may retry. */
+  mayRetry: boolean
 }
 
 export interface ProcessEnd {
   code: number | null
   signal: NodeJS.Signals | null
-  /** `died`: nobody here wanted it. */
-  reason: KillReason | LetGoReason | 'died'
+  /** `died`: the worker neither ended nor killed it. */
+  reason: KillReason | EndReason | 'died'
 }
 
-/** `stuck`: it did not end when it was told to. */
+/** `stuck`: it did not stop in time. */
 type KillReason = 'memory' | 'time' | 'stuck'
-/** `large`: it holds more memory than it should bring along into the next job. */
-type LetGoReason = 'idle' | 'large' | 'stopped'
+/** `large`: it holds too much memory after a job to run the next. */
+type EndReason = 'idle' | 'large' | 'stopped'
 
 export interface JobProcessSettings {
   env: NodeJS.ProcessEnv
-  /** What the worker tells it of what the settings name, as an argument. */
+  /** State of the worker's drivers, passed as an argument; see `openJobInfra`. */
   handover: string
-  /** What one process may hold, with all that it has started; the heap of its interpreter gets the greater part. */
+  /** Memory limit of the process and its children. The JavaScript heap gets two thirds. */
   memoryMegabytes: number
-  /** After so long a job is ended from outside. Default: its own limit, and some time to obey it. */
+  /** The worker kills a job after this time. Default: the time limit of a job, and 15 seconds. */
   wallSeconds?: number
   metrics: Metrics
 }
 
-/** What belongs to the service alone: texts of strangers are read over there. */
+/** Secrets of the service: a job process parses untrusted text and does not need them. */
 const WITHHELD = { MOUNTGLASS_KEYS: undefined, MOUNTGLASS_GITHUB_WEBHOOK_SECRET: undefined }
 
 const PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))
 
 const START_MILLISECONDS = 60_000
 const WALL_SECONDS = INDEX_WALL_WITH_FETCH_SECONDS + 15
-/** What a job has to end in once it is told to stop. */
+/** Time for a job to stop. */
 const STOP_MILLISECONDS = 2_000
 const CLOSE_MILLISECONDS = 2_000
 const HEAP_SHARE = 2 / 3
 const MEGABYTE = 1024 * 1024
-/** A process fills some hundred megabytes in that time. */
+/** In this time a process can allocate a few hundred megabytes. */
 const MEMORY_LOOK_MILLISECONDS = 200
-/** A worker that itself stood still for a while hears first what was said meanwhile. */
+/** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 
 /**
- * Starts a process, and waits until it can run jobs.
+ * Starts a process and waits until it is ready for jobs.
  *
- * @throws Error when it cannot be started, or `signal` is aborted first
+ * @throws Error when it does not start within `START_MILLISECONDS`, or the reason of `signal`
  */
 export async function startJobProcess(settings: JobProcessSettings, signal: AbortSignal): Promise<JobProcess> {
   signal.throwIfAborted()
@@ -87,8 +87,8 @@ export async function startJobProcess(settings: JobProcessSettings, signal: Abor
   if (outcome === 'stopped') throw signal.reason
   throw new Error(
     outcome === 'late'
-      ? 'a process for jobs does not start in time'
-      : `a process for jobs cannot start: it ended with ${outcome.signal ?? outcome.code ?? 'no process'}`,
+      ? `the job process was not ready after ${START_MILLISECONDS / 1000} seconds`
+      : `the job process failed to start: it ended with ${outcome.signal ?? outcome.code ?? 'no process'}`,
   )
 }
 
@@ -108,7 +108,7 @@ class RunningProcess implements JobProcess {
     this.#child = fork(PROGRAM, [settings.handover], {
       env: { ...settings.env, ...WITHHELD },
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
-      // What it has to say goes where our log goes; standard output may be somebody's.
+      // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })
     this.ready = new Promise(resolve => {
@@ -128,10 +128,10 @@ class RunningProcess implements JobProcess {
   }
 
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
-    let isHeard = false
-    const saidEnd = new Promise<JobEnd>(resolve => {
+    let isStarted = false
+    const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
-        isHeard = true
+        isStarted = true
         if (message.type === 'stage') onStage(message.stage)
         else if (message.type === 'ended') resolve(unpackEnd(message.end))
       }
@@ -140,14 +140,14 @@ class RunningProcess implements JobProcess {
     void this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
-    this.#say({ type: 'run', job })
-    const end = await Promise.race([saidEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
+    this.#send({ type: 'run', job })
+    const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}
-    return { end, isUnheard: end.status === 'crashed' && this.#reason === 'died' && !isHeard }
+    return { end, mayRetry: end.status === 'crashed' && this.#reason === 'died' && !isStarted }
   }
 
-  async end(reason: LetGoReason): Promise<void> {
+  async end(reason: EndReason): Promise<void> {
     if (this.isAlive) this.#reason = reason
     if (this.#child.connected) this.#child.disconnect()
     const timer = setTimeout(() => this.#kill('stuck'), CLOSE_MILLISECONDS)
@@ -158,7 +158,7 @@ class RunningProcess implements JobProcess {
   async #watchEnd(): Promise<ProcessEnd> {
     const { code, signal } = await new Promise<Pick<ProcessEnd, 'code' | 'signal'>>(resolve => {
       this.#child.once('exit', (code, signal) => resolve({ code, signal }))
-      // `error` comes instead when there is no process to begin with.
+      // `error` comes instead of `exit` if the process could not be spawned.
       this.#child.on('error', () => {
         if (this.#child.pid === undefined) resolve({ code: null, signal: null })
       })
@@ -187,7 +187,7 @@ class RunningProcess implements JobProcess {
   async #watchStop(signal: AbortSignal, isOver: AbortSignal): Promise<void> {
     await aborted(AbortSignal.any([signal, isOver]))
     if (isOver.aborted) return
-    this.#say({ type: 'stop' })
+    this.#send({ type: 'stop' })
     if (await passed(STOP_MILLISECONDS, isOver)) this.#kill('stuck')
   }
 
@@ -198,8 +198,8 @@ class RunningProcess implements JobProcess {
     killTree(pid)
   }
 
-  /** That it is gone is told by its end. */
-  #say(message: ToJobProcess): void {
+  /** Drops the message if the process is gone: `ended` handles that. */
+  #send(message: ToJobProcess): void {
     if (this.#child.connected) this.#child.send(message, () => {})
   }
 }
@@ -210,7 +210,7 @@ function endOfJob({ code, signal, reason }: ProcessEnd, isStopped: boolean): Job
   return { status: 'crashed', errorCode, reason: reason === 'died' ? `died: ${signal ?? code ?? 'not started'}` : reason }
 }
 
-/** Resolves with `true` after the time, with `false` when it is over before. */
+/** Resolves with `true` after the time, or with `false` as soon as `isOver` is aborted. */
 function passed(milliseconds: number, isOver: AbortSignal): Promise<boolean> {
   return sleep(milliseconds, true, { signal: isOver }).catch(() => false)
 }

@@ -1,84 +1,97 @@
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
-import type { JobRunner, RunOptions } from './job-runner.ts'
+import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
-  /** For how long nobody has to need a process until it is ended. Default: a minute. */
+  /** A process that is idle for longer is ended. Default: a minute. */
   idleMilliseconds?: number
 }
 
-/** What nobody needed for so long is ended, but for one process: the next job begins at once. */
+/** Processes that are idle for longer are ended, except one: the next job starts without delay. */
 const IDLE_MILLISECONDS = 60_000
-/** Who holds more of its memory after a job does not take the next. */
+/** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
 /**
- * Runs every job in a process of its own time and memory. Processes are kept for the next job, since one takes longer to start than
- * most jobs; one that died is replaced.
+ * Runs every job in a separate process with limits on time and memory. A process is reused for the next job, since starting one takes longer
+ * than most jobs.
  */
 export function createJobProcesses(settings: JobProcessesSettings, log: IndexerLog): JobRunner {
-  const { metrics, memoryMegabytes, idleMilliseconds = IDLE_MILLISECONDS } = settings
-  const all = new Set<JobProcess>()
-  /** The one used last stands at the end. */
-  const idle: { process: JobProcess; since: number }[] = []
-  metrics.beforeRead(() => {
-    metrics.record('mountglass_job_processes', {}, all.size)
-    const bytes = [...all].reduce((sum, { residentBytes }) => sum + residentBytes, 0)
-    metrics.record('mountglass_job_process_memory_bytes', {}, bytes)
-  })
+  return new JobProcesses(settings, log)
+}
 
-  async function start(signal: AbortSignal): Promise<JobProcess> {
+class JobProcesses implements JobRunner {
+  readonly #settings: JobProcessesSettings
+  readonly #log: IndexerLog
+  readonly #all = new Set<JobProcess>()
+  /** The last used one comes last. */
+  readonly #idle: { process: JobProcess; since: number }[] = []
+
+  constructor(settings: JobProcessesSettings, log: IndexerLog) {
+    this.#settings = settings
+    this.#log = log
+    settings.metrics.beforeRead(() => this.#recordSizes())
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    this.#endIdle()
+    if (this.#idle.length === 0) this.#keep(await this.#start(signal))
+  }
+
+  async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
+    const idle = this.#idle.pop()?.process
+    if (idle) {
+      const { end, mayRetry } = await this.#runIn(idle, job, options)
+      if (!mayRetry) return end
+    }
+    return (await this.#runIn(await this.#start(options.signal), job, options)).end
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map(one => one.end('stopped')))
+  }
+
+  async #start(signal: AbortSignal): Promise<JobProcess> {
     const startedAt = performance.now()
-    const started = await startJobProcess(settings, signal)
-    all.add(started)
-    log.info({ process: started.pid, milliseconds: Math.round(performance.now() - startedAt) }, 'a process for jobs is ready')
-    void started.ended.then(end => forget(started, end))
+    const started = await startJobProcess(this.#settings, signal)
+    this.#all.add(started)
+    this.#log.info({ process: started.pid, milliseconds: Math.round(performance.now() - startedAt) }, 'job process ready')
+    void started.ended.then(end => this.#forget(started, end))
     return started
   }
 
-  function forget(process: JobProcess, { code, signal, reason }: ProcessEnd): void {
-    all.delete(process)
-    const index = idle.findIndex(one => one.process === process)
-    if (index >= 0) idle.splice(index, 1)
-    metrics.record('mountglass_job_process_ends_total', { reason }, 1)
-    const isWanted = reason === 'idle' || reason === 'large' || reason === 'stopped'
-    log[isWanted ? 'info' : 'warn']({ process: process.pid, reason, code, signal }, 'a process for jobs ended')
+  #forget(process: JobProcess, { code, signal, reason }: ProcessEnd): void {
+    this.#all.delete(process)
+    const index = this.#idle.findIndex(one => one.process === process)
+    if (index >= 0) this.#idle.splice(index, 1)
+    this.#settings.metrics.record('mountglass_job_process_ends_total', { reason }, 1)
+    const isPlanned = reason === 'idle' || reason === 'large' || reason === 'stopped'
+    this.#log[isPlanned ? 'info' : 'warn']({ process: process.pid, reason, code, signal }, 'job process ended')
   }
 
-  function keep(process: JobProcess): void {
-    if (!process.isAlive) return
-    if (process.residentBytes > memoryMegabytes * 1024 * 1024 * LARGE_SHARE) void process.end('large')
-    else idle.push({ process, since: performance.now() })
-  }
-
-  async function runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
+  async #runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
     const processed = await process.run(job, options)
-    keep(process)
+    this.#keep(process)
     return processed
   }
 
-  function endIdle(): void {
+  #keep(process: JobProcess): void {
+    if (!process.isAlive) return
+    if (process.residentBytes > this.#settings.memoryMegabytes * 1024 * 1024 * LARGE_SHARE) void process.end('large')
+    else this.#idle.push({ process, since: performance.now() })
+  }
+
+  #endIdle(): void {
+    const { idleMilliseconds = IDLE_MILLISECONDS } = this.#settings
+    const idle = this.#idle
     while (idle.length > 1 && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds) void idle.shift()?.process.end('idle')
   }
 
-  return {
-    async ready(signal) {
-      endIdle()
-      if (idle.length === 0) keep(await start(signal))
-    },
-
-    async run(job, options) {
-      const kept = idle.pop()?.process
-      if (kept) {
-        const { end, isUnheard } = await runIn(kept, job, options)
-        if (!isUnheard) return end
-      }
-      return (await runIn(await start(options.signal), job, options)).end
-    },
-
-    async close() {
-      await Promise.all([...all].map(one => one.end('stopped')))
-    },
+  #recordSizes(): void {
+    const { metrics } = this.#settings
+    metrics.record('mountglass_job_processes', {}, this.#all.size)
+    const bytes = [...this.#all].reduce((sum, { residentBytes }) => sum + residentBytes, 0)
+    metrics.record('mountglass_job_process_memory_bytes', {}, bytes)
   }
 }

@@ -2,20 +2,20 @@ import type { IndexErrorCode } from '#core/contract/shared.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Progress } from '../pipeline/progress.ts'
 
-/** Runs index jobs: in this process, or each in one of its own. It knows nothing of queues and leases. */
+/** Runs index jobs, in this process or in separate ones. It does not know the queue or its leases. */
 export interface JobRunner {
-  /** Resolves once a job could begin at once. @throws Error when none can, or `signal` is aborted first */
+  /** Resolves once a job can start without delay. @throws Error when no job can start, or the reason of `signal` */
   ready(signal: AbortSignal): Promise<void>
 
-  /** Runs a job to its end, however that comes. @throws Error when it could not even begin */
+  /** Runs a job and resolves with its result. @throws Error when the job could not start */
   run(job: IndexJob, options: RunOptions): Promise<JobEnd>
 
-  /** Ends what is left over from the jobs. */
+  /** Ends all job processes. */
   close(): Promise<void>
 }
 
 export interface RunOptions {
-  /** Aborted when the job must stop: its end is then `stopped`, unless it came before. */
+  /** Aborted to stop the job: its result is then `stopped`, unless it ended before. */
   signal: AbortSignal
   onStage: (stage: Stage) => void
 }
@@ -24,10 +24,10 @@ export interface RunOptions {
 export type Stage = 'open' | Progress['stage']
 
 export type JobEnd =
-  /** `notListed`: why the page of the owner does not tell of it yet. */
+  /** `notListed`: the error that kept the repository off the page of its owner. */
   | { status: 'indexed'; objects: number; bytes: number; notListed?: unknown }
   /** `err`: for the log. */
   | { status: 'failed'; errorCode: IndexErrorCode; err: unknown }
   | { status: 'stopped' }
-  /** The process that ran it died or had to be killed; the code is what the job fails with when that happens too often. */
+  /** The process died or was killed. A job that crashes too often fails with `errorCode`. */
   | { status: 'crashed'; errorCode: IndexErrorCode; reason: string }

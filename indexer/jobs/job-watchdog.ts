@@ -1,6 +1,6 @@
 /**
- * A thread beside the jobs of a process. It ends the process when the worker that started it is gone and a job keeps the process from
- * hearing of it: nobody else would be left to end it.
+ * The watchdog thread of a job process. It ends the process if the worker died and a job blocks the main thread, which then never handles
+ * the `disconnect` event.
  */
 
 import { rmSync } from 'node:fs'
@@ -16,13 +16,13 @@ export interface Watched {
 }
 
 const LOOK_MILLISECONDS = 1_000
-/** What the process takes to end by itself. */
-const PATIENCE_MILLISECONDS = 3_000
+/** Time for the process to end by itself. */
+const GRACE_MILLISECONDS = 3_000
 
 const { worker, folder } = workerData as Watched
 
-// Whoever loses its parent is given another one.
+// An orphaned process gets another parent id.
 while (process.ppid === worker) await sleep(LOOK_MILLISECONDS)
-await sleep(PATIENCE_MILLISECONDS)
+await sleep(GRACE_MILLISECONDS)
 rmSync(folder, { recursive: true, force: true })
 killTree(process.pid)

@@ -5,11 +5,11 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 
 /**
- * Lists the repository on the page of its owner as it is indexed now, when the job was of its default branch.
+ * Lists the repository on the page of its owner if the job indexed its default branch.
  *
- * @throws Error when a store fails; what is listed later, at a visit, is the same
+ * @throws Error when a store fails; the next visit of the default branch lists it
  */
-export async function keepListed(
+export async function listIndexed(
   { blobs, states }: { blobs: BlobStore; states: StateStore },
   { repository, commit, isDefault }: IndexJob,
 ): Promise<void> {

@@ -1,24 +1,24 @@
 import type { Metrics } from '#core/ports/metrics.ts'
 import type { MetricValue } from './job-messages.ts'
 
-/** Metrics of a process that nobody asks: they are sent to the one that is asked. */
+/** Metrics of a job process. The worker, which Prometheus reads, receives them. */
 export interface MetricsSender {
   metrics: Metrics
-  /** Sends what was recorded since the last time. */
+  /** Sends what was recorded since the last call. */
   flush(): void
 }
 
 export function createMetricsSender(send: (records: readonly MetricValue[]) => void): MetricsSender {
   let records: MetricValue[] = []
-  const tellers: (() => void | Promise<void>)[] = []
+  const listeners: (() => void | Promise<void>)[] = []
   return {
     metrics: {
       record: (name, labels, value) => records.push([name, labels, value]),
-      beforeRead: tell => tellers.push(tell),
+      beforeRead: listener => listeners.push(listener),
     },
     flush() {
-      // What has to be waited for is part of the next sending.
-      for (const tell of tellers) void tell()
+      // Values that a listener records asynchronously are sent by the next call.
+      for (const listener of listeners) void listener()
       if (records.length === 0) return
       send(records)
       records = []

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Looks at processes of the machine, and ends them with what they have started. What only Linux tells is unknown elsewhere. */
+/** Reads the memory of process trees and kills them. Memory and children are known on Linux only. */
 
 /** Memory in bytes. */
 export interface HeldMemory {
   /** Resident memory of the process. */
   own: number
-  /** What those hold that came from it. Files that they only look into do not count: git maps packs of any size, and the system takes those back. */
+  /** Memory of its descendants, without mapped files: git maps packs of any size, and the system can reclaim those pages. */
   below: number
 }
 
-/** Memory that a process and all that came from it hold; `null` when nobody tells. */
+/** The memory of a process and its descendants; `null` when the system does not tell. */
 export async function readHeldBytes(pid: number): Promise<HeldMemory | null> {
   const own = (await readStatus(pid)).VmRSS
   if (own === undefined) return null
@@ -21,12 +21,12 @@ export async function readHeldBytes(pid: number): Promise<HeldMemory | null> {
 
 async function readUnsharedBytes(pid: number): Promise<number> {
   const [{ RssAnon, RssShmem = 0, VmRSS = 0 }, children] = await Promise.all([readStatus(pid), readChildren(pid)])
-  // Not every system that has the one tells the other two.
+  // Some systems report VmRSS without the other two.
   const own = RssAnon === undefined ? VmRSS : RssAnon + RssShmem
   return own + sum(await Promise.all(children.map(readUnsharedBytes)))
 }
 
-/** Sizes in bytes, by their names. Empty for a process that is gone. */
+/** Sizes in bytes by name; empty when the process is gone. */
 async function readStatus(pid: number): Promise<Partial<Record<string, number>>> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const sizes = [...status.matchAll(/^(\w+):\s+(\d+) kB$/gm)]
@@ -34,8 +34,8 @@ async function readStatus(pid: number): Promise<Partial<Record<string, number>>>
 }
 
 /**
- * What the process itself started, but for what a thread of it did: neither we nor git start anything there. One that begins or ends just now may be
- * missing. A look at all processes of the machine, as `descendantsOf` takes it, would cost too much several times a second.
+ * Children that the main thread started; neither Node nor git starts processes from other threads. A process that starts or ends meanwhile may
+ * be missing. `descendantsOf` reads every process of the machine, which is too slow to repeat several times a second.
  */
 async function readChildren(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
@@ -46,14 +46,14 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** Ends a process of ours and all that came from it at once: a git that it started may wait for the network, and would outlive it. */
+/** Kills a process and its descendants: a git that waits for the network would outlive its parent. */
 export function killTree(pid: number): void {
-  // Stopped first, so that it starts nothing more while it is looked at. Whoever kills itself cannot.
+  // Stopped first, so that it starts no process meanwhile; a process cannot stop itself and go on.
   if (pid !== process.pid) signal(pid, 'SIGSTOP')
   for (const one of [...descendantsOf(pid), pid]) signal(one, 'SIGKILL')
 }
 
-/** Synchronous, so that it can be asked by a process that is about to end. */
+/** Process ids of all descendants. Synchronous, for a process that is about to exit. */
 export function descendantsOf(pid: number): number[] {
   const children = Map.groupBy(readParents(), ({ parent }) => parent)
   const found: number[] = []
@@ -79,11 +79,11 @@ function readParents(): { pid: number; parent: number }[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The name of the program stands in brackets, and may hold anything.
+    // The program name, in brackets, may contain spaces and brackets.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')
     return Number(fields[1])
   } catch {
-    return null // it has just ended
+    return null // the process has just ended
   }
 }
 
@@ -91,6 +91,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

@@ -4,21 +4,21 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
-import { keepListed } from './list-indexed.ts'
+import { listIndexed } from './list-indexed.ts'
 
-/** What a job reads and writes. */
+/** The stores and hosts of a job. */
 export interface JobDeps {
   blobs: BlobStore
   states: StateStore
   hosts: readonly ReadableHost[]
 }
 
-/** Runs jobs in this process: for a store that nobody else sees. */
-export function createRunnerHere(deps: JobDeps): JobRunner {
+/** Runs jobs in this process. */
+export function createInProcessRunner(deps: JobDeps): JobRunner {
   return { async ready() {}, run: (job, options) => runIndexJob(deps, job, options), async close() {} }
 }
 
-/** Runs one job to its end in this process. Never rejects: what goes wrong is the end of the job. */
+/** Runs one job in this process. Never rejects: an error is part of the result. */
 export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStage }: RunOptions): Promise<JobEnd> {
   let stage: Stage | null = null
   const enter = (next: Stage) => {
@@ -29,8 +29,8 @@ export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStag
     enter('open')
     const written = await writeSnapshot(deps, job, signal, progress => enter(progress.stage))
     const end = { status: 'indexed', objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 } as const
-    // The snapshot is what was asked for; whoever visits it lists it as well.
-    return await keepListed(deps, job).then(
+    // The job succeeded even if the listing failed: the next visit lists the repository.
+    return await listIndexed(deps, job).then(
       () => end,
       (error: unknown) => ({ ...end, notListed: error }),
     )

@@ -17,67 +17,77 @@ export interface IndexerLog {
 }
 
 /**
- * Has one job run, and records its end in the queue. The lease is renewed meanwhile, by this process: it lasts as long as the runner
- * lets the job last, whatever happens to the process that runs it.
+ * Runs one leased job and records its result in the queue. This process renews the lease until the runner returns, even if the job process
+ * dies.
  *
- * When `signal` tells the worker to stop, the job may still finish for a moment, and is then handed back. Whatever else happens to it from
- * then on says nothing about it: a terminal or a supervisor may have told its process and its git to end, too. When somebody else took
- * the job nothing is recorded: whatever was written stays true, since the same commit gives the same objects.
+ * Once `signal` is aborted, the job may finish within `FINISH_MILLISECONDS`; then it is released. A failure in that time is not recorded: a
+ * terminal or supervisor may have signalled the job process too. If another worker took the job over, nothing is recorded: the same commit
+ * gives the same objects, so both may write them.
  *
- * @throws whatever the queue throws at last; the lease then runs out
+ * @throws the last error of the queue; the lease then expires
  */
 export async function runLease({ queue, runner, metrics, log }: LeaseDeps, lease: Lease, signal: AbortSignal): Promise<void> {
   const { job } = lease
   const subject = { repository: `${job.repository.host}/${job.repository.owner}/${job.repository.name}`, commit: job.commit }
   const held = holdLease(queue, lease)
-  const handBack = abortedAfter(signal, FINISH_MILLISECONDS)
+  const stopJob = abortedAfter(signal, FINISH_MILLISECONDS)
   const stages = timeStages(metrics)
   const startedAt = performance.now()
-  const came = await runner
-    .run(job, { signal: AbortSignal.any([handBack.signal, held.lost]), onStage: stages.enter })
+  const result = await runner
+    .run(job, { signal: AbortSignal.any([stopJob.signal, held.lost]), onStage: stages.enter })
     .catch((error: unknown): JobEnd => {
-      log.error({ ...subject, err: error }, 'the job could not begin')
+      log.error({ ...subject, err: error }, 'the job could not start')
       return { status: 'stopped' }
     })
-  handBack.forget()
-  const ended: JobEnd = signal.aborted && came.status !== 'indexed' ? { status: 'stopped' } : came
+  stopJob.forget()
+  const ended: JobEnd = signal.aborted && result.status !== 'indexed' ? { status: 'stopped' } : result
   const stage = stages.leave()
   const current = await held.release()
   const milliseconds = Math.round(performance.now() - startedAt)
   if (held.lost.aborted) {
     metrics.record('mountglass_jobs_total', { outcome: 'lost', code: '' }, 1)
-    log.warn({ ...subject, milliseconds }, 'somebody else holds the job by now')
+    log.warn({ ...subject, milliseconds }, 'lease lost: another worker has taken the job over')
     return
   }
   metrics.record('mountglass_jobs_total', { outcome: ended.status, code: 'errorCode' in ended ? ended.errorCode : '' }, 1)
+  await recordEnd(queue, log, current, ended, { ...subject, milliseconds, stage })
+}
+
+async function recordEnd(
+  queue: JobQueue,
+  log: IndexerLog,
+  lease: Lease,
+  ended: JobEnd,
+  { stage, ...subject }: { repository: string; commit: string; milliseconds: number; stage: Stage | null },
+): Promise<void> {
   switch (ended.status) {
     case 'indexed': {
       const { objects, bytes, notListed } = ended
-      if (notListed !== undefined) log.error({ ...subject, err: notListed }, 'not listed')
-      await settle(() => queue.finish(current))
-      log.info({ ...subject, milliseconds, objects, bytes }, 'indexed')
+      if (notListed !== undefined) log.error({ ...subject, err: notListed }, 'indexed, but not listed under its owner')
+      await settle(() => queue.finish(lease))
+      log.info({ ...subject, objects, bytes }, 'indexed')
       return
     }
     case 'failed': {
       const { errorCode, err } = ended
-      log.error({ ...subject, milliseconds, stage, errorCode, err }, 'indexing failed')
-      return settle(() => queue.fail(current, errorCode))
+      log.error({ ...subject, stage, errorCode, err }, 'indexing failed')
+      return settle(() => queue.fail(lease, errorCode))
     }
     case 'crashed': {
       const { errorCode, reason } = ended
-      log.error({ ...subject, milliseconds, stage, errorCode, reason }, 'the process of the job died')
-      return settle(() => queue.crash(current, errorCode))
+      log.error({ ...subject, stage, errorCode, reason }, 'the job process died')
+      return settle(() => queue.crash(lease, errorCode))
     }
     case 'stopped':
-      log.info({ ...subject, milliseconds, stage }, 'handed back before the end')
-      return settle(() => queue.release(current))
+      log.info({ ...subject, stage }, 'job released before its end')
+      return settle(() => queue.release(lease))
   }
 }
 
-/** How long a job may go on when the worker is told to stop: most end by then. */
+/** Time for jobs to finish once the worker stops; most do. */
 const FINISH_MILLISECONDS = 3_000
 
-/** A signal that is aborted some time after another. */
+/** A signal that is aborted some time after another one. `forget` cancels it. */
 function abortedAfter(signal: AbortSignal, milliseconds: number): { signal: AbortSignal; forget(): void } {
   const later = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -96,9 +106,9 @@ function abortedAfter(signal: AbortSignal, milliseconds: number): { signal: Abor
 }
 
 interface HeldLease {
-  /** Aborted when somebody else holds the job. */
+  /** Aborted when another worker has taken the job over. */
   lost: AbortSignal
-  /** Stops renewing; the lease as it was renewed last. */
+  /** Stops renewing and resolves with the last renewed lease. */
   release(): Promise<Lease>
 }
 
@@ -107,9 +117,9 @@ function holdLease(queue: JobQueue, taken: Lease): HeldLease {
   let lease = taken
   let renewing: Promise<void> | null = null
   const renew = async () => {
-    // A store that fails now may answer at the next turn; only a lost lease is final.
+    // A store error is retried at the next renewal; only a lost lease is final.
     const renewed = await queue.renew(lease).catch(() => lease)
-    if (renewed === null) lost.abort(new Error('somebody else holds the job'))
+    if (renewed === null) lost.abort(new Error('another worker has taken the job over'))
     else lease = renewed
     renewing = null
   }
@@ -129,21 +139,21 @@ function holdLease(queue: JobQueue, taken: Lease): HeldLease {
   }
 }
 
-/** The end of a job is told again when the store fails: a lease that runs out would count as a death. */
-async function settle(tell: () => Promise<void>): Promise<void> {
-  for (const pauseMilliseconds of SETTLE_PAUSES) {
+/** Records a result, with retries: a lease that expires would count as a crash. */
+async function settle(record: () => Promise<void>): Promise<void> {
+  for (const pauseMilliseconds of RETRY_PAUSES_MS) {
     try {
-      return await tell()
+      return await record()
     } catch {
       await sleep(pauseMilliseconds)
     }
   }
-  await tell()
+  await record()
 }
 
-const SETTLE_PAUSES = [200, 1_000]
+const RETRY_PAUSES_MS = [200, 1_000]
 
-/** Measures the stages of one job. */
+/** Records the time of each stage of a job. */
 function timeStages(metrics: Metrics): { enter(stage: Stage): void; leave(): Stage | null } {
   let current: { stage: Stage; since: number } | null = null
   const leave = () => {

@@ -15,11 +15,11 @@ const Variables = z.object({
   ...LOG_VARIABLES,
 })
 
-/** Settings of a worker beside those of `openInfra`. */
+/** Settings of a worker, besides those of `openInfra`. */
 export interface WorkerSettings {
-  /** Memory that one job may take. */
+  /** Memory limit of a job. */
   jobMegabytes: number
-  /** Where the worker is watched; `null`: nowhere. */
+  /** Address of metrics and health checks; `null`: none. */
   monitoring: ListenAddress | null
   logLevel: LogLevel
 }

@@ -6,7 +6,7 @@ import type { Lease } from '#core/ports/job-queue.ts'
 import { type LeaseDeps, runLease } from './run-lease.ts'
 
 export interface Worker {
-  /** A job was left: look now instead of at the next turn. */
+  /** A job was queued: poll now. */
   wake(): void
   /** Resolves when the worker has stopped. */
   stopped: Promise<void>
@@ -15,13 +15,13 @@ export interface Worker {
 export interface WorkerOptions {
   /** Jobs at once. */
   concurrency: number
-  /** Stops the worker: it takes no new job, and hands back those that do not end soon. */
+  /** Aborted to stop the worker: it takes no new job, and releases jobs that do not end soon. */
   signal: AbortSignal
 }
 
 /**
- * Takes jobs and has them run, until it is stopped. No failure of the queue or of the runner ends it: it looks again later.
- * A job is only taken when it can begin at once.
+ * Takes jobs from the queue and runs them until it is stopped. After a failure of the queue or the runner it backs off and polls again.
+ * It takes a job only when the job can start without delay.
  */
 export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOptions): Worker {
   const { queue, runner, metrics, log } = deps
@@ -29,11 +29,11 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
   const running = new Set<Promise<void>>()
   let rest = new AbortController()
   let failures = 0
-  // Every job listens to it.
+  // Every running job adds a listener.
   setMaxListeners(0, signal)
   metrics.beforeRead(() => metrics.record('mountglass_jobs_running', {}, running.size))
 
-  async function look(): Promise<Lease | null> {
+  async function takeJob(): Promise<Lease | null> {
     try {
       await runner.ready(signal)
       const lease = await queue.take(name)
@@ -43,21 +43,21 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
       if (signal.aborted) return null
       failures++
       metrics.record('mountglass_queue_errors_total', {}, 1)
-      log.error({ err: error }, 'no job can be taken now')
+      log.error({ err: error }, 'cannot take a job from the queue')
       return null
     }
   }
 
   function start(lease: Lease): void {
-    const job = runLease(deps, lease, signal).catch(error => log.error({ err: error }, 'a job could not be ended'))
+    const job = runLease(deps, lease, signal).catch(error => log.error({ err: error }, 'cannot record the result of a job'))
     const ended = job.finally(() => running.delete(ended))
     running.add(ended)
   }
 
-  /** Until the next turn, or until a job is left. Who wakes it often is not obeyed at once. */
+  /** Waits for the next poll, or for `wake`, which is throttled to one poll in `MIN_POLL_MILLISECONDS`. */
   async function pause(): Promise<void> {
     const restMilliseconds = restAfter(failures, Math.random())
-    await sleep(LOOK_MILLISECONDS, undefined, { signal }).catch(() => {})
+    await sleep(MIN_POLL_MILLISECONDS, undefined, { signal }).catch(() => {})
     const woken = failures === 0 ? [rest.signal] : []
     await sleep(restMilliseconds, undefined, { signal: AbortSignal.any([signal, ...woken]) }).catch(() => {})
   }
@@ -69,7 +69,7 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
         continue
       }
       rest = new AbortController()
-      const lease = await look()
+      const lease = await takeJob()
       if (lease === null) await pause()
       else if (signal.aborted)
         await queue.release(lease).catch(() => {}) // its lease runs out
@@ -82,16 +82,20 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
   return { wake: () => rest.abort(), stopped: run() }
 }
 
-/** How long a job waits at most when nobody tells of it. */
+/** Interval of polling: a job waits this long if `wake` is not called. */
 const POLL_MILLISECONDS = 1_000
-/** After the first failure in a row, and after many. */
-const TROUBLE_MILLISECONDS = { first: 1_000, max: 30_000 }
-/** Between two looks, however many visitors come. */
-const LOOK_MILLISECONDS = 50
+/** Backoff after the first failure in a row, and its maximum. */
+const BACKOFF_MILLISECONDS = { first: 1_000, max: 30_000 }
+/** Minimum time between two polls. */
+const MIN_POLL_MILLISECONDS = 50
 
-/** @param chance 0 to 1, so that workers which failed together do not come back together */
-export function restAfter(failures: number, chance: number): number {
-  const { first, max } = TROUBLE_MILLISECONDS
+/**
+ * Milliseconds until the next poll.
+ *
+ * @param jitter 0 to 1, so that workers that failed together do not poll together
+ */
+export function restAfter(failures: number, jitter: number): number {
+  const { first, max } = BACKOFF_MILLISECONDS
   const milliseconds = failures === 0 ? POLL_MILLISECONDS : Math.min(max, first * 2 ** (failures - 1))
-  return Math.round(milliseconds * (0.75 + chance / 2))
+  return Math.round(milliseconds * (0.75 + jitter / 2))
 }

@@ -1,5 +1,4 @@
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { type ReadText, readTextFacts, type TextFacts } from '../rules/document.ts'
@@ -7,110 +6,140 @@ import { readableText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
+import type { BlobReader } from './read-tree.ts'
 
-/** What was learnt from the bytes of files, and where their records lie. */
-export interface ContentStore {
-  /** Reads files in the order given, and has those that are text handled in it; their texts are held only until then. */
-  read(files: readonly WantedFile[], handle?: HandleFile): Promise<void>
-  /** `unreadable`: the blob is missing. `unread`: nobody asked for it. */
-  stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
-  recordOf(oid: string): Location | null
-  factsOf(path: RepoPath): TextFacts | null
-  /** What the reader of a followed file does not see. */
-  hiddenIn(path: RepoPath): HiddenFinding[]
-}
-
+/** A file whose content is read, and what for. */
 export interface WantedFile {
   file: TreeFile
-  /** Its bytes go into the snapshot. */
+  /** Store its bytes in the snapshot. */
   keep: boolean
-  /** What it says of itself is asked for. */
+  /** Extract its title, summary and search text. */
   described: boolean
-  /** It is part of required reading: its links and what is hidden in it are asked for later. */
+  /** It is required reading of a skill: also keep its links and its hidden text. */
   followed: boolean
 }
 
 export interface FileContent {
   text: string
-  /** `null` unless it is described. */
+  /** `null` unless the file is `described`. */
   facts: ReadText | null
 }
 
-/** `record`: where the bytes of the file lie, when they are kept. A promise is waited for before the next file is handled. */
+/** Receives a text file. `record`: the location of its bytes, if they are kept. The next file waits for a returned promise. */
 export type HandleFile = (wanted: WantedFile, content: FileContent, record: Location | null) => void | Promise<void>
 
-/** Files that wait for their records to be written: compressing goes on beside reading. */
+/** Files that wait for their records: compression runs while the next files are read. */
 const WAITING_FILES = 8
 
-export function createContentStore(
-  reader: RepositoryReader,
-  writer: Pick<SnapshotWriter, 'addRecord'>,
-  onFile: () => void,
-): ContentStore {
-  const states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
-  const records = new Map<string, Location>()
-  const writing = new Map<string, Promise<Location>>()
-  const facts = new Map<RepoPath, TextFacts>()
-  const hidden = new Map<RepoPath, HiddenFinding[]>()
+interface WaitingFile {
+  wanted: WantedFile
+  content: FileContent
+  record: Promise<Location> | null
+}
 
-  function readOne({ file, described, followed }: WantedFile, bytes: Uint8Array | null): FileContent | null {
+/** Reads files, and keeps what the rules derived from them and where their records lie. Texts are freed once they are handled. */
+export class ContentStore {
+  readonly #blobs: BlobReader
+  readonly #onFile: () => void
+  readonly #records: RecordWriter
+  readonly #states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
+  readonly #facts = new Map<RepoPath, TextFacts>()
+  readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
+
+  /** @param onFile called after every file that was read */
+  constructor(blobs: BlobReader, writer: Pick<SnapshotWriter, 'addRecord'>, onFile: () => void) {
+    this.#blobs = blobs
+    this.#onFile = onFile
+    this.#records = new RecordWriter(writer)
+  }
+
+  /** Reads files and calls `handle` with those that are text, in the order given. */
+  async read(files: readonly WantedFile[], handle: HandleFile = () => {}): Promise<void> {
+    const waiting: WaitingFile[] = []
+    const handleFirst = async () => {
+      const { wanted, content, record } = waiting.shift() as WaitingFile
+      await handle(wanted, content, await record)
+    }
+    const oids = files.map(({ file }) => file.oid)
+    let at = 0
+    for await (const { bytes } of this.#blobs.read(oids, READABLE_FILE_BYTES)) {
+      const read = this.#readFile(files[at++] as WantedFile, bytes)
+      this.#onFile()
+      if (read !== null && waiting.push(read) > WAITING_FILES) await handleFirst()
+    }
+    while (waiting.length > 0) await handleFirst()
+  }
+
+  /** `unreadable`: the repository lacks the blob. `unread`: it was not read. */
+  stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread' {
+    return this.#states.get(oid) ?? 'unread'
+  }
+
+  recordOf(oid: string): Location | null {
+    return this.#records.locationOf(oid)
+  }
+
+  factsOf(path: RepoPath): TextFacts | null {
+    return this.#facts.get(path) ?? null
+  }
+
+  /** Text of a followed file that an agent receives and a reader of the rendered page does not see. */
+  hiddenIn(path: RepoPath): HiddenFinding[] {
+    return this.#hidden.get(path) ?? []
+  }
+
+  #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
+    const { oid } = wanted.file
     const text = bytes === null ? null : readableText(bytes)
-    states.set(file.oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
-    if (text === null) return null
-    if (!described) return { text, facts: null }
-    const read = readTextFacts(file.path, text)
-    const { title, summary, links } = read
-    facts.set(file.path, {
+    this.#states.set(oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
+    if (bytes === null || text === null) return null
+    const content = { text, facts: wanted.described ? this.#describe(wanted, text) : null }
+    const record = wanted.keep ? this.#records.write(oid, bytes) : null
+    // Awaited in its turn, which never comes if an earlier file fails.
+    record?.catch(() => {})
+    return { wanted, content, record }
+  }
+
+  #describe({ file, followed }: WantedFile, text: string): ReadText {
+    const facts = readTextFacts(file.path, text)
+    const { title, summary, links, comments } = facts
+    this.#facts.set(file.path, {
       title: title === null ? null : detached(title),
       summary: detached(summary),
       links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
     })
-    if (followed) hidden.set(file.path, findHidden(text, read.comments))
-    return { text, facts: read }
-  }
-
-  /** Writes the bytes of a blob, once. */
-  async function keep(oid: string, bytes: Uint8Array): Promise<Location> {
-    const written = records.get(oid) ?? writing.get(oid)
-    if (written) return written
-    const record = writer.addRecord(oid, bytes)
-    writing.set(oid, record)
-    records.set(oid, await record)
-    writing.delete(oid)
-    return record
-  }
-
-  return {
-    async read(files, handle) {
-      const waiting: { wanted: WantedFile; content: FileContent; record: Promise<Location> | null }[] = []
-      const handleFirst = async () => {
-        const { wanted, content, record } = waiting.shift() as (typeof waiting)[number]
-        await handle?.(wanted, content, await record)
-      }
-      let at = 0
-      for await (const { oid, bytes } of reader.read(
-        files.map(wanted => wanted.file.oid),
-        READABLE_FILE_BYTES,
-      )) {
-        const wanted = files[at++] as WantedFile
-        const content = readOne(wanted, bytes)
-        onFile()
-        if (content === null || bytes === null) continue
-        const record = wanted.keep ? keep(oid, bytes) : null
-        // It is waited for in its turn, which does not come when one before it fails.
-        record?.catch(() => {})
-        if (waiting.push({ wanted, content, record }) > WAITING_FILES) await handleFirst()
-      }
-      while (waiting.length > 0) await handleFirst()
-    },
-    stateOf: oid => states.get(oid) ?? 'unread',
-    recordOf: oid => records.get(oid) ?? null,
-    factsOf: path => facts.get(path) ?? null,
-    hiddenIn: path => hidden.get(path) ?? [],
+    if (followed) this.#hidden.set(file.path, findHidden(text, comments))
+    return facts
   }
 }
 
-// A piece of a long string keeps all of it in memory; a copy does not.
+/** Writes the record of every blob once. */
+class RecordWriter {
+  readonly #writer: Pick<SnapshotWriter, 'addRecord'>
+  readonly #locations = new Map<string, Location>()
+  readonly #writing = new Map<string, Promise<Location>>()
+
+  constructor(writer: Pick<SnapshotWriter, 'addRecord'>) {
+    this.#writer = writer
+  }
+
+  /** `null` until the record is written. */
+  locationOf(oid: string): Location | null {
+    return this.#locations.get(oid) ?? null
+  }
+
+  async write(oid: string, bytes: Uint8Array): Promise<Location> {
+    const written = this.#locations.get(oid) ?? this.#writing.get(oid)
+    if (written) return written
+    const record = this.#writer.addRecord(oid, bytes)
+    this.#writing.set(oid, record)
+    this.#locations.set(oid, await record)
+    this.#writing.delete(oid)
+    return record
+  }
+}
+
+// A slice of a long string keeps that string in memory; a copy does not.
 function detached(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -1,12 +1,9 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import type { Location } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
 import type { Content } from '../rules/content-facts.ts'
-import { isBinaryName, isProse } from '../rules/content-kind.ts'
-import { titleOfName } from '../rules/document.ts'
+import { isBinaryName } from '../rules/content-kind.ts'
 import { includeCandidates, resolveIncludes } from '../rules/includes.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from '../rules/plan.ts'
@@ -23,61 +20,41 @@ import {
 } from '../rules/skill-links.ts'
 import { sumBytes, type TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
-import type { SearchInput } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import { type ContentStore, createContentStore, type FileContent, type WantedFile } from './content-store.ts'
+import { ContentStore, type WantedFile } from './content-store.ts'
 import type { IndexOptions } from './progress.ts'
+import type { BlobReader } from './read-tree.ts'
+import { searchInputOf } from './search-input.ts'
 
-/** Reads every file whose text matters, a file at a time and in path order, then what is only linked from there. */
+type ManifestChain = (folder: RepoPath) => readonly Manifest[]
+
+/**
+ * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
+ * only links lead to.
+ */
 export async function readContent(
-  reader: RepositoryReader,
+  blobs: BlobReader,
   writer: SnapshotWriter<unknown>,
   plan: Plan,
   search: Pick<SearchBuilder, 'add'> | null,
-  { onProgress = () => {}, signal }: IndexOptions,
+  options: IndexOptions,
 ): Promise<Content> {
   const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
   const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
-  const planned = byPath(plan.files)
-  const skills = new Map(plan.skills.map(skill => [skill.skill.path, skill]))
   const wanted = wantedFiles(plan, included, chainOf)
-  const targets = new Set<RepoPath>()
-  const characters = new Map<string, number>()
+  const planned = byPath(plan.files)
 
-  let done = 0
-  const content = createContentStore(reader, writer, () => {
-    signal?.throwIfAborted()
-    if (++done % 100 === 0) onProgress({ stage: 'content', done, total: wanted.length })
-  })
-  await content.read(wanted, ({ file }, read, record) => {
-    const found = planned.get(file.path)
-    if (found?.kind === 'document' && found.served && read.facts) {
-      for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
-    }
-    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
-    const skill = skills.get(file.path)
-    const item = skill ? skillItem(skill, file.oid) : found ? fileItem(found, read, record) : null
-    if (item !== null) return search?.add(item)
-  })
-  onProgress({ stage: 'content', done, total: wanted.length })
+  const content = new ContentStore(blobs, writer, countFiles(wanted.length, options))
+  const { targets, characters } = await readPlanned(content, wanted, { plan, planned, included, search })
+  options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
   const includesOf = memo((skill: PlannedSkill) =>
     resolveIncludes(skill, chainOf(skill.skill.directory), plan, oid => content.stateOf(oid) === 'text'),
   )
-  const rulesLinks = memo(linksOfRules)
-  const filesBelow = createFolderExpansion(plan.files)
-  const linksOf = memo((skill: PlannedSkill): SkillLinks => {
-    const { directory, body } = skill.skill
-    const texts: LinkedText[] = [
-      ...chainOf(directory).map(rulesLinks),
-      linksOfText(directory, body),
-      ...includesOf(skill).files.map(file => ({ folder: parentOf(file.path), links: content.factsOf(file.path)?.links ?? [] })),
-    ]
-    return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)
-  })
+  const linksOf = memo(linkReader(content, plan, chainOf, includesOf))
   for (const skill of plan.skills) {
-    // Every skill below a manifest follows all of its links: the time limit and the lease must get their turns.
-    await nextTurn(signal)
+    // Every skill below a manifest follows all links of its rules: give the time limit and the lease their turns.
+    await nextTurn(options.signal)
     if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
   }
 
@@ -87,10 +64,10 @@ export async function readContent(
   await readLinked(content, linked, sumBytes(wanted.map(({ file }) => file)))
 
   return {
-    stateOf: content.stateOf,
-    recordOf: content.recordOf,
-    factsOf: content.factsOf,
-    hiddenIn: content.hiddenIn,
+    stateOf: oid => content.stateOf(oid),
+    recordOf: oid => content.recordOf(oid),
+    factsOf: path => content.factsOf(path),
+    hiddenIn: path => content.hiddenIn(path),
     charactersOf: oid => characters.get(oid) ?? 0,
     includesOf,
     linksOf,
@@ -98,6 +75,64 @@ export async function readContent(
   }
 }
 
+/** Reports every hundredth file. The returned function throws the reason of `signal` once that is aborted. */
+function countFiles(total: number, { onProgress = () => {}, signal }: IndexOptions): () => void {
+  let done = 0
+  return () => {
+    signal?.throwIfAborted()
+    if (++done % 100 === 0) onProgress({ stage: 'content', done, total })
+  }
+}
+
+interface PlannedReading {
+  plan: Plan
+  planned: ReadonlyMap<RepoPath, PlannedFile>
+  included: ReadonlySet<RepoPath>
+  search: Pick<SearchBuilder, 'add'> | null
+}
+
+/** Reads the files of the plan. Returns the link targets of its documents, and the characters of included files by blob. */
+async function readPlanned(
+  content: ContentStore,
+  wanted: readonly WantedFile[],
+  { plan, planned, included, search }: PlannedReading,
+): Promise<{ targets: Set<RepoPath>; characters: Map<string, number> }> {
+  const skills = new Map(plan.skills.map(skill => [skill.skill.path, skill]))
+  const targets = new Set<RepoPath>()
+  const characters = new Map<string, number>()
+  await content.read(wanted, ({ file }, read, record) => {
+    const found = planned.get(file.path)
+    if (found?.kind === 'document' && found.served && read.facts) {
+      for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
+    }
+    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
+    const input = searchInputOf(file, found, skills.get(file.path), read.facts, record)
+    if (input !== null) return search?.add(input)
+  })
+  return { targets, characters }
+}
+
+/** The links of a skill's required reading: rules, body, includes. */
+function linkReader(
+  content: ContentStore,
+  plan: Plan,
+  chainOf: ManifestChain,
+  includesOf: Content['includesOf'],
+): Content['linksOf'] {
+  const rulesLinks = memo(linksOfRules)
+  const filesBelow = createFolderExpansion(plan.files)
+  return (skill: PlannedSkill): SkillLinks => {
+    const { directory, body } = skill.skill
+    const texts: LinkedText[] = [
+      ...chainOf(directory).map(rulesLinks),
+      linksOfText(directory, body),
+      ...includesOf(skill).files.map(file => ({ folder: parentOf(file.path), links: content.factsOf(file.path)?.links ?? [] })),
+    ]
+    return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)
+  }
+}
+
+/** Keeps linked files that are served and readable, up to the text of one snapshot. */
 async function readLinked(
   content: ContentStore,
   linked: readonly { file: TreeFile; served: boolean }[],
@@ -106,29 +141,22 @@ async function readLinked(
   let leftBytes = INDEXED_TEXT_BYTES - usedBytes
   const wanted: WantedFile[] = []
   for (const { file, served } of linked) {
-    if (
-      !served ||
-      isBinaryName(file.path) ||
-      file.sizeBytes === null ||
-      file.sizeBytes > READABLE_FILE_BYTES ||
-      file.sizeBytes > leftBytes
-    )
-      continue
+    if (!served || !isReadable(file) || file.sizeBytes > leftBytes) continue
     leftBytes -= file.sizeBytes
     wanted.push({ file, keep: true, described: false, followed: false })
   }
   await content.read(wanted)
 }
 
-/** Files to read, in path order: what is delivered, what is described by its own words, rules and includes of delivered skills. */
-function wantedFiles(
-  plan: Plan,
-  included: ReadonlySet<RepoPath>,
-  chainOf: (folder: RepoPath) => readonly Manifest[],
-): WantedFile[] {
+function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
+  return file.sizeBytes !== null && file.sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(file.path)
+}
+
+/** The files to read, in path order: served files, files listed by their own title and summary, rules and includes of served skills. */
+function wantedFiles(plan: Plan, included: ReadonlySet<RepoPath>, chainOf: ManifestChain): WantedFile[] {
   const wanted = new Map<RepoPath, WantedFile>()
   const want = (file: TreeFile, keep: boolean, described: boolean) => {
-    if (file.sizeBytes === null || file.sizeBytes > READABLE_FILE_BYTES || isBinaryName(file.path)) return
+    if (!isReadable(file)) return
     const known = wanted.get(file.path)
     const followed = included.has(file.path)
     wanted.set(file.path, {
@@ -143,56 +171,21 @@ function wantedFiles(
     if (served || described || kind === 'skill') want(file, served, described)
   }
   for (const path of included) want(plan.tree.file(path) as TreeFile, true, true)
-  for (const skill of plan.skills) {
-    if (skill.full)
-      for (const manifest of chainOf(skill.skill.directory))
-        if (manifest.rules) want(plan.tree.file(manifest.path) as TreeFile, true, false)
-  }
+  for (const { path } of manifestsWithRules(plan, chainOf)) want(plan.tree.file(path) as TreeFile, true, false)
   return [...wanted.values()].sort((left, right) => compareBytes(left.file.path, right.file.path))
 }
 
-/** What is searched of a file that is no skill; `null` when nothing is. */
-function fileItem(
-  { file, kind, owner, served }: PlannedFile,
-  { facts }: FileContent,
-  record: Location | null,
-): SearchInput | null {
-  const isSupporting = kind === 'supporting' && owner?.full === true && served
-  if (facts === null || owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
-  const { title, summary, name, keywords, headings, body } = facts
-  return {
-    path: file.path,
-    kind: isSupporting ? 'supporting' : 'document',
-    owner: owner?.skill.path ?? null,
-    title: title ?? titleOfName(file.path),
-    summary,
-    text: served && isProse(file.path) ? record : null,
-    fields: {
-      ...(name === null ? {} : { name }),
-      description: summary,
-      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob: file.oid } : {}),
-    },
-  }
+/** The manifests whose rules apply to a served skill. */
+function manifestsWithRules(plan: Plan, chainOf: ManifestChain): Set<Manifest> {
+  const served = plan.skills.filter(skill => skill.full)
+  return new Set(served.flatMap(({ skill }) => chainOf(skill.directory).filter(manifest => manifest.rules !== null)))
 }
 
-function skillItem({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
-  const { path, name, description, keywords, headings, body, internal } = skill
-  if (internal) return null
-  return {
-    path,
-    kind: 'skill',
-    owner: path,
-    title: name,
-    summary: '',
-    text: null,
-    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob } : {}) },
-  }
-}
-
+/** Memoizes by identity of the key. */
 function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>()
+  const values = new Map<Key, Value>()
   return key => {
-    if (!known.has(key)) known.set(key, compute(key))
-    return known.get(key) as Value
+    if (!values.has(key)) values.set(key, compute(key))
+    return values.get(key) as Value
   }
 }

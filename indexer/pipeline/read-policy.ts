@@ -1,6 +1,5 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
-import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { readableText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import { MANIFEST_FILE, type Manifest } from '../rules/manifest.ts'
@@ -9,14 +8,15 @@ import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { IndexError } from './index-error.ts'
+import type { BlobReader } from './read-tree.ts'
 
 /** Bytes of the manifests by blob; `null` for what is missing or too large. */
-export async function readManifests(reader: RepositoryReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
+export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
   const files = [...tree.folders.values()].flatMap(folder => folder.files.get(MANIFEST_FILE) ?? [])
   const wanted = files.filter(file => file.sizeBytes !== null && file.sizeBytes <= MANIFEST_BYTES)
   if (sumBytes(wanted) > INDEXED_TEXT_BYTES)
     throw new IndexError('index.manifests_unreadable', `more than ${INDEXED_TEXT_BYTES} bytes of manifests`)
-  const bytes = await readBlobs(reader, wanted, MANIFEST_BYTES)
+  const bytes = await readBlobs(blobs, wanted, MANIFEST_BYTES)
   return oid => bytes.get(oid) ?? null
 }
 
@@ -27,7 +27,7 @@ export interface ReadSkills {
 }
 
 /** Parses every skill that counts and can be read. */
-export async function readSkills(reader: RepositoryReader, policy: Policy, repositoryName: string): Promise<ReadSkills> {
+export async function readSkills(blobs: BlobReader, policy: Policy, repositoryName: string): Promise<ReadSkills> {
   const { files, dropped } = skillCandidates(policy)
   const read: ReadSkills = { parsed: [], truncated: dropped > 0, diagnostics: [] }
   const readable: TreeFile[] = []
@@ -53,7 +53,7 @@ export async function readSkills(reader: RepositoryReader, policy: Policy, repos
   }
 
   let at = 0
-  for await (const { bytes } of reader.read(oidsOf(readable), READABLE_FILE_BYTES)) {
+  for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
     const file = readable[at++] as TreeFile
     const text = bytes === null ? null : readableText(bytes)
     if (text === null) read.diagnostics.push(unreadableSkill(file, bytes === null ? 'its blob cannot be read' : 'not UTF-8 text'))
@@ -68,7 +68,7 @@ function unreadableSkill(file: TreeFile, message: string): Diagnostic {
 
 /** Reads the texts that decide licenses. `dropped`: how many were left out because there are too many. */
 export async function readLicenses(
-  reader: RepositoryReader,
+  blobs: BlobReader,
   tree: Tree,
   policy: Policy,
   skills: readonly ParsedSkill[],
@@ -88,7 +88,7 @@ export async function readLicenses(
   for (let round = 0; round < LICENSE_ROUNDS; round++) {
     const missing = resolver.missing(places)
     if (missing.length === 0) break
-    for await (const { oid, bytes } of reader.read(missing, LICENSE_TEXT_BYTES)) {
+    for await (const { oid, bytes } of blobs.read(missing, LICENSE_TEXT_BYTES)) {
       const isOver = bytes !== null && bytes.length > leftBytes
       if (isOver) dropped++
       else leftBytes -= bytes?.length ?? 0
@@ -109,13 +109,13 @@ function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill
 }
 
 async function readBlobs(
-  reader: RepositoryReader,
+  blobs: BlobReader,
   files: readonly TreeFile[],
   maxBytes: number,
 ): Promise<Map<string, Uint8Array | null>> {
-  const blobs = new Map<string, Uint8Array | null>()
-  for await (const { oid, bytes } of reader.read(oidsOf(files), maxBytes)) blobs.set(oid, bytes)
-  return blobs
+  const read = new Map<string, Uint8Array | null>()
+  for await (const { oid, bytes } of blobs.read(oidsOf(files), maxBytes)) read.set(oid, bytes)
+  return read
 }
 
 function oidsOf(files: readonly TreeFile[]): string[] {

@@ -1,14 +1,14 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { createDamageReports } from '#core/damage-reports.ts'
+import { createDamageReports, type DamageReport } from '#core/damage-reports.ts'
 import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { GitHost, HostRepository, RepositoryReader } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
-import { openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
+import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from '../reuse/last-indexed.ts'
-import { createReuse } from '../reuse/reuse.ts'
+import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import { isDamaged, writingOver } from '../snapshot/repair.ts'
@@ -16,9 +16,10 @@ import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
 import type { Progress } from './progress.ts'
+import { readTree } from './read-tree.ts'
 import { INDEXED_BLOBS } from './select-blobs.ts'
 
-/** What of a host indexing asks for. */
+/** The part of a host that indexing uses. */
 export type ReadableHost = Pick<GitHost, 'segment' | 'isRemote' | 'open'>
 
 export interface SnapshotDeps {
@@ -34,10 +35,10 @@ export interface BuildOptions {
 }
 
 /**
- * Reads the repository and writes its snapshot; `null` when it is there already, and as it was written as far as anybody knows.
- * It goes on from the commit that was indexed last, which changes how long it takes and how much is stored, and nothing of what it says.
+ * Reads the repository and writes its snapshot; `null` when the snapshot exists and no reader reported damage.
+ * Building on the commit that was indexed last changes the time and the bytes stored, and none of the answers.
  *
- * @throws IndexError, ReadError, the reason of `signal`, or whatever the store throws
+ * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
   { blobs, states, hosts }: SnapshotDeps,
@@ -47,30 +48,46 @@ export async function writeSnapshot(
 ): Promise<WrittenSnapshot | null> {
   const { repository, commit } = job
   const damages = states ? createDamageReports(states) : null
-  // Documents that cannot be read now report no damage; the next visitor does.
+  // A report that cannot be read now is found by the next visitor.
   const damage = (await damages?.find(repository, commit).catch(() => null)) ?? null
   const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(() => {}))
-  if ((await blobs.read(headerKey(repository, commit))) !== null) {
-    if (damage === null) return null
-    // Packs that are whole, and a reader who says again that they are not: it is the header that is wrong about them.
-    if (damage.repairs === 0 && !(await isDamaged(blobs, repository, commit))) {
-      await settle()
-      return null
-    }
+  if (await isIntact(blobs, job, damage)) {
+    await settle()
+    return null
   }
   const host = hosts.find(candidate => candidate.segment === repository.host)
-  if (!host) throw new IndexError('index.fetch_failed', `no host ${repository.host} in this deployment`)
+  if (!host) throw new IndexError('index.fetch_failed', `this deployment has no host ${repository.host}`)
 
   const seconds = host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS
+  const last = states && damage === null ? await readLastIndexed(states, repository) : null
+  const written = await withinSeconds(seconds, signal, limited => {
+    const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
+    return buildSnapshot({ blobs, states, host, seconds, isRepair: damage !== null }, job, last, options)
+  })
+  if (states) await writeLastIndexed(states, repository, commit)
+  await settle()
+  return written
+}
+
+/** Whether the snapshot exists and its objects are as they were written. The objects are read only if a reader reported damage. */
+async function isIntact(blobs: BlobStore, { repository, commit }: IndexJob, damage: DamageReport | null): Promise<boolean> {
+  if ((await blobs.read(headerKey(repository, commit))) === null) return false
+  if (damage === null) return true
+  // Reported again after a repair although every pack has its checksum: then the header is wrong.
+  return damage.repairs === 0 && !(await isDamaged(blobs, repository, commit))
+}
+
+/** @throws IndexError `index.timeout` by way of the signal that `work` receives */
+async function withinSeconds<Value>(
+  seconds: number,
+  signal: AbortSignal,
+  work: (limited: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   const outOfTime = new AbortController()
-  const timer = setTimeout(() => outOfTime.abort(new IndexError('index.timeout', `more than ${seconds} seconds`)), seconds * 1000)
+  const timeout = new IndexError('index.timeout', `more than ${seconds} seconds`)
+  const timer = setTimeout(() => outOfTime.abort(timeout), seconds * 1000)
   try {
-    const options = { signal: AbortSignal.any([signal, outOfTime.signal]), ...(onProgress ? { onProgress } : {}) }
-    const last = states && damage === null ? await readLastIndexed(states, repository) : null
-    const written = await buildSnapshot({ blobs, states, host, seconds, isRepair: damage !== null }, job, last, options)
-    if (states) await writeLastIndexed(states, repository, commit)
-    await settle()
-    return written
+    return await work(AbortSignal.any([signal, outOfTime.signal]))
   } finally {
     clearTimeout(timer)
   }
@@ -82,16 +99,16 @@ export interface BuildDeps {
   host: ReadableHost
   /** Wall time of all reading. */
   seconds: number
-  /** What stands there already may be damaged. */
+  /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
 }
 
 /**
- * Builds the snapshot, and makes sure that what its header refers to is there.
+ * Builds the snapshot and checks that every pack its header lists exists.
  *
- * Whoever tidies the store may have removed a pack, which nothing referred to, after it was found there and before the header was.
- * Either that removal came before the look that is taken here once the header stands; then the snapshot is taken back and built from scratch.
- * Or the header stood before the removal; then whoever removed finds it, since they look at the headers once more afterwards.
+ * A concurrent sweep may remove an unused pack after this job found it and before it wrote the header. Two cases: if the pack went before the
+ * check here, the snapshot is removed and built from scratch; if the header was written before the pack went, the sweep finds that header when
+ * it lists the headers once more, and removes it.
  */
 export async function buildSnapshot(
   deps: BuildDeps,
@@ -103,47 +120,54 @@ export async function buildSnapshot(
   const { repository, commit } = job
   for (const base of [last, null]) {
     const written = await build(deps, job, base, options)
-    // Another one's header refers to packs that the other one looks after.
-    if (!written.isFirst || (await areThere(blobs, repository, written))) return written
+    // A header of another job lists packs that the other job checks.
+    if (!written.isFirst || (await havePacks(blobs, repository, written))) return written
     await blobs.remove(headerKey(repository, commit))
   }
-  throw new Error('packs were removed while a snapshot was written that refers to them')
+  throw new Error('a sweep removed packs while the snapshot that lists them was written')
 }
 
-async function areThere(blobs: BlobStore, repository: HostRepository, { header }: WrittenSnapshot): Promise<boolean> {
+async function havePacks(blobs: BlobStore, repository: HostRepository, { header }: WrittenSnapshot): Promise<boolean> {
   const lastBytes = await Promise.all(
     header.packs.map(({ name, sizeBytes }) => blobs.readRange(packKey(repository, name), sizeBytes - 1, 1)),
   )
   return lastBytes.every(bytes => bytes?.length === 1)
 }
 
-/** @param last the commit to go on from; `null`: from scratch */
-async function build(
-  { blobs, states, host, seconds, isRepair }: BuildDeps,
-  { repository, commit }: IndexJob,
-  last: CommitSha | null,
-  options: BuildOptions,
-): Promise<WrittenSnapshot> {
-  const earlier = last === null ? null : await openEarlierSnapshot(blobs, repository, last)
-  const { select, read, parts } = createReuse(earlier, host.isRemote)
-  const reader = await host.open(repository, commit, { ...TREE_LIMITS, seconds }, select(INDEXED_BLOBS))
+/** @param base the commit to build on; `null`: from scratch */
+async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, options: BuildOptions): Promise<WrittenSnapshot> {
+  const { blobs, states, host, seconds } = deps
+  const { repository, commit } = job
+  const earlier = base === null ? null : await openEarlierSnapshot(blobs, repository, base)
+  const reader = await host.open(repository, commit, { ...TREE_LIMITS, seconds }, selectUnheld(INDEXED_BLOBS, earlier))
   try {
-    const writer = createSnapshotWriter(isRepair ? writingOver(blobs) : blobs, repository, commit, parts)
-    const previous = await openPreviousSection(earlier, options.signal)
-    const search = createSearchBuilder(writer, { previous, signal: options.signal })
-    try {
-      return await indexRepository(writer, read(reader), repository, { ...options, search })
-    } catch (error) {
-      // Should it be what was gone on from that fails the job, then the next try does not.
-      if (states && earlier && !options.signal.aborted) await forgetLastIndexed(states, repository)
-      throw error
-    } finally {
-      await search.close()
-    }
+    return await buildFrom(reader, earlier, deps, job, options)
+  } catch (error) {
+    // The earlier snapshot may be the cause: the next attempt starts from scratch.
+    if (states && earlier && !options.signal.aborted) await forgetLastIndexed(states, repository)
+    throw error
   } finally {
     await reader.close()
   }
 }
 
-// Paths that are too deep are left out one by one when the tree is built, so reading only stops at the number of entries.
+async function buildFrom(
+  reader: RepositoryReader,
+  earlier: EarlierSnapshot | null,
+  { blobs, host, isRepair }: BuildDeps,
+  { repository, commit }: IndexJob,
+  options: BuildOptions,
+): Promise<WrittenSnapshot> {
+  const { tree, parts } = reuseEarlier(earlier, await readTree(reader, options.onProgress), { noteSizes: host.isRemote })
+  const writer = createSnapshotWriter(isRepair ? writingOver(blobs) : blobs, repository, commit, parts)
+  const previous = await openPreviousSection(earlier, options.signal)
+  const search = createSearchBuilder(writer, { previous, signal: options.signal })
+  try {
+    return await indexRepository(writer, tree, repository, { ...options, search })
+  } finally {
+    await search.close()
+  }
+}
+
+// `buildTree` skips each path that is too deep, so the reader limits only the number of entries.
 const TREE_LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: Number.MAX_SAFE_INTEGER }

@@ -20,18 +20,18 @@ import { isRegular } from './tree.ts'
 
 export const MANIFEST_FILE = 'SKILLSET.md'
 
-/** A `SKILLSET.md` that is understood. */
+/** A valid `SKILLSET.md`. */
 export interface Manifest {
   path: RepoPath
   folder: RepoPath
-  /** Blob of the file, whose bytes hold the rules. */
+  /** The blob of the file. */
   oid: string
   name: string
   description: string
-  /** Declared here; inheriting is the rule chain's business. */
+  /** As declared in this manifest; `manifestMetadata` adds inheritance. */
   language: string | null
   translations: Translations
-  /** As declared; `undefined` when there is no such key. */
+  /** As declared; `undefined` when absent. */
   image: string | undefined
   license: YamlValue | undefined
   include: string[]
@@ -42,64 +42,59 @@ export interface Manifest {
 /** The body of a manifest without the blank lines around it. */
 export interface Rules {
   text: string
-  /** Where `text` begins in the file, in bytes. */
+  /** Offset of `text` in the file. */
   offsetBytes: number
 }
 
 export type ReadManifest =
   | { kind: 'manifest'; manifest: Manifest; diagnostics: Diagnostic[] }
-  /** Exists but cannot be understood: its folder is closed. */
+  /** Not valid: its folder is closed. */
   | { kind: 'unreadable'; diagnostics: Diagnostic[] }
-  /** A file of that name without front matter is a document like any other. */
+  /** Without front matter the file is a document. */
   | { kind: 'document'; diagnostics: Diagnostic[] }
 
 /**
- * Reads a manifest. Exclusions are policy, so whatever leaves in doubt what they are makes it unreadable; errors in other fields drop the field.
+ * Reads a manifest. Exclusions are policy: a manifest whose exclusions are in doubt is unreadable. An error in another field drops that field.
  *
- * @param bytes `null` when the blob is missing or larger than a manifest may be
+ * @param bytes `null` when the blob is missing or larger than `MANIFEST_BYTES`
  * @param repositoryName the default name of a manifest at the root
  */
 export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositoryName: string): ReadManifest {
-  const unreadable = (reason: string, message: string): ReadManifest => ({
-    kind: 'unreadable',
-    diagnostics: [
-      {
-        code: 'manifest.unreadable',
-        severity: 'error',
-        path: file.path,
-        boundary: parentOf(file.path),
-        message: `${reason}: ${message}; nothing below its folder is delivered`,
-      },
-    ],
-  })
-
-  if (!isRegular(file)) return unreadable('symlink', 'a manifest has to be a regular file')
+  if (!isRegular(file)) return unreadable(file, 'symlink', 'a manifest must be a regular file')
   if (file.sizeBytes !== null && file.sizeBytes > MANIFEST_BYTES)
-    return unreadable('too_large', `larger than ${MANIFEST_BYTES} bytes`)
-  if (bytes === null) return unreadable('missing', 'its blob cannot be read')
+    return unreadable(file, 'too_large', `larger than ${MANIFEST_BYTES} bytes`)
+  if (bytes === null) return unreadable(file, 'missing', 'the repository lacks the blob of this file')
   const text = decodeText(bytes)
-  if (text === null || isLfsPointer(text)) return unreadable('encoding', 'not UTF-8 text')
+  if (text === null || isLfsPointer(text)) return unreadable(file, 'encoding', 'not UTF-8 text')
 
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {
-    const message = 'without front matter it is a document, not a manifest'
+    const message = 'a document, not a manifest: it has no front matter'
     return { kind: 'document', diagnostics: [{ code: 'manifest.no_front_matter', severity: 'info', path: file.path, message }] }
   }
-  if (block.kind === 'unterminated') return unreadable('front_matter', 'its front matter has no closing line')
+  if (block.kind === 'unterminated') return unreadable(file, 'front_matter', 'the front matter has no closing line')
   const yaml = parseYamlMapping(block.yaml)
-  if (!yaml.ok) return unreadable('yaml', yaml.message)
+  if (!yaml.ok) return unreadable(file, 'yaml', yaml.message)
   const exclude = readExclude(fieldOf(yaml.mapping, 'exclude'))
-  if (exclude === null)
-    return unreadable(
-      'exclude',
-      `not a list of at most ${EXCLUDE_PATTERNS} patterns of at most ${EXCLUDE_PATTERN_CHARACTERS} characters`,
-    )
+  if (exclude === null) {
+    const limits = `at most ${EXCLUDE_PATTERNS} patterns of at most ${EXCLUDE_PATTERN_CHARACTERS} characters`
+    return unreadable(file, 'exclude', `must be a list of ${limits}`)
+  }
 
   const read = readFields(file, yaml.mapping, exclude, rulesOf(text, block.body), repositoryName)
+  const hidden = findHidden(text, commentLines(text, block.body))
   return {
     kind: 'manifest',
     manifest: read.manifest,
-    diagnostics: [...read.diagnostics, ...hiddenDiagnostics(findHidden(text, commentLines(text, block.body)), file.path)],
+    diagnostics: [...read.diagnostics, ...hiddenDiagnostics(hidden, file.path)],
+  }
+}
+
+function unreadable({ path }: TreeFile, reason: string, problem: string): ReadManifest {
+  const message = `${reason}: ${problem}; nothing below this folder is served`
+  return {
+    kind: 'unreadable',
+    diagnostics: [{ code: 'manifest.unreadable', severity: 'error', path, boundary: parentOf(path), message }],
   }
 }
 
@@ -107,69 +102,111 @@ const KNOWN_KEYS = new Set(['name', 'description', 'language', 'translations', '
 
 function readFields(
   file: TreeFile,
-  fields: YamlMapping,
+  mapping: YamlMapping,
   exclude: string[],
   rules: Rules | null,
   repositoryName: string,
 ): { manifest: Manifest; diagnostics: Diagnostic[] } {
-  const diagnostics: Diagnostic[] = []
   const folder = parentOf(file.path)
-  const invalid = (field: string, message: string) =>
-    diagnostics.push({ code: 'manifest.invalid_field', severity: 'warning', path: file.path, field, message })
-
-  const text = (field: string, limit: number, oneLine: boolean): string | null => {
-    if (fieldOf(fields, field) === undefined) return null
-    const value = textOf(fields, field)
-    const visible = value === null ? '' : oneLine ? visibleLine(value) : visibleText(value)
-    if (visible !== '' && countCharacters(visible) <= limit) return visible
-    if (value !== '') invalid(field, `not a text of at most ${limit} characters`)
-    return null
-  }
-
-  const declaredLanguage = textOf(fields, 'language')
-  const language = declaredLanguage === null ? null : canonicalLanguage(declaredLanguage)
-  if (fieldOf(fields, 'language') !== undefined && language === null) invalid('language', 'not a BCP 47 language tag')
-
-  const { translations, valid } = readTranslations(fieldOf(fields, 'translations'))
-  if (!valid) invalid('translations', 'not a map from language tags to a name and a description')
-
-  const image = textOf(fields, 'image') ?? undefined
-  if (fieldOf(fields, 'image') !== undefined && image === undefined) invalid('image', 'not a path or an https address')
-
-  const include = wordsOf(fieldOf(fields, 'include'))
-  if (include === null) invalid('include', 'not a list of paths')
-
-  const unknown = Object.keys(fields).filter(key => !KNOWN_KEYS.has(key))
-  for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
-    const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
-    diagnostics.push({
-      code: 'manifest.unknown_field',
-      severity: 'info',
-      path: file.path,
-      field,
-      message: 'this field has no meaning here',
-    })
-  }
-  if (unknown.length > MANIFEST_UNKNOWN_FIELDS) {
-    const message = `${unknown.length - MANIFEST_UNKNOWN_FIELDS} more fields have no meaning here`
-    diagnostics.push({ code: 'manifest.unknown_field', severity: 'info', path: file.path, message })
-  }
-
+  const fields = new ManifestFields(file.path, mapping)
+  const language = fields.language()
+  const translations = fields.translations()
+  const image = fields.image()
+  const include = fields.include()
+  fields.reportUnknown()
   const manifest: Manifest = {
     path: file.path,
     folder,
     oid: file.oid,
-    name: text('name', MANIFEST_NAME_CHARACTERS, true) ?? (folder === '' ? repositoryName : baseNameOf(folder)),
-    description: text('description', DESCRIPTION_CHARACTERS, false) ?? '',
+    name: fields.line('name', MANIFEST_NAME_CHARACTERS) ?? (folder === '' ? repositoryName : baseNameOf(folder)),
+    description: fields.text('description', DESCRIPTION_CHARACTERS) ?? '',
     language,
     translations,
     image,
-    license: fieldOf(fields, 'license'),
-    include: include ?? [],
+    license: fieldOf(mapping, 'license'),
+    include,
     exclude,
     rules,
   }
-  return { manifest, diagnostics }
+  return { manifest, diagnostics: fields.diagnostics }
+}
+
+/** Reads fields of a manifest, and collects a diagnostic for each that is dropped. */
+class ManifestFields {
+  readonly diagnostics: Diagnostic[] = []
+  readonly #path: RepoPath
+  readonly #mapping: YamlMapping
+
+  constructor(path: RepoPath, mapping: YamlMapping) {
+    this.#path = path
+    this.#mapping = mapping
+  }
+
+  /** The field on one line. */
+  line(field: string, maxCharacters: number): string | null {
+    return this.#visible(field, maxCharacters, visibleLine)
+  }
+
+  text(field: string, maxCharacters: number): string | null {
+    return this.#visible(field, maxCharacters, visibleText)
+  }
+
+  language(): string | null {
+    const declared = textOf(this.#mapping, 'language')
+    const language = declared === null ? null : canonicalLanguage(declared)
+    if (this.#has('language') && language === null) this.#reportInvalid('language', 'must be a BCP 47 language tag')
+    return language
+  }
+
+  translations(): Translations {
+    const { translations, valid } = readTranslations(fieldOf(this.#mapping, 'translations'))
+    if (!valid) this.#reportInvalid('translations', 'must map language tags to `name` and `description`')
+    return translations
+  }
+
+  image(): string | undefined {
+    const image = textOf(this.#mapping, 'image') ?? undefined
+    if (this.#has('image') && image === undefined) this.#reportInvalid('image', 'must be a path or an https address')
+    return image
+  }
+
+  include(): string[] {
+    const include = wordsOf(fieldOf(this.#mapping, 'include'))
+    if (include === null) this.#reportInvalid('include', 'must be a list of paths')
+    return include ?? []
+  }
+
+  /** Names the first unknown fields and counts the others. */
+  reportUnknown(): void {
+    const unknown = Object.keys(this.#mapping).filter(key => !KNOWN_KEYS.has(key))
+    for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
+      const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
+      this.#report('manifest.unknown_field', 'info', 'a manifest has no such field', field)
+    }
+    const more = unknown.length - MANIFEST_UNKNOWN_FIELDS
+    if (more > 0) this.#report('manifest.unknown_field', 'info', `${more} more fields are unknown`)
+  }
+
+  #visible(field: string, maxCharacters: number, visibleOf: (text: string) => string): string | null {
+    if (!this.#has(field)) return null
+    const value = textOf(this.#mapping, field)
+    const visible = value === null ? '' : visibleOf(value)
+    if (visible !== '' && countCharacters(visible) <= maxCharacters) return visible
+    if (value !== '') this.#reportInvalid(field, `must be text of at most ${maxCharacters} characters`)
+    return null
+  }
+
+  #has(field: string): boolean {
+    return fieldOf(this.#mapping, field) !== undefined
+  }
+
+  #reportInvalid(field: string, message: string): void {
+    this.#report('manifest.invalid_field', 'warning', message, field)
+  }
+
+  #report(code: string, severity: Diagnostic['severity'], message: string, field?: string): void {
+    this.diagnostics.push({ code, severity, path: this.#path, ...(field === undefined ? {} : { field }), message })
+  }
 }
 
 function commentLines(text: string, body: string): number[] {
@@ -189,7 +226,7 @@ function isPattern(pattern: string): boolean {
 }
 
 function rulesOf(text: string, body: string): Rules | null {
-  // The same white space as `trim` takes for the end, so that a blank line is blank on both sides.
+  // Blank lines before the rules are recognised by the same white space as `trim` removes behind them.
   const leading = /^(?:[^\S\n]*\n)*/.exec(body)?.[0].length ?? 0
   const rules = trimBlankEnd(body.slice(leading))
   return rules.trim() === '' ? null : { text: rules, offsetBytes: utf8Length(text.slice(0, text.length - body.length + leading)) }

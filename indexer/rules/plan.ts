@@ -5,16 +5,17 @@ import { compareBytes } from '#core/text.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
 import { isServedInFull, type LicensePlace, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import { MANIFEST_FILE } from './manifest.ts'
+import { ownersOf } from './ownership.ts'
 import { type ParsedSkill, SKILL_FILE } from './skill.ts'
 import { isRegular, type Tree, type TreeFile } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
-/** A file that this snapshot knows, and what it is. */
+/** A file of the snapshot, and its role. */
 export interface PlannedFile {
   file: TreeFile
   kind: 'skill' | 'supporting' | 'document' | 'overview' | 'community' | 'manifest'
   owner: PlannedSkill | null
-  /** Its license lets its bytes be delivered. */
+  /** Its license permits serving its bytes. */
   served: boolean
 }
 
@@ -22,11 +23,11 @@ export interface PlannedSkill {
   skill: ParsedSkill
   file: TreeFile
   license: ResolvedLicense
-  /** Delivered with body, rules and files. */
+  /** Served with body, rules and files; otherwise only described. */
   full: boolean
-  /** The skill whose folder encloses this one's. */
+  /** The nearest skill whose folder contains this one's folder. */
   enclosing: PlannedSkill | null
-  /** Other skills directly inside its folder: listed as references. */
+  /** Skills that it is the `enclosing` one of: listed as its references. */
   nested: PlannedSkill[]
   /** In byte order of their paths. */
   supporting: TreeFile[]
@@ -36,25 +37,25 @@ export interface PlannedSkill {
 export interface Plan {
   tree: Tree
   policy: Policy
-  /** In byte order of their paths, as everything here. */
+  /** All lists are in byte order of the paths. */
   skills: PlannedSkill[]
   files: PlannedFile[]
   /** The skill that owns the files of a folder. */
   ownerOf(folder: RepoPath): PlannedSkill | null
   licenseOf(folder: RepoPath, owner: PlannedSkill | null): ResolvedLicense
   isServed(license: ResolvedLicense): boolean
+  /** A limit left something out. */
   truncated: boolean
   diagnostics: Diagnostic[]
 }
 
-/** `SKILL.md` files that count and can be read, in path order, at most as many as one snapshot holds. */
+/** The readable `SKILL.md` files in path order, at most `SKILLS`; `dropped` counts the others. */
 export function skillCandidates(policy: Policy): { files: TreeFile[]; dropped: number } {
-  const files = keptFiles(policy).filter(file => isRegular(file) && isSkillPlace(file.path))
-  files.sort((left, right) => compareBytes(left.path, right.path))
+  const files = filesInPathOrder(policy).filter(file => isRegular(file) && isSkillPlace(file.path))
   return { files: files.slice(0, SKILLS), dropped: Math.max(0, files.length - SKILLS) }
 }
 
-/** Where licenses are asked for: every folder, and every folder of a skill as part of it. */
+/** The places whose license is resolved: every folder by itself, and every folder of a skill as part of that skill. */
 export function licensePlaces(policy: Policy, skills: Iterable<ParsedSkill>): LicensePlace[] {
   const owners = ownersOf(policy, new Map([...skills].map(skill => [skill.directory, skill])))
   return policy.folders.flatMap(({ path }) => {
@@ -64,7 +65,7 @@ export function licensePlaces(policy: Policy, skills: Iterable<ParsedSkill>): Li
   })
 }
 
-/** Decides for every file what it is, to whom it belongs, and whether it is delivered. */
+/** Decides the role of every file, which skill owns it, and whether it is served. */
 export function planContent(
   tree: Tree,
   policy: Policy,
@@ -72,56 +73,24 @@ export function planContent(
   licenses: LicenseResolver,
   visibility: 'public' | 'private',
 ): Plan {
-  const diagnostics: Diagnostic[] = []
   const isServed = (license: ResolvedLicense) => isServedInFull(license.license, visibility)
   const resolve = (folder: RepoPath, skillDirectory: RepoPath | null) =>
     withoutWithheldSource(licenses.resolve(folder, skillDirectory), policy)
+  const licenseOf = (folder: RepoPath, owner: PlannedSkill | null) => resolve(folder, owner?.skill.directory ?? null)
   const skills = parsed.map(skill => planSkill(skill, tree, resolve(skill.directory, skill.directory), isServed))
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
-
-  const licenseOf = (folder: RepoPath, owner: PlannedSkill | null) => resolve(folder, owner?.skill.directory ?? null)
-  const files: PlannedFile[] = []
-  const licensesOfDocuments: ResolvedLicense[] = []
-  let documents = 0
-  let droppedDocuments = 0
-  for (const file of keptFiles(policy).sort((left, right) => compareBytes(left.path, right.path))) {
-    if (!isRegular(file)) continue
-    const folder = parentOf(file.path)
-    const owner = owners.get(folder) ?? null
-    const kind = kindOf(file, owner, policy)
-    if (isMisspelled(file)) diagnostics.push(misspelled(file))
-    if (kind === null) continue
-    if (file.sizeBytes === null) {
-      // That a skill is missing was said when it was read.
-      if (baseNameOf(file.path) !== SKILL_FILE) diagnostics.push(unreadableBlob(file))
-      continue
-    }
-    if (kind === 'document' && ++documents > DOCUMENTS) {
-      droppedDocuments++
-      continue
-    }
-    const license = licenseOf(folder, owner)
-    if (kind === 'supporting') owner?.supporting.push(file)
-    if (kind === 'document') licensesOfDocuments.push(license)
-    files.push({
-      file,
-      kind,
-      owner: kind === 'skill' || kind === 'supporting' ? owner : null,
-      served: isServed(license),
-    })
-  }
   warnOfDuplicates(skills)
 
-  if (droppedDocuments > 0)
-    diagnostics.push(
-      limitDiagnostic('index.limit_documents', `${droppedDocuments} documents left out behind the first ${DOCUMENTS}`),
-    )
-  const budget = withinBudget(files)
-  if (budget.dropped > 0)
-    diagnostics.push(
-      limitDiagnostic('index.limit_bytes', `${budget.dropped} files left out behind ${INDEXED_TEXT_BYTES} bytes of text`),
-    )
+  const classified = classifyFiles(policy, owners)
+  const { files, dropped } = limitDocuments(classified.files)
+  for (const { file, kind, owner } of files) if (kind === 'supporting') owner?.supporting.push(file)
+  const documents = files.filter(({ kind }) => kind === 'document')
+  const planned = files.map(({ file, kind, owner }): PlannedFile => {
+    const isPart = kind === 'skill' || kind === 'supporting'
+    return { file, kind, owner: isPart ? owner : null, served: isServed(licenseOf(parentOf(file.path), owner)) }
+  })
+  const budget = withinBudget(planned)
 
   return {
     tree,
@@ -131,13 +100,67 @@ export function planContent(
     ownerOf: folder => owners.get(folder) ?? null,
     licenseOf,
     isServed,
-    truncated: tree.cut || droppedDocuments > 0 || budget.dropped > 0,
-    diagnostics: [...diagnostics, ...licenseDiagnostics([...licensesOfListed(skills), ...licensesOfDocuments])],
+    truncated: tree.cut || dropped > 0 || budget.dropped > 0,
+    diagnostics: [
+      ...classified.diagnostics,
+      ...limitDiagnostics(dropped, budget.dropped),
+      ...licenseDiagnostics([
+        ...licensesOfListed(skills),
+        ...documents.map(({ file, owner }) => licenseOf(parentOf(file.path), owner)),
+      ]),
+    ],
   }
 }
 
+interface ClassifiedFile {
+  file: TreeFile
+  kind: PlannedFile['kind']
+  /** The skill that owns its folder. */
+  owner: PlannedSkill | null
+}
+
+/** The regular files that have a role, in path order, and diagnostics of those that look like one and have none. */
+function classifyFiles(
+  policy: Policy,
+  owners: ReadonlyMap<RepoPath, PlannedSkill>,
+): { files: ClassifiedFile[]; diagnostics: Diagnostic[] } {
+  const files: ClassifiedFile[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const file of filesInPathOrder(policy)) {
+    if (!isRegular(file)) continue
+    const owner = owners.get(parentOf(file.path)) ?? null
+    const kind = kindOf(file, owner, policy)
+    if (isMisspelled(file)) diagnostics.push(misspelled(file))
+    if (kind === null) continue
+    if (file.sizeBytes !== null) files.push({ file, kind, owner })
+    // `readSkills` reports missing skills.
+    else if (baseNameOf(file.path) !== SKILL_FILE) diagnostics.push(unreadableBlob(file))
+  }
+  return { files, diagnostics }
+}
+
+/** Keeps the first `DOCUMENTS` documents, and every other file. */
+function limitDocuments(files: readonly ClassifiedFile[]): { files: ClassifiedFile[]; dropped: number } {
+  let documents = 0
+  const kept = files.filter(({ kind }) => kind !== 'document' || ++documents <= DOCUMENTS)
+  return { files: kept, dropped: files.length - kept.length }
+}
+
+function limitDiagnostics(droppedDocuments: number, droppedFiles: number): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  if (droppedDocuments > 0) {
+    const message = `${droppedDocuments} documents left out: an index lists at most ${DOCUMENTS}`
+    diagnostics.push(limitDiagnostic('index.limit_documents', message))
+  }
+  if (droppedFiles > 0) {
+    const message = `${droppedFiles} files left out: an index holds at most ${INDEXED_TEXT_BYTES} bytes of text`
+    diagnostics.push(limitDiagnostic('index.limit_bytes', message))
+  }
+  return diagnostics
+}
+
 export function unreadableBlob(file: TreeFile): Diagnostic {
-  return { code: 'file.unreadable', severity: 'warning', path: file.path, message: 'its blob cannot be read' }
+  return { code: 'file.unreadable', severity: 'warning', path: file.path, message: 'the repository lacks the blob of this file' }
 }
 
 export function limitDiagnostic(code: string, message: string): Diagnostic {
@@ -163,31 +186,14 @@ function planSkill(
   }
 }
 
-// A license file keeps its effect when it is withheld, but neither its name is told nor the words that point to it.
+// A withheld license file keeps its effect; neither its name nor a declaration that names it is shown.
 function withoutWithheldSource(resolved: ResolvedLicense, policy: Policy): ResolvedLicense {
   const { kind, name, source } = resolved.license
   if (source === null || policy.reasonOf(source as RepoPath) === null) return resolved
   return { ...resolved, license: { kind, name: name?.includes(baseNameOf(source as RepoPath)) ? null : name, source: null } }
 }
 
-/** The skill that owns the files of each folder: the nearest one at or above it. */
-function ownersOf<Skill>(policy: Policy, byDirectory: ReadonlyMap<RepoPath, Skill>): Map<RepoPath, Skill> {
-  const owners = new Map<RepoPath, Skill>()
-  for (const { path } of policy.folders) {
-    const owner = byDirectory.get(path) ?? owners.get(parentOf(path))
-    if (
-      owner !== undefined &&
-      (byDirectory.has(path) || path === '' || owner !== byDirectory.get(ROOT) || ROOT_SKILL_FOLDERS.has(firstSegment(path)))
-    ) {
-      owners.set(path, owner)
-    }
-  }
-  return owners
-}
-
-/** A skill at the root owns the root folder and these, not the whole repository. */
-const ROOT_SKILL_FOLDERS = new Set(['references', 'scripts', 'assets', 'templates', 'examples'])
-
+/** Sets `enclosing` and `nested` of every skill, and warns of skills inside other skills. */
 function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
   const byDirectory = new Map(skills.map(planned => [planned.skill.directory, planned]))
   const enclosing = new Map<RepoPath, PlannedSkill>()
@@ -209,7 +215,7 @@ function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): Pla
   const name = baseNameOf(file.path)
   if (name === MANIFEST_FILE && policy.manifests.has(parentOf(file.path))) return 'manifest'
   if (file.path === owner?.skill.path) return 'skill'
-  // A SKILL.md that cannot be read as one is refused with its reason, and listed nowhere.
+  // A SKILL.md that is not readable as a skill: the files route answers why, no listing has it.
   if (name === SKILL_FILE) return isSkillPlace(file.path) ? 'community' : null
   return owner ? 'supporting' : pathKind(file.path)
 }
@@ -228,7 +234,7 @@ function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
   }
 }
 
-/** Skills first, then everything else in path order, until the text of one snapshot is full. */
+/** Keeps files until the text of a snapshot is full: skills and manifests first, then supporting files, then the rest, each in path order. */
 function withinBudget(files: readonly PlannedFile[]): { files: PlannedFile[]; dropped: number } {
   let leftBytes = INDEXED_TEXT_BYTES
   const dropped = new Set<PlannedFile>()
@@ -256,10 +262,12 @@ function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] 
     .map(({ code, field, path, message }) => ({ code, severity: 'warning' as const, path, ...(field ? { field } : {}), message }))
 }
 
-function keptFiles(policy: Policy): TreeFile[] {
+/** All files that no manifest withholds. */
+function filesInPathOrder(policy: Policy): TreeFile[] {
   return policy.folders
     .filter(folder => policy.withheld.get(folder.path) !== 'closed')
     .flatMap(folder => [...folder.files.values()].filter(file => !policy.withheld.has(file.path)))
+    .sort((left, right) => compareBytes(left.path, right.path))
 }
 
 function isMisspelled(file: TreeFile): boolean {
@@ -272,15 +280,11 @@ function misspelled(file: TreeFile): Diagnostic {
     code: 'skill.file_name',
     severity: 'info',
     path: file.path,
-    message: `only a file named exactly ${SKILL_FILE} is a skill`,
+    message: `a skill must be named exactly ${SKILL_FILE}`,
   }
 }
 
-function firstSegment(path: RepoPath): string {
-  return path.split('/', 1)[0] ?? ''
-}
-
-/** The planned file at each path. */
+/** The planned files by path. */
 export function byPath(files: readonly PlannedFile[]): Map<RepoPath, PlannedFile> {
   return new Map(files.map(planned => [planned.file.path, planned]))
 }

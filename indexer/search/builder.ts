@@ -1,164 +1,127 @@
 import { createTurns } from '#core/concurrency/turns.ts'
-import { ByteWriter } from '#core/search/bytes.ts'
-import { ITEM_KIND, type ItemKind } from '#core/search/head.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
-import { compareBytes } from '#core/text.ts'
-import { isMarkdown } from '../rules/content-kind.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { SearchInput } from './input.ts'
+import { ItemList } from './item-list.ts'
 import { visitItemTerms } from './item-terms.ts'
 import { mergeTerms } from './merge.ts'
 import { writeTerms } from './overlay.ts'
+import type { SectionPlace } from './page-stream.ts'
+import { PostingRun, RUN_POSTINGS } from './posting-run.ts'
 import type { PreviousSection } from './previous.ts'
-import { createPostingRun, RUN_POSTINGS } from './run.ts'
 import { openScratchFile, type Scratch } from './scratch.ts'
-import { createSectionWriter, type SectionPlace } from './section-writer.ts'
+import { SectionWriter } from './section-writer.ts'
 import { readRun, type StoredRun, storeRun } from './stored-run.ts'
+import type { TermSource } from './term-source.ts'
 
-/** Builds the search section of one commit. The same items give the same bytes, whatever is known of them from before. */
+/** Builds the search section of one commit. The same items give the same bytes, with or without a previous section. */
 export interface SearchBuilder {
   /**
-   * Takes one item; its text can be dropped afterwards. Items come in byte order of their paths.
-   * Where there is a promise, wait for it before the next item.
+   * Adds one item; its text may be freed afterwards. Items come in byte order of their paths.
+   * Wait for the promise, where there is one, before the next item.
    *
    * @throws RangeError when a path is out of order
    */
   add(item: SearchInput): void | Promise<void>
   /**
-   * Writes the section, and says where it lies; `null` when there are no items. Then the builder is spent.
+   * Writes the section and resolves with its location; `null` when there are no items. Call it once.
    *
    * @throws RangeError when a supporting file came without its skill
    */
   finish(): Promise<SearchSection | null>
-  /** Gives up what is held outside of memory, after `finish` or in place of it. */
+  /** Removes the scratch file, after `finish` or instead of it. */
   close(): Promise<void>
 }
 
 export interface SearchBuilderOptions {
-  /** Where items that did not change are taken from. */
+  /** Unchanged items are taken from there. */
   previous?: PreviousSection | null
   /** Its reason is thrown between the steps of long walks. */
   signal?: AbortSignal
-  /** Postings that are held in memory. */
+  /** Postings held in memory. */
   runPostings?: number
-  /** Where those go that are not. */
+  /** Opens the place for postings that exceed memory. */
   openScratch?: () => Promise<Scratch>
 }
 
 export function createSearchBuilder(place: SectionPlace, options: SearchBuilderOptions = {}): SearchBuilder {
   const { previous = null, signal, runPostings = RUN_POSTINGS, openScratch = openScratchFile } = options
-  const section = createSectionWriter(place, previous)
-  const items = createItemList()
-  const run = createPostingRun(runPostings)
+  const section = new SectionWriter(place, previous)
+  const items = new ItemList()
+  const unchanged = previous && new UnchangedItems(previous)
+  const run = new PostingRun(runPostings)
+  const spilled = new SpilledRuns(openScratch)
   const turn = createTurns(signal)
-  const storedRuns: StoredRun[] = []
-  let scratch: Scratch | null = null
-
-  // By the number that an item had before: the number that it has now.
-  const numbers = new Int32Array(previous?.items ?? 0).fill(-1)
-  let lastKnown = -1
-
-  /** The number that an item had before when nothing of it that is searched has changed, else -1. */
-  function knownNumber(fingerprint: Uint8Array): number {
-    const known = previous?.find(fingerprint) ?? -1
-    // Paths keep their order from commit to commit, so the numbers of known items grow: the merge relies on it.
-    return known > lastKnown ? known : -1
-  }
-
-  function addPostings(item: SearchInput, number: number, fingerprint: Uint8Array): number {
-    const known = knownNumber(fingerprint)
-    if (previous === null || known < 0) return visitItemTerms(item, (term, posting) => run.add(number, term, posting))
-    numbers[known] = number
-    lastKnown = known
-    return previous.titleLength(known)
-  }
-
-  async function storePostings(): Promise<void> {
-    scratch ??= await openScratch()
-    storedRuns.push(await storeRun(scratch, run.take(), turn))
-  }
 
   return {
     add(item) {
       const fingerprint = fingerprintOf(item)
       const number = items.next(item)
-      items.add(item, fingerprint, addPostings(item, number, fingerprint))
+      const titleLength =
+        unchanged?.take(fingerprint, number) ?? visitItemTerms(item, (term, posting) => run.add(number, term, posting))
+      items.add(item, fingerprint, titleLength)
       const { path, title, summary, text } = item
       section.addItem({ path, title, summary, text })
-      return run.isFull ? storePostings() : undefined
+      return run.isFull ? spilled.add(run.take(), turn) : undefined
     },
     async finish() {
       const { fingerprints, ...numbered } = items.finish()
       if (numbered.kinds.length === 0) return null
-      const changed = mergeTerms([...storedRuns.map(stored => readRun(scratch as Scratch, stored)), run.take()])
+      const changed = mergeTerms([...spilled.read(), run.take()])
+      const numbers = unchanged?.numbers ?? NO_NUMBERS
       await writeTerms(section, { earlier: previous?.terms() ?? [], numbers, changed }, turn)
       return section.finish(numbered, fingerprints)
     },
-    async close() {
-      await scratch?.close()
-      scratch = null
-    },
+    close: () => spilled.close(),
   }
 }
 
-/** What the head says of every item, some bytes each. */
-function createItemList() {
-  const kinds = new ByteWriter()
-  const titleLengths = new ByteWriter()
-  const fingerprints = new ByteWriter()
-  let previousPath: string | null = null
-  // Skills are numbered twice: as they are first named, which is before or after their own turn, and as items.
-  const skills = new Map<string, number>()
-  const itemsOfSkills: number[] = []
-  let owners = new Int32Array(1024)
+const NO_NUMBERS = new Int32Array(0)
 
-  function skillOf(path: string): number {
-    const known = skills.get(path)
-    if (known !== undefined) return known
-    skills.set(path, itemsOfSkills.length)
-    return itemsOfSkills.push(-1) - 1
+/** Finds the items of the previous section that did not change, and notes their new numbers. */
+class UnchangedItems {
+  /** The new number of each previous item; -1: it changed or is gone. */
+  readonly numbers: Int32Array
+  readonly #previous: PreviousSection
+  #last = -1
+
+  constructor(previous: PreviousSection) {
+    this.numbers = new Int32Array(previous.items).fill(-1)
+    this.#previous = previous
   }
 
-  return {
-    /** @throws RangeError */
-    next({ path }: SearchInput): number {
-      if (previousPath !== null && compareBytes(previousPath, path) >= 0) {
-        throw new RangeError(`search items out of order: ${previousPath}, ${path}`)
-      }
-      previousPath = path
-      return kinds.length
-    },
-    add({ path, kind, owner }: SearchInput, fingerprint: Uint8Array, titleLength: number): void {
-      const number = kinds.length
-      kinds.byte(kindOf(kind, path))
-      titleLengths.byte(titleLength)
-      fingerprints.bytes(fingerprint)
-      if (number === owners.length) {
-        const grown = new Int32Array(2 * number)
-        grown.set(owners)
-        owners = grown
-      }
-      const ownerPath = kind === 'skill' ? path : kind === 'document' ? null : owner
-      const skill = ownerPath === null ? -1 : skillOf(ownerPath)
-      if (kind === 'skill') itemsOfSkills[skill] = number
-      owners[number] = skill
-    },
-    /** @throws RangeError */
-    finish() {
-      for (const [path, skill] of skills) {
-        if (itemsOfSkills[skill] === -1) throw new RangeError(`search item without its skill: ${path}`)
-      }
-      return {
-        kinds: kinds.finish(),
-        titleLengths: titleLengths.finish(),
-        fingerprints: fingerprints.finish(),
-        owners: owners.slice(0, kinds.length).map(skill => itemsOfSkills[skill] ?? -1),
-      }
-    },
+  /** The title length of the item with this fingerprint, which now has this number; `undefined` when it changed. */
+  take(fingerprint: Uint8Array, number: number): number | undefined {
+    const item = this.#previous.find(fingerprint)
+    // Previous numbers must grow: the merge of the terms relies on it, and paths keep their order from commit to commit.
+    if (item <= this.#last) return undefined
+    this.numbers[item] = number
+    this.#last = item
+    return this.#previous.titleLength(item)
   }
 }
 
-function kindOf(kind: SearchInput['kind'], path: string): ItemKind {
-  if (kind === 'supporting') return isMarkdown(path) ? ITEM_KIND.page : ITEM_KIND.file
-  return ITEM_KIND[kind]
+/** Runs that exceeded memory, in a scratch file that is opened for the first of them. */
+class SpilledRuns {
+  readonly #openScratch: () => Promise<Scratch>
+  readonly #runs: StoredRun[] = []
+  #scratch: Scratch | null = null
+
+  constructor(openScratch: () => Promise<Scratch>) {
+    this.#openScratch = openScratch
+  }
+
+  async add(terms: TermSource, turn: () => Promise<void> | undefined): Promise<void> {
+    this.#scratch ??= await this.#openScratch()
+    this.#runs.push(await storeRun(this.#scratch, terms, turn))
+  }
+
+  read(): TermSource[] {
+    return this.#runs.map(run => readRun(this.#scratch as Scratch, run))
+  }
+
+  async close(): Promise<void> {
+    await this.#scratch?.close()
+    this.#scratch = null
+  }
 }

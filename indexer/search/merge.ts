@@ -2,11 +2,11 @@ import type { Bytes } from '#core/search/bytes.ts'
 import { chain, compareTerms, createTermPostings, type TermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/** The terms of all sources in byte order of their names, each once. The items of each source lie behind those of the source before. */
+/** Merges sources into one, in byte order of the names, every term once. All items of a source come behind those of the source before. */
 export function mergeTerms(sources: readonly TermSource[]): TermSource {
-  const heap = createHeap(sources)
+  const heap = new SourceHeap(sources)
   const chained = createTermPostings()
-  /** Sources by number that have the term at hand; at first all, which have none. */
+  /** The sources, by number, of the current term; at first all of them. */
   let taken = [...sources.keys()]
 
   function takeTerm(): void {
@@ -32,59 +32,70 @@ export function mergeTerms(sources: readonly TermSource[]): TermSource {
   return merged
 }
 
-/** Numbers of sources: the one with the first term on top, among equal terms in the order of the sources. */
-function createHeap(sources: readonly TermSource[]) {
-  const heap: number[] = []
+/** A binary heap of source numbers by their current terms; sources with equal terms keep their order. */
+class SourceHeap {
+  readonly #sources: readonly TermSource[]
+  readonly #heap: number[] = []
 
-  function compare(left: number, right: number): number {
-    return compareTerms(termOf(left), termOf(right))
+  constructor(sources: readonly TermSource[]) {
+    this.#sources = sources
   }
 
-  function termOf(number: number): Bytes {
-    const { current } = sources[number] as TermSource
-    return (current as TermPostings).term
+  push(number: number): void {
+    const heap = this.#heap
+    let at = heap.length
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!this.#isBefore(number, heap[parent] as number)) break
+      heap[at] = heap[parent] as number
+      at = parent
+    }
+    heap[at] = number
   }
 
-  function isBefore(left: number, right: number): boolean {
-    const order = compare(left, right)
-    return order === 0 ? left < right : order < 0
+  /** Removes and returns all sources that have the first term. */
+  takeTop(): number[] {
+    const top: number[] = []
+    for (let number = this.#heap[0]; number !== undefined; number = this.#heap[0]) {
+      if (top[0] !== undefined && this.#compare(top[0], number) !== 0) break
+      top.push(number)
+      this.#pop()
+    }
+    return top
   }
 
-  function pop(): void {
+  #pop(): void {
+    const heap = this.#heap
     const moving = heap.pop() as number
     if (heap.length === 0) return
     let at = 0
-    for (;;) {
-      let child = 2 * at + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && isBefore(heap[child + 1] as number, heap[child] as number)) child++
-      if (isBefore(moving, heap[child] as number)) break
+    for (let child = this.#firstChild(at); child < heap.length; child = this.#firstChild(at)) {
+      if (this.#isBefore(moving, heap[child] as number)) break
       heap[at] = heap[child] as number
       at = child
     }
     heap[at] = moving
   }
 
-  return {
-    push(number: number): void {
-      let at = heap.length
-      while (at > 0) {
-        const parent = (at - 1) >> 1
-        if (!isBefore(number, heap[parent] as number)) break
-        heap[at] = heap[parent] as number
-        at = parent
-      }
-      heap[at] = number
-    },
-    /** All that have the first term. */
-    takeTop(): number[] {
-      const top: number[] = []
-      for (let number = heap[0]; number !== undefined; number = heap[0]) {
-        if (top[0] !== undefined && compare(top[0], number) !== 0) break
-        top.push(number)
-        pop()
-      }
-      return top
-    },
+  /** Of the two children the one that comes first; past the end when there is none. */
+  #firstChild(at: number): number {
+    const heap = this.#heap
+    const left = 2 * at + 1
+    const right = left + 1
+    return right < heap.length && this.#isBefore(heap[right] as number, heap[left] as number) ? right : left
+  }
+
+  #isBefore(left: number, right: number): boolean {
+    const order = this.#compare(left, right)
+    return order === 0 ? left < right : order < 0
+  }
+
+  #compare(left: number, right: number): number {
+    return compareTerms(this.#termOf(left), this.#termOf(right))
+  }
+
+  #termOf(number: number): Bytes {
+    const { current } = this.#sources[number] as TermSource
+    return (current as TermPostings).term
   }
 }

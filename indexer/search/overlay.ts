@@ -4,68 +4,87 @@ import type { StoredTerms } from './stored-terms.ts'
 import { addRenumbered, clearPostings, compareTerms, createTermPostings, interleave, type TermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/** What is known of the terms of a commit. */
+/** The terms of a commit: those of an earlier section, overlaid by the terms of changed items. */
 export interface OverlaidTerms {
-  /** Those of an earlier section, in byte order of their names. */
+  /** The terms of the earlier section, in byte order of their names. */
   earlier: Iterable<StoredTerms>
-  /** What an item of that is now, by the number that it had. Those grow; -1: it is gone, or has changed. */
+  /** The new number of each earlier item, growing; -1: the item changed or is gone. */
   numbers: Int32Array
-  /** Those of the other items, in the same order. */
+  /** The terms of all other items, in the same order. */
   changed: TermSource
 }
 
-/** Asking the time for every term would take a tenth of it. */
-const TERMS_A_TURN = 256
+type TermTarget = Pick<SectionWriter, 'addTerm' | 'takeTerm'>
 
-/** Writes the terms of a commit. Nearly all come from the earlier section alone, and go to this one as they are. */
+/** Writes the terms of a commit. Most come from the earlier section alone, and are copied as they are. */
 export async function writeTerms(
-  section: Pick<SectionWriter, 'addTerm' | 'takeTerm'>,
-  { earlier, numbers, changed }: OverlaidTerms,
+  section: TermTarget,
+  terms: OverlaidTerms,
   turn: () => Promise<void> | undefined,
 ): Promise<void> {
-  const kept = createTermPostings()
-  const joined = createTermPostings()
-
-  /** How the next changed term stands to this one. */
-  function orderOfChanged(term: Bytes): number {
-    return changed.current === null ? 1 : compareTerms(changed.current.term, term)
-  }
-
-  let changedTerms = 0
-  /**
-   * Writes the next changed term, or what it was joined to. A promise when something must be waited for: most terms are at hand and go into
-   * a buffer, and waiting for each would take longer than merging it.
-   */
-  function writeChanged(postings: TermPostings | null = changed.current): Promise<void> | undefined {
-    const writing = postings === null ? undefined : section.addTerm(postings)
-    const waiting = writing ? writing.then(() => changed.next()) : changed.next()
-    return waiting ?? (++changedTerms % TERMS_A_TURN === 0 ? turn() : undefined)
-  }
-
-  await changed.next()
-  for (const stored of earlier) {
+  const overlay = new Overlay(section, terms, turn)
+  await terms.changed.next()
+  for (const stored of terms.earlier) {
     while (stored.next()) {
-      let order = orderOfChanged(stored.term)
-      for (; order < 0; order = orderOfChanged(stored.term)) {
-        const waiting = writeChanged()
+      let order = overlay.orderOfChanged(stored.term)
+      for (; order < 0; order = overlay.orderOfChanged(stored.term)) {
+        const waiting = overlay.writeChanged()
         if (waiting) await waiting
       }
-      if (order > 0 && section.takeTerm(stored, numbers)) continue
-
-      clearPostings(kept)
-      kept.term = stored.term
-      addRenumbered(kept, stored.bytes, stored.list, numbers)
-      const { current } = changed
-      let waiting: Promise<void> | undefined
-      if (order === 0 && current !== null) waiting = writeChanged(kept.items > 0 ? interleave(kept, current, joined) : current)
-      else if (kept.items > 0) waiting = section.addTerm(kept)
+      const waiting = overlay.writeStored(stored, order === 0)
       if (waiting) await waiting
     }
     const waiting = turn()
     if (waiting) await waiting
   }
-  while (changed.current !== null) {
-    const waiting = writeChanged()
+  while (terms.changed.current !== null) {
+    const waiting = overlay.writeChanged()
     if (waiting) await waiting
+  }
+}
+
+/** Reading the clock for every term would take a tenth of the time. */
+const TERMS_A_TURN = 256
+
+/** Its steps return a promise only where one must be awaited: awaiting every term would take longer than merging it. */
+class Overlay {
+  readonly #section: TermTarget
+  readonly #numbers: Int32Array
+  readonly #changed: TermSource
+  readonly #turn: () => Promise<void> | undefined
+  readonly #kept = createTermPostings()
+  readonly #joined = createTermPostings()
+  #changedTerms = 0
+
+  constructor(section: TermTarget, { numbers, changed }: OverlaidTerms, turn: () => Promise<void> | undefined) {
+    this.#section = section
+    this.#numbers = numbers
+    this.#changed = changed
+    this.#turn = turn
+  }
+
+  /** Compares the next changed term with this one; behind the last changed term it is 1. */
+  orderOfChanged(term: Bytes): number {
+    const { current } = this.#changed
+    return current === null ? 1 : compareTerms(current.term, term)
+  }
+
+  /** Writes the next changed term, or its join with a stored one, and goes on to the one behind it. */
+  writeChanged(postings: TermPostings | null = this.#changed.current): Promise<void> | undefined {
+    const writing = postings === null ? undefined : this.#section.addTerm(postings)
+    const waiting = writing ? writing.then(() => this.#changed.next()) : this.#changed.next()
+    return waiting ?? (++this.#changedTerms % TERMS_A_TURN === 0 ? this.#turn() : undefined)
+  }
+
+  /** Writes a stored term with the postings of unchanged items; `isChanged`: joined with the next changed term, which has the same name. */
+  writeStored(stored: StoredTerms, isChanged: boolean): Promise<void> | undefined {
+    if (!isChanged && this.#section.takeTerm(stored, this.#numbers)) return undefined
+    const kept = this.#kept
+    clearPostings(kept)
+    kept.term = stored.term
+    addRenumbered(kept, stored.bytes, stored.list, this.#numbers)
+    if (!isChanged) return kept.items > 0 ? this.#section.addTerm(kept) : undefined
+    const changed = this.#changed.current as TermPostings
+    return this.writeChanged(kept.items > 0 ? interleave(kept, changed, this.#joined) : changed)
   }
 }

@@ -1,18 +1,18 @@
 import type { Location, PackEntry, TableName } from '#core/snapshot/format.ts'
 
-/** For the writer of the snapshot. Asked once the tree was read. */
+/** The parts of an earlier snapshot that the next one refers to instead of storing them again. */
 export interface ReusedParts {
   /** The first packs of the new snapshot. */
-  packs(): readonly PackEntry[]
-  /** Where the record of a blob lies that was read from there. */
+  readonly packs: readonly PackEntry[]
+  /** The location of a record, if its blob was read from there; else `null`. */
   record(oid: string): Location | null
-  /** Where a shard of a table lies that has exactly these bytes. */
+  /** The location of a table's shard with exactly these bytes; else `null`. */
   shard(table: TableName, firstKey: string, bytes: Uint8Array): Promise<Location | null>
-  /** The next bytes of the search section, in pieces. */
+  /** Cuts the next bytes of the search section into pieces that are stored already and pieces that are not. */
   pieces(bytes: Uint8Array): Promise<SectionPiece[]>
-  /** Blobs of which the size was told and that were not read: no directory knows them yet. */
+  /** Blobs of known size that were not read so far and that no pack directory lists yet. */
   unread(): Iterable<readonly [oid: string, sizeBytes: number]>
 }
 
-/** A piece of a search section: where its bytes lie already, or the bytes themselves. */
+/** A piece of a search section: the location of bytes that are stored already, or the bytes themselves. */
 export type SectionPiece = { known: Location } | { fresh: Uint8Array }

@@ -6,17 +6,17 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { SWEEP_LEASE_KEY } from '#core/snapshot/store-keys.ts'
 
-/** Who sweeps. Two at once would do no harm, and everything twice. */
+/** The holder of the sweep lease. Two sweeps at once do no harm and do everything twice. */
 const SweepLease = z.object({ machine: z.string(), process: z.int(), id: z.string(), until: z.iso.datetime() })
 type SweepLease = z.infer<typeof SweepLease>
 
 export interface HeldLease {
-  /** Aborted when somebody else sweeps by now. */
+  /** Aborted when another sweep has taken the lease. */
   lost: AbortSignal
   release(): Promise<void>
 }
 
-/** Takes the lease; `null` while somebody else sweeps. */
+/** Takes the lease and renews it until it is released; `null` while another sweep holds it. */
 export async function takeLease(states: StateStore, clock: Clock): Promise<HeldLease | null> {
   const id = randomUUID()
   const lost = new AbortController()
@@ -36,12 +36,12 @@ export async function takeLease(states: StateStore, clock: Clock): Promise<HeldL
   const write = async (milliseconds: number) => {
     const written = await states.replace(SWEEP_LEASE_KEY, valueUntil(milliseconds), etag)
     if (written.status === 'written') etag = written.etag
-    else lost.abort(new Error('another sweep has begun'))
+    else lost.abort(new Error('another sweep has taken the lease'))
   }
   let renewing: Promise<void> = Promise.resolve()
   const timer = setInterval(
     () => {
-      // A store that fails now may answer at the next turn; only a lost lease is final.
+      // A store error is retried at the next renewal; only a lost lease is final.
       renewing = renewing.then(() => write(LEASE_SECONDS * 1000)).catch(() => {})
     },
     (LEASE_SECONDS * 1000) / 3,
@@ -56,7 +56,7 @@ export async function takeLease(states: StateStore, clock: Clock): Promise<HeldL
   }
 }
 
-/** Whether the holder was a process of this machine that is gone. */
+/** Whether the holder is a dead process of this machine. */
 function isDead({ machine, process: pid }: SweepLease): boolean {
   if (machine !== hostname()) return false
   try {

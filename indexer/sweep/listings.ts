@@ -3,7 +3,7 @@ import { forEachOf } from '#core/concurrency/map-few.ts'
 import { HIDDEN_HOURS } from '#core/limits.ts'
 import { listedHeaderKey, OWNERS_PREFIX } from '#core/snapshot/store-keys.ts'
 import { keysOf, type Stores } from './repositories.ts'
-import { isObject } from './state.ts'
+import { exists } from './state.ts'
 import { isLaterVersion } from './sweep-plan.ts'
 import type { Tally } from './sweep-tally.ts'
 
@@ -11,7 +11,7 @@ const Listed = z.object({ commit: z.string(), hiddenSince: z.iso.datetime().opti
 const AT_ONCE = 8
 const HOUR_MS = 3_600_000
 
-/** Takes off the listings of owners what is no longer indexed, or was hidden long ago. Without `remove`, what would go now is counted. */
+/** Removes repositories from the listings of their owners if they are no longer indexed, or were hidden `HIDDEN_HOURS` ago. Without `remove` it counts them. */
 export async function sweepListings(
   { blobs, states }: Stores,
   now: Date,
@@ -24,14 +24,14 @@ export async function sweepListings(
     if (stored === null) return
     const listed = Listed.safeParse(stored.value).data
     const header = listed && listedHeaderKey(key, listed.commit)
-    // What this build cannot make out belongs to a later one.
+    // An entry that this version cannot read may belong to a later one.
     if (header === null || (listed === undefined && isLaterVersion(versionsOf(key)))) return
     const isHidden = listed?.hiddenSince !== undefined && Date.parse(listed.hiddenSince) < now.getTime() - HIDDEN_HOURS * HOUR_MS
-    if (header !== undefined && !isHidden && (await isObject(blobs, header))) return
-    // Documents are removed without a condition, since buckets know none: what is written behind this look is written again at the next visit.
+    if (header !== undefined && !isHidden && (await exists(blobs, header))) return
+    // Buckets have no conditional delete: an entry written after this read is lost, and the next visit writes it again.
     if ((await states.read(key))?.etag !== stored.etag) return
     if (remove) await states.remove(key)
-    tally.documents++
+    tally.entries++
   })
 }
 

@@ -7,7 +7,7 @@ export interface Stores {
   states: StateStore
 }
 
-/** Everything that is stored of one repository, as keys tell it. */
+/** The keys of everything stored for one repository. */
 export interface StoredRepository {
   /** See `splitKey`. */
   place: string
@@ -19,21 +19,21 @@ export interface FoundKey {
   part: KeyPart
 }
 
-/** Keys of one answer of a store. */
+/** Keys of one page of a listing. */
 const PAGE_KEYS = 1_000
 
 /**
- * The repositories of a store, one after another, each with its keys. Objects and documents are listed side by side in the same order, so
- * that no more is held than a page of each and one repository. What a key names that is not known of a repository is passed over.
+ * The repositories of a store, one after another, each with its keys. Objects and entries are listed in parallel in the same order, so
+ * memory holds one page of each listing and one repository. Unknown keys are skipped.
  *
- * A repository's headers are listed before its packs, and what stands beside a header is written after it.
+ * The headers of a repository are listed before its packs; jobs write the entries of a header after the header.
  */
 export async function* storedRepositories({ blobs, states }: Stores): AsyncGenerator<StoredRepository> {
-  const { objects, ...documents } = REPOSITORY_PREFIXES
+  const { objects, ...entries } = REPOSITORY_PREFIXES
   for (const visibility of REPOSITORY_CLASSES) {
-    yield* joined([
+    yield* mergeByRepository([
       byRepository(keysOf(blobs, `${objects}${visibility}/`)),
-      ...Object.values(documents).map(prefix => byRepository(keysOf(states, `${prefix}${visibility}/`))),
+      ...Object.values(entries).map(prefix => byRepository(keysOf(states, `${prefix}${visibility}/`))),
     ])
   }
 }
@@ -68,8 +68,8 @@ async function* byRepository(keys: AsyncIterable<string>): AsyncGenerator<Stored
   if (current.found.length > 0) yield current
 }
 
-/** Sources in the order of their repositories, as one. */
-async function* joined(sources: readonly AsyncGenerator<StoredRepository>[]): AsyncGenerator<StoredRepository> {
+/** Merges sources that are ordered by repository. */
+async function* mergeByRepository(sources: readonly AsyncGenerator<StoredRepository>[]): AsyncGenerator<StoredRepository> {
   const heads = await Promise.all(sources.map(source => source.next()))
   for (;;) {
     const waiting = heads.flatMap(head => (head.done ? [] : [head.value.place]))
@@ -79,7 +79,7 @@ async function* joined(sources: readonly AsyncGenerator<StoredRepository>[]): As
     await Promise.all(
       heads.map(async (head, index) => {
         if (head.done || head.value.place !== place) return
-        // One repository may have more keys than a call takes arguments.
+        // A repository can have more keys than a call can take arguments.
         for (const one of head.value.found) found.push(one)
         heads[index] = await (sources[index] as AsyncGenerator<StoredRepository>).next()
       }),

@@ -16,7 +16,7 @@ import {
   nameOf,
   type Pack,
   type RepositoryState,
-  type StandingBeside,
+  type HeaderEntry,
   type StoredHeader,
   type StoredJob,
 } from './sweep-plan.ts'
@@ -28,10 +28,9 @@ const unpack = promisify(gunzip)
 const NOTHING_UNUSED = { packs: new Map(), etag: null }
 
 /**
- * Reads what deciding about a repository needs. Listings may be older than what they name, so what would go because something is not there
- * was looked for.
+ * Reads the state that `planRepository` decides on. A listing may be stale: before something counts as missing, it is read again.
  *
- * @param days see `planRepository`: what is younger needs no mark
+ * @param days see `planRepository`: a younger snapshot is kept whether or not it was read
  */
 export async function readState(
   stores: Stores,
@@ -56,7 +55,7 @@ export async function readState(
   const unused = keysOf('unusedPacks').length > 0 ? await readUnusedPacks(states, at.unusedPacks) : NOTHING_UNUSED
   return {
     headers: readHeaders,
-    beside: await readBeside(stores, place, found, new Set(headers.map(({ name }) => nameOf(name)))),
+    headerEntries: await readHeaderEntries(stores, place, found, new Set(headers.map(({ name }) => nameOf(name)))),
     refs: await mapFew(keysOf('ref'), async key => ({
       key,
       seen: SeenRef.safeParse((await states.read(key))?.value).data ?? null,
@@ -70,7 +69,7 @@ export async function readState(
   }
 }
 
-/** The packs that a header refers to, or why nobody can tell; `null` when it is gone. */
+/** Reads a header: its packs, or why they are unknown; `null` when it is gone. */
 export async function readStoredHeader(
   blobs: BlobStore,
   place: string,
@@ -84,7 +83,7 @@ export async function readStoredHeader(
     return { key, name, createdAt: object.createdAt, sizeBytes: object.bytes.length, content }
   }
   const header = await read()
-  // What came damaged may lie whole.
+  // Read again: the bytes may have been damaged on the way.
   return typeof header?.content === 'string' ? await read() : header
 }
 
@@ -117,38 +116,40 @@ async function readHidden(states: StateStore, key: string): Promise<RepositorySt
 
 const LastCommit = z.object({ commit: z.string().regex(/^[0-9a-f]{40}$/) })
 
-async function readBeside(
+/** The read marks, damage reports and last commits, without those whose header was written meanwhile. */
+async function readHeaderEntries(
   { blobs, states }: Stores,
   place: string,
   found: StoredRepository['found'],
   headers: ReadonlySet<string>,
-): Promise<StandingBeside[]> {
-  const all = await mapFew(found, async ({ key, part }): Promise<StandingBeside | null> => {
+): Promise<HeaderEntry[]> {
+  const entries = await mapFew(found, async ({ key, part }): Promise<HeaderEntry | null> => {
     if (part.kind === 'readMark' || part.kind === 'damage') return { key, snapshot: part.snapshot }
     if (part.kind !== 'last') return null
     const last = LastCommit.safeParse((await states.read(key))?.value).data
     if (last === undefined && isLaterVersion(part.versions)) return null
     return { key, snapshot: last ? { commit: last.commit, versions: part.versions } : null }
   })
-  const isThere = async ({ snapshot }: StandingBeside): Promise<boolean> => {
-    // It may have been written since the headers were listed.
-    return snapshot !== null && !headers.has(nameOf(snapshot)) && (await isObject(blobs, keysAt(place).header(snapshot)))
+  const hasNewHeader = async ({ snapshot }: HeaderEntry): Promise<boolean> => {
+    // The header may have been written after the headers were listed.
+    return snapshot !== null && !headers.has(nameOf(snapshot)) && (await exists(blobs, keysAt(place).header(snapshot)))
   }
-  const standing = all.filter(one => one !== null)
-  const stay = await mapFew(standing, isThere)
-  return standing.filter((_, index) => !stay[index])
+  const known = entries.filter(entry => entry !== null)
+  const isNew = await mapFew(known, hasNewHeader)
+  return known.filter((_, index) => !isNew[index])
 }
 
 async function readJobs(states: StateStore, place: string, found: StoredRepository['found']): Promise<StoredJob[]> {
   const jobs = await mapFew(found, async ({ key, part }): Promise<StoredJob | null> => {
     if (part.kind !== 'job') return null
-    const record = JobEntry.safeParse((await states.read(key))?.value).data ?? null
-    if (record === null && isLaterVersion(part.snapshot.versions)) return null
-    return { key, record, isQueued: (await states.read(keysAt(place).queueMarker(part.snapshot))) !== null }
+    const entry = JobEntry.safeParse((await states.read(key))?.value).data ?? null
+    if (entry === null && isLaterVersion(part.snapshot.versions)) return null
+    return { key, entry, isQueued: (await states.read(keysAt(place).queueMarker(part.snapshot))) !== null }
   })
   return jobs.filter(job => job !== null)
 }
 
+/** The packs that headers list and that do not exist. */
 async function findMissing(
   blobs: BlobStore,
   place: string,
@@ -159,10 +160,10 @@ async function findMissing(
     headers.flatMap(({ content }): readonly Pack[] => (typeof content === 'string' ? [] : content)).map(({ name }) => name),
   )
   const unlisted = [...named].filter(name => !listed.has(name))
-  const isThere = await mapFew(unlisted, name => isObject(blobs, keysAt(place).pack(name)))
-  return new Set(unlisted.filter((_, index) => !isThere[index]))
+  const found = await mapFew(unlisted, name => exists(blobs, keysAt(place).pack(name)))
+  return new Set(unlisted.filter((_, index) => !found[index]))
 }
 
-export async function isObject(blobs: BlobStore, key: string): Promise<boolean> {
+export async function exists(blobs: BlobStore, key: string): Promise<boolean> {
   return (await blobs.readRange(key, 0, 1)) !== null
 }

@@ -3,15 +3,15 @@ import type { JobEntry } from '#core/snapshot/index-state.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
 import { type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 
-/** What is stored of one repository, as far as deciding needs to know it. */
+/** The stored state of one repository that decisions depend on. */
 export interface RepositoryState {
   headers: StoredHeader[]
-  /** Documents that stand beside headers. Those that name a header that is not in `headers` stand beside none. */
-  beside: StandingBeside[]
+  /** Entries that belong to a header. Orphans: their header is not in `headers`. */
+  headerEntries: HeaderEntry[]
   refs: { key: string; seen: SeenRef | null }[]
   jobs: StoredJob[]
   packs: ReadonlySet<string>
-  /** Of the packs that headers name: those that were looked for and are not there. */
+  /** Packs that headers list and that do not exist. */
   missingPacks: ReadonlySet<string>
   unusedPacks: UnusedPacks
   hidden: { key: string; since: Date | null } | null
@@ -22,9 +22,9 @@ export interface StoredHeader {
   name: SnapshotName
   sizeBytes: number
   createdAt: Date
-  /** The end of the day on which it was opened last; `null` when nobody did, or when it does not matter. */
+  /** The end of the day on which it was last opened; `null` when it never was, or when that does not matter. */
   readUntil: Date | null
-  /** `damaged`: no reader of this version can read it. `foreign`: a reader of another version may. */
+  /** `damaged`: written by this version and unreadable. `foreign`: another version may read it. */
   content: readonly Pack[] | 'damaged' | 'foreign'
 }
 
@@ -33,70 +33,73 @@ export interface Pack {
   sizeBytes: number
 }
 
-export interface StandingBeside {
+/** An entry that belongs to a header, for example the mark of its last visit. */
+export interface HeaderEntry {
   key: string
-  /** `null`: it cannot be read. */
+  /** The snapshot of the header; `null` when the entry cannot be read. */
   snapshot: SnapshotName | null
 }
 
 export interface StoredJob {
   key: string
-  record: JobEntry | null
-  /** A marker says that the job waits or runs. */
+  /** `null` when it cannot be read. */
+  entry: JobEntry | null
+  /** A queue marker exists: the job waits or runs. */
   isQueued: boolean
 }
 
-/** Packs that no header refers to, by name. */
+/** Packs that no header lists, by name. */
 export type UnusedPacks = ReadonlyMap<string, UnusedPack>
 
 export interface UnusedPack {
-  /** When this was found. */
+  /** When a sweep first found it unused. */
   since: Date
-  /** `null`: nobody knows. */
+  /** `null` when unknown. */
   sizeBytes: number | null
 }
 
-/** Why a snapshot goes. */
+/** Why a snapshot is removed. */
 export type Reason =
-  /** Nobody opened it for the days that were asked for. */
+  /** Not opened for the given number of days. */
   | 'unread'
-  /** Only an earlier version of this software reads it, and nobody did. */
+  /** Written for an earlier version, and not opened by one. */
   | 'outdated'
-  /** The host does not show the repository any more. */
+  /** The host no longer shows the repository. */
   | 'hidden'
-  /** It cannot be read, so it stands in the way of one that can. */
+  /** Unreadable: it blocks a new index of its commit. */
   | 'damaged'
-  /** Some of its packs are gone: likewise. */
+  /** Some of its packs are missing: it blocks a new index, too. */
   | 'incomplete'
 
 export interface RepositoryPlan {
   headers: { header: StoredHeader; reason: Reason }[]
-  documents: string[]
-  /** The document that says that the repository is hidden, when it goes: after everything that goes because of it. */
-  forgottenHidden: string | null
-  /** Packs to be removed, with the size where it is known. */
+  /** Keys of the state store. */
+  entries: string[]
+  /** The entry that marks the repository as hidden, if it is to be removed: after everything else. */
+  hiddenEntry: string | null
+  /** Packs to remove, with their sizes where known. */
   packs: { name: string; sizeBytes: number | null }[]
-  /** What is unused and waits: as it is to be written down. */
+  /** Unused packs that wait for a later sweep. */
   unusedPacks: UnusedPacks
-  /** A header cannot be read, so nobody knows which packs it refers to, and all of them stay. */
-  isOpaque: boolean
+  /** A header cannot be read: its packs are unknown, so all packs stay. */
+  hasUnreadableHeader: boolean
   keptHeaders: number
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** No job takes longer, until it has published its header and looked once more whether all packs are there. */
+/** The longest time in which a job publishes its header and then checks its packs. */
 const PUBLISHING_MS = HOUR_MS
-/** What a failure or a lease that nobody renews says is of no use to anyone after so long. */
+/** A failure or an expired lease is obsolete after this time. */
 const JOB_MS = DAY_MS
-/** Unused packs that are written down. Further ones are, once these are gone. */
+/** Unused packs noted at once. More are noted once these are removed. */
 const UNUSED_PACKS = 2_000
 
 /**
- * Decides what of a repository goes now. What depends on a header goes with it; packs go in two steps: those that no header refers to are
- * written down, and removed by a later sweep when they still are unused then.
+ * Decides what a sweep removes of a repository. Entries go with their header. Packs go in two steps: a sweep notes those that no header
+ * lists, and a later sweep removes those that are still unused.
  *
- * @param days after which what nobody opened goes
+ * @param days after which a snapshot that was not opened is removed
  */
 export function planRepository(state: RepositoryState, now: Date, days: number): RepositoryPlan {
   const isHidden = isHiddenForLong(state, now)
@@ -108,21 +111,21 @@ export function planRepository(state: RepositoryState, now: Date, days: number):
   const gone = new Set(going.map(({ header }) => header))
   const kept = state.headers.filter(header => !gone.has(header))
   const keptNames = new Set(kept.map(({ name }) => nameOf(name)))
-  const alone = state.beside.filter(({ snapshot }) => snapshot === null || !keptNames.has(nameOf(snapshot)))
+  const orphans = state.headerEntries.filter(({ snapshot }) => snapshot === null || !keptNames.has(nameOf(snapshot)))
   return {
     headers: going,
-    documents: [
-      ...alone.map(({ key }) => key),
+    entries: [
+      ...orphans.map(({ key }) => key),
       ...state.refs.filter(({ seen }) => isHidden || !isSeenWithin(seen, now, days)).map(({ key }) => key),
       ...state.jobs.filter(job => isJobOver(job, now)).map(({ key }) => key),
     ],
-    forgottenHidden: state.hidden && (isHidden || !isHiddenStill(state)) ? state.hidden.key : null,
+    hiddenEntry: state.hidden && (isHidden || !isHiddenStill(state)) ? state.hidden.key : null,
     ...planPacks(state, kept, now),
     keptHeaders: kept.length,
   }
 }
 
-/** @param seen commits that a ref pointed at when somebody opened it */
+/** @param seen commits that a ref pointed at when it was last opened */
 function reasonToGo(
   header: StoredHeader,
   { missingPacks }: RepositoryState,
@@ -146,8 +149,8 @@ function planPacks(
   { headers, packs, unusedPacks: noted }: RepositoryState,
   kept: readonly StoredHeader[],
   now: Date,
-): Pick<RepositoryPlan, 'packs' | 'unusedPacks' | 'isOpaque'> {
-  if (headers.some(({ content }) => typeof content === 'string')) return { packs: [], unusedPacks: noted, isOpaque: true }
+): Pick<RepositoryPlan, 'packs' | 'unusedPacks' | 'hasUnreadableHeader'> {
+  if (headers.some(({ content }) => typeof content === 'string')) return { packs: [], unusedPacks: noted, hasUnreadableHeader: true }
   const used = new Set(kept.flatMap(packsOf).map(({ name }) => name))
   const sizes = new Map(headers.flatMap(packsOf).map(({ name, sizeBytes }) => [name, sizeBytes]))
   const unused = [...packs].filter(name => !used.has(name))
@@ -158,32 +161,32 @@ function planPacks(
   return {
     packs: due.map(name => ({ name, sizeBytes: sizeOf(name) })),
     unusedPacks: new Map(written.map(name => [name, { since: sinceOf(noted.get(name), now), sizeBytes: sizeOf(name) }])),
-    isOpaque: false,
+    hasUnreadableHeader: false,
   }
 }
 
-/** The packs that a header refers to. */
+/** The packs that a header lists; empty when they are unknown. */
 function packsOf({ content }: StoredHeader): readonly Pack[] {
   return typeof content === 'string' ? [] : content
 }
 
-// The instant is that of a sweep, so no other clock matters than those of the machines that sweep.
+// `since` was written by a sweep, so only the clocks of sweeping machines matter.
 function isDue(pack: UnusedPack | undefined, now: Date): boolean {
   return pack !== undefined && pack.since.getTime() <= now.getTime() - UNUSED_PACK_HOURS * HOUR_MS
 }
 
-/** An instant that is yet to come was written by a clock that went wrong. */
+/** A time in the future comes from a wrong clock and counts as now. */
 function sinceOf(pack: UnusedPack | undefined, now: Date): Date {
   return pack === undefined || pack.since > now ? now : pack.since
 }
 
-/** Hidden, and nobody was shown it since. */
+/** Marked hidden, and no visit showed it since. */
 function isHiddenStill({ hidden, headers, refs }: RepositoryState): boolean {
   const since = hidden?.since?.getTime()
   if (since === undefined) return false
   const isSeen = refs.some(({ seen }) => seen !== null && Date.parse(seen.seenAt) >= since)
   const isShown = headers.some(({ createdAt, readUntil }) => {
-    // A job that was under way then may have published it. Of the day on which it was opened nobody knows the hour.
+    // A job that ran at that time may have published the header. Marks have days, not hours.
     return createdAt.getTime() > since + PUBLISHING_MS || (readUntil !== null && readUntil.getTime() - DAY_MS > since)
   })
   return !isSeen && !isShown
@@ -199,21 +202,21 @@ function isSeenWithin(seen: SeenRef | null, now: Date, days: number): seen is Se
 }
 
 /**
- * Whether the record of a job tells nobody anything any more: it ended, or the next visitor starts it anew. A queue server has its own
- * markers; then a job that waits there, handed back, loses the count of the workers that died over it.
+ * Whether the entry of a job is obsolete: the job ended, or the next visit starts it again. A queue server has its own markers; a released
+ * job that waits there loses its count of crashes.
  */
-function isJobOver({ record, isQueued }: StoredJob, now: Date): boolean {
+function isJobOver({ entry, isQueued }: StoredJob, now: Date): boolean {
   if (isQueued) return false
-  if (record === null || record.state === 'released') return true
-  return Date.parse(record.state === 'failed' ? record.retryAt : record.until) < now.getTime() - JOB_MS
+  if (entry === null || entry.state === 'released') return true
+  return Date.parse(entry.state === 'failed' ? entry.retryAt : entry.until) < now.getTime() - JOB_MS
 }
 
-/** Whether only earlier builds read it. */
+/** Whether only earlier versions of the software read it. */
 export function isOlderVersion(versions: string): boolean {
   return versions !== VERSIONS && !isLaterVersion(versions)
 }
 
-/** Whether a later build wrote it. What is no version that this build knows of is such. */
+/** Whether a later version of the software wrote it. An unknown form of version counts as later. */
 export function isLaterVersion(versions: string): boolean {
   const [ours, theirs] = [numbersOf(VERSIONS), numbersOf(versions)]
   return ours === null || theirs === null || theirs.some((number, index) => number > (ours[index] ?? 0))
@@ -224,7 +227,7 @@ function numbersOf(versions: string): number[] | null {
   return numbers.length === 0 ? null : numbers.map(Number)
 }
 
-/** One text for the name of a snapshot. */
+/** The name of a snapshot as a map key. */
 export function nameOf({ commit, versions }: SnapshotName): string {
   return `${commit}/${versions}`
 }

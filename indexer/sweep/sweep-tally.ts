@@ -1,20 +1,21 @@
 import type { Reason } from './sweep-plan.ts'
 
-/** What a sweep removed, or would remove, and what it left. */
+/** Counts of what a sweep removed, or would remove, and what it kept. */
 export interface Tally {
   repositories: number
   snapshots: Record<Reason, number>
   keptSnapshots: number
   packs: number
-  documents: number
-  /** Of the objects that were removed; documents are not counted. */
+  /** Entries of the state store. */
+  entries: number
+  /** Bytes of removed objects; entries are not included. */
   bytes: number
-  /** Unused packs that a later sweep removes, and their bytes as far as they are known. */
+  /** Unused packs that a later sweep removes, and their bytes where known. */
   waitingPacks: number
   waitingBytes: number
-  /** Repositories whose packs all stay, because a header cannot be read. */
-  opaque: number
-  /** Repositories that could not be swept. */
+  /** Repositories that keep all packs, because a header cannot be read. */
+  unreadableHeaders: number
+  /** Repositories that failed. */
   failures: number
 }
 
@@ -24,53 +25,53 @@ export function emptyTally(): Tally {
     snapshots: { unread: 0, outdated: 0, hidden: 0, damaged: 0, incomplete: 0 },
     keptSnapshots: 0,
     packs: 0,
-    documents: 0,
+    entries: 0,
     bytes: 0,
     waitingPacks: 0,
     waitingBytes: 0,
-    opaque: 0,
+    unreadableHeaders: 0,
     failures: 0,
   }
 }
 
 const REASONS: Record<Reason, (days: number) => string> = {
   unread: days => `not opened for ${days} days`,
-  outdated: () => 'of an earlier version',
-  hidden: () => 'of repositories that their host does not show any more',
+  outdated: () => 'written for an earlier version',
+  hidden: () => 'of repositories that their host no longer shows',
   damaged: () => 'damaged',
-  incomplete: () => 'with packs that are gone',
+  incomplete: () => 'with missing packs',
 }
 
-/** Files of writes that were broken off, which are nothing of the store yet. */
+/** Files of interrupted writes. */
 interface Leftovers {
   files: number
   bytes: number
 }
 
-/** What the command prints: a line a class. */
+/** The output of the command: a line for each class of data. */
 export function formatTally(
   tally: Tally & { leftovers: Leftovers },
   { days, remove }: { days: number; remove: boolean },
 ): string {
-  const { snapshots, packs, documents, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, opaque } = tally
+  const { snapshots, packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
   const { leftovers } = tally
   const reasons = (Object.keys(REASONS) as Reason[]).filter(reason => snapshots[reason] > 0)
   const why = reasons.map(reason => `${count(snapshots[reason])} ${REASONS[reason](days)}`).join(', ')
   const total = Object.values(snapshots).reduce((sum, number) => sum + number, 0)
   const lines = [
-    remove ? 'removed:' : 'would be removed, with --remove:',
+    remove ? 'removed:' : 'unused, removed with --remove:',
     `  ${count(total)} snapshots${why && `: ${why}`}`,
-    `  ${count(packs)} packs that no snapshot refers to`,
-    `  ${count(documents)} documents`,
+    `  ${count(packs)} packs that no snapshot uses`,
+    `  ${count(entries)} entries of the state store`,
     `  ${formatBytes(bytes)} of objects`,
     ...(leftovers.files === 0
       ? []
-      : [`  ${count(leftovers.files)} files of writes that were broken off, ${formatBytes(leftovers.bytes)}`]),
+      : [`  ${count(leftovers.files)} files of interrupted writes, ${formatBytes(leftovers.bytes)}`]),
     'kept:',
     `  ${count(keptSnapshots)} snapshots in ${count(repositories)} repositories`,
-    `  ${count(waitingPacks)} unused packs, ${formatBytes(waitingBytes)}: removed by a sweep a day after one has noted them`,
+    `  ${count(waitingPacks)} unused packs, ${formatBytes(waitingBytes)}: removed by the first sweep a day after they were noted`,
   ]
-  if (opaque > 0) lines.push(`  all packs of ${count(opaque)} repositories with a snapshot whose header cannot be read`)
+  if (unreadableHeaders > 0) lines.push(`  all packs of ${count(unreadableHeaders)} repositories: a header cannot be read`)
   return `${lines.join('\n')}\n`
 }
 

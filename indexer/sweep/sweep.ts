@@ -1,6 +1,6 @@
 import { forEachOf } from '#core/concurrency/map-few.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { carryOut, countOnly } from './carry-out.ts'
+import { executePlan, countPlan } from './execute-plan.ts'
 import { takeLease } from './lease.ts'
 import { sweepListings } from './listings.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'
@@ -11,26 +11,26 @@ import { emptyTally, type Tally } from './sweep-tally.ts'
 export interface SweepOptions {
   /** See `planRepository`. */
   days: number
-  /** Else it is only counted. */
+  /** Without it a sweep only counts. */
   remove: boolean
   signal: AbortSignal
-  /** Told of a repository that could not be swept. */
+  /** Called for each repository that failed. */
   onFailure(place: string, error: unknown): void
 }
 
-/** Somebody else sweeps the store. */
+/** Another sweep of the store is running. */
 export class SweepBusyError extends Error {}
 
 /** Repositories at once. */
 const AT_ONCE = 8
-/** A store that fails so often does not answer. */
-const FAILURES = 10
+/** After this many failed repositories the sweep stops: the store is down. */
+const MAX_FAILURES = 10
 
 /**
- * Goes through a store once and removes what nobody uses any more. It may be broken off at any moment, and run again; other processes may
- * read and index meanwhile.
+ * Goes through a store once and removes unused data. It may be interrupted at any moment and run again; other processes may read and index
+ * meanwhile.
  *
- * @throws SweepBusyError; the reason of `signal`; whatever a store throws again and again
+ * @throws SweepBusyError, the reason of `signal`, or the last error of a store that keeps failing
  */
 export async function sweepStore(stores: Stores, clock: Clock, options: SweepOptions): Promise<Tally> {
   const lease = options.remove ? await takeLease(stores.states, clock) : null
@@ -52,7 +52,7 @@ async function sweepAll(stores: Stores, clock: Clock, options: SweepOptions): Pr
       await sweepRepository(stores, repository, clock, options, tally)
     } catch (error) {
       tally.failures++
-      if (tally.failures >= FAILURES) throw error
+      if (tally.failures >= MAX_FAILURES) throw error
       options.onFailure(repository.place, error)
     }
   })
@@ -71,6 +71,6 @@ async function sweepRepository(
   const state = await readState(stores, repository, now, days)
   const plan = planRepository(state, now, days)
   tally.repositories++
-  if (remove) await carryOut(stores, repository.place, state, plan, tally)
-  else await countOnly(stores.blobs, repository.place, plan, tally)
+  if (remove) await executePlan(stores, repository.place, state, plan, tally)
+  else await countPlan(stores.blobs, repository.place, plan, tally)
 }

@@ -1,5 +1,6 @@
 import { TREE_ENTRIES } from '#core/limits.ts'
 import { indexRepository } from '#indexer/pipeline/index-repository.ts'
+import { readTree } from '#indexer/pipeline/read-tree.ts'
 import { createSearchBuilder } from '#indexer/search/builder.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
@@ -13,7 +14,7 @@ export async function index({ root, owner, name, store }: Subject): Promise<null
   const reader = await host.open(repository, commit, { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 600 })
   const writer = createSnapshotWriter(blobs, repository, commit)
   const search = createSearchBuilder(writer)
-  await indexRepository(writer, reader, repository, { search })
+  await indexRepository(writer, await readTree(reader), repository, { search })
   await search.close()
   await reader.close()
   await blobs.close()

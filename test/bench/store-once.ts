@@ -1,6 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { indexRepository } from '#indexer/pipeline/index-repository.ts'
+import { readTree } from '#indexer/pipeline/read-tree.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { createSnapshotWriter, type SnapshotWriter, type WrittenSnapshot } from '#indexer/snapshot/snapshot-writer.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -69,7 +70,7 @@ async function recordWriting(): Promise<(writer: SnapshotWriter) => Promise<Writ
       }
     },
   }
-  return await indexRepository(recorder, await holdRepository(source), source.repository)
+  return await indexRepository(recorder, await readTree(await holdRepository(source)), source.repository)
 }
 
 /** Counts the time in which at least one object is on its way. */

@@ -105,7 +105,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(lent.log).toMatch(/^\d+ objects, \d+ bytes written$/m)
     expect(lent.code).toBe(0)
     const refused = await run('arn:aws:iam::1:role/of-others')
-    expect(refused.log).toMatch(/^::error::the role arn:aws:iam::1:role\/of-others cannot be taken on: .*AccessDenied/m)
+    expect(refused.log).toMatch(/^::error::cannot assume the role arn:aws:iam::1:role\/of-others: .*AccessDenied/m)
     expect(refused.log.replace(`::add-mask::${IDENTITY_TOKEN}\n`, '')).not.toContain(IDENTITY_TOKEN)
     expect(refused).toMatchObject({ code: 1, outputs: {} })
   })
@@ -154,13 +154,13 @@ describe.runIf(hasServer('s3'))('build', () => {
       })
     github.faults.add({ match: { host: 'api', path: `/repositories/${shown.id}` }, status: 500, times: 2 })
     const down = await run()
-    expect(down.log).toMatch(/^::error::GitHub does not say now whether the repository is public \(unavailable\)/m)
+    expect(down.log).toMatch(/^::error::GitHub did not tell whether the repository is public \(unavailable\)/m)
     shown.visibility = 'private'
     onTestFinished(() => {
       shown.visibility = 'public'
     })
     const hidden = await run()
-    expect(hidden.log).toMatch(/^::error::GitHub shows no repository \d+ to this workflow: the input token has to see it/m)
+    expect(hidden.log).toMatch(/^::error::this workflow cannot see the repository \d+: give the input token read access to it/m)
     for (const { code, outputs } of [down, hidden]) expect({ code, outputs }).toEqual({ code: 1, outputs: {} })
     expect(await keysOf(store, env, credentials)).toEqual([])
   })
@@ -209,9 +209,9 @@ describe.runIf(hasServer('s3'))('build', () => {
       })
     const workspace = await clone(tools)
     const noClone = await run({}, credentials)
-    expect(noClone.log).toMatch(/^::error::.* holds no clone: let actions\/checkout come first$/m)
+    expect(noClone.log).toMatch(/^::error::.* is not a clone: run actions\/checkout in an earlier step$/m)
     const noPermission = await run({ role: 'arn:aws:iam::1:role/build' }, {}, workspace)
-    expect(noPermission.log).toMatch(/^::error::GitHub gives no OIDC token: .*id-token: write/m)
+    expect(noPermission.log).toMatch(/^::error::GitHub issued no OIDC token: .*id-token: write/m)
     const wrong = await run({}, { ...credentials, AWS_SECRET_ACCESS_KEY: 'wrong-and-secret' }, workspace)
     expect(wrong.log).toMatch(/^::error::MOUNTGLASS_STORE: .*credentials/m)
     expect(wrong.log).not.toContain('wrong-and-secret')
@@ -229,7 +229,7 @@ describe.runIf(hasServer('s3'))('build', () => {
       event: { pull_request: { head: { sha: commit, repo: { full_name: 'acme/tools' } } } },
       workspace: await clone(tools),
     })
-    expect(ran.log).toMatch(/^::error::a pull request is not built/m)
+    expect(ran.log).toMatch(/^::error::mode build does not run on pull requests/m)
     expect(ran.code).toBe(1)
   })
 })

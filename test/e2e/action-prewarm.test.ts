@@ -50,7 +50,7 @@ test('prewarm: what the deployment does not see is said with its code, and the s
 test('prewarm: a deployment that is not there fails the step when the time is over', async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`
   const ran = await action.run({ inputs: { service: nowhere, timeout: '1' }, env: variables(commit), event: await push(commit) })
-  expect(ran.log).toMatch(/^::error::not ready after 1 seconds: the deployment cannot be reached/m)
+  expect(ran.log).toMatch(/^::error::the index is not ready after 1 seconds: cannot reach the deployment/m)
   expect(ran.code).toBe(1)
 })
 
@@ -80,6 +80,6 @@ test('prewarm: what is no deployment is told apart', async () => {
 
 test('an input that is wrong is named', async () => {
   const ran = await action.run({ inputs: {}, env: variables(commit), event: await push(commit) })
-  expect(ran.log).toContain('::error::input service: is needed to prewarm')
+  expect(ran.log).toContain('::error::input service: is required in mode prewarm')
   expect(ran.code).toBe(1)
 })

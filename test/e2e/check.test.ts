@@ -240,7 +240,7 @@ test('warnings end with 0, errors with 1', async () => {
   const failed = await run([root])
   expect(failed.code).toBe(1)
   expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5 +include: there is no regular file a\/gone\.md/)
-  expect(failed.stdout).toContain('never complete: required content is missing')
+  expect(failed.stdout).toContain('incomplete: required content is missing')
 })
 
 test('a repository that no index could hold fails with its code, in text and as JSON', async () => {

@@ -137,7 +137,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
     expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(503)
     expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     expect(await service.get('browse', '/local/acme/one')).toEqual(ready)
-    await worker.said('no job can be taken now')
+    await worker.said('cannot take a job from the queue')
 
     await server.start()
     expect((await service.get('browse', '/local/acme/two')).status).toBe('ready')

@@ -102,10 +102,10 @@ test.runIf(hasServer('s3'))('a worker tries the buckets once, and its processes 
   const PRIVATE = { MOUNTGLASS_PRIVATE_STORE: `${env.MOUNTGLASS_STORE}-private` }
   const worker = startWorkerProcess({ ...env, ...PRIVATE, AWS_ENDPOINT_URL_S3: proxy.url, MOUNTGLASS_LOG: 'info' })
   for (const _ of [1, 2]) {
-    const { process: pid } = await worker.said('a process for jobs is ready')
+    const { process: pid } = await worker.said('job process ready')
     process.kill(pid, 'SIGKILL')
   }
-  await worker.said('a process for jobs is ready')
+  await worker.said('job process ready')
   const tried = proxy.requests.filter(({ target }) => target.includes('/probe/')).map(({ method }) => method)
   expect(tried.sort()).toEqual([...Array(2).fill('DELETE'), ...Array(10).fill('PUT')])
 })

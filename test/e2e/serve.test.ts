@@ -252,7 +252,7 @@ async function run(env: Record<string, string>): Promise<{ code: number; lines: 
 
 /** The process for jobs that was started last. */
 async function indexerOf(service: Service): Promise<number> {
-  return Number((await seen(service, /"process":(\d+)[^\n]*"msg":"a process for jobs is ready"/))[1])
+  return Number((await seen(service, /"process":(\d+)[^\n]*"msg":"job process ready"/))[1])
 }
 
 /** What the service printed last of this kind. */

@@ -133,15 +133,15 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     const told = run(settings)
     expect(told).toMatchObject({ status: 0, stderr: '' })
     expect(told.stdout.split('\n')).toEqual([
-      'would be removed, with --remove:',
+      'unused, removed with --remove:',
       '  1 snapshots: 1 damaged',
-      '  1 packs that no snapshot refers to',
-      '  1 documents',
+      '  1 packs that no snapshot uses',
+      '  1 entries of the state store',
       expect.stringMatching(/^ {2}1\d\d B of objects$/),
       'kept:',
       '  1 snapshots in 2 repositories',
-      '  0 unused packs, 0 B: removed by a sweep a day after one has noted them',
-      '  all packs of 1 repositories with a snapshot whose header cannot be read',
+      '  0 unused packs, 0 B: removed by the first sweep a day after they were noted',
+      '  all packs of 1 repositories: a header cannot be read',
       '',
     ])
     expect([await stores.blobs.list(''), await stores.states.list('')]).toEqual(before)
@@ -178,18 +178,18 @@ describe('mountglass sweep', () => {
     })
   })
 
-  test('tells of files of writes that were broken off, and removes them when it is asked to, an hour later', async () => {
+  test('lists files of interrupted writes after an hour, and removes them with --remove', async () => {
     const { settings } = await openFolder()
     const folder = join(settings.MOUNTGLASS_STORE?.slice('disk:'.length) ?? '', 'tmp')
     for (const name of ['old', 'older', 'young']) await writeFile(join(folder, name), 'half')
     const overAnHourAgo = new Date(Date.now() - 61 * 60 * 1000)
     for (const name of ['old', 'older']) await utimes(join(folder, name), overAnHourAgo, overAnHourAgo)
-    const line = '\n  2 files of writes that were broken off, 8 B\n'
+    const line = '\n  2 files of interrupted writes, 8 B\n'
     expect(run(settings)).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
     expect(await readdir(folder)).toHaveLength(3)
     expect(run(settings, '--remove')).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
     expect(await readdir(folder)).toEqual(['young'])
-    expect(run(settings).stdout).not.toContain('broken off')
+    expect(run(settings).stdout).not.toContain('interrupted')
   })
 
   test('says that another one is running', async () => {

@@ -109,7 +109,7 @@ async function untilReading({ child }: WorkerProcess, name: string): Promise<voi
 test('jobs run side by side, each in a process of its own; nothing is left behind', async () => {
   const worker = start({ concurrency: 3, isSlow: true })
   await offer(...PLAIN)
-  for (const _ of [1, 2, 3]) await worker.said('a process for jobs is ready')
+  for (const _ of [1, 2, 3]) await worker.said('job process ready')
   await until(async () => (await Promise.all(PLAIN.map(recordOf))).filter(record => record?.state === 'leased').length === 3)
   expect(await queue.take('another worker'), 'a job that this worker has no hands for').not.toBeNull()
   await slow.goOn()
@@ -122,11 +122,11 @@ test('jobs run side by side, each in a process of its own; nothing is left behin
 test('a process that is killed during its job counts at once, and the job is done by the next', async () => {
   const worker = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '600' } })
   await offer('one')
-  const { process: pid } = await worker.said('a process for jobs is ready')
+  const { process: pid } = await worker.said('job process ready')
   await untilReading(worker, 'one')
   const gits = descendantsOf(pid)
   process.kill(pid, 'SIGKILL')
-  expect(await worker.said('the process of the job died')).toMatchObject({
+  expect(await worker.said('the job process died')).toMatchObject({
     errorCode: 'index.internal',
     stage: 'open',
     reason: 'died: SIGKILL',
@@ -161,7 +161,7 @@ test('a worker that is killed takes its processes along, and another takes its j
 test('a process whose job never lets it hear anything ends with its worker all the same', async () => {
   const worker = start()
   await offer('hangs')
-  const { process: pid } = await worker.said('a process for jobs is ready')
+  const { process: pid } = await worker.said('job process ready')
   await until(async () => (await recordOf('hangs'))?.state === 'leased')
   worker.child.kill('SIGKILL')
   await until(() => !isAlive(pid))
@@ -177,7 +177,7 @@ test('a worker that stood still for longer than its lease sees that the job is l
   const other = start({ isSlow: true, env })
   await until(async () => (await recordOf('one'))?.fence === 2)
   paused.child.kill('SIGCONT')
-  await paused.said('somebody else holds the job by now')
+  await paused.said('lease lost: another worker has taken the job over')
   expect(await recordOf('one')).toMatchObject({ state: 'leased', fence: 2 })
   await slow.goOn()
   await other.said('indexed')
@@ -194,7 +194,7 @@ test('jobs that three times kill their process, or make it eat memory, are faile
   await offer(...DEADLY, ...PLAIN)
   const reasons = new Map<string, string[]>()
   for (const _ of DEADLY.flatMap(() => [1, 2, 3])) {
-    const { repository, errorCode, reason } = await worker.said('the process of the job died')
+    const { repository, errorCode, reason } = await worker.said('the job process died')
     expect(errorCode).toBe('index.internal')
     reasons.set(repository, [...(reasons.get(repository) ?? []), reason])
   }
@@ -214,7 +214,7 @@ test('jobs that three times kill their process, or make it eat memory, are faile
 describe('told to stop', () => {
   test('an idle worker ends', async () => {
     const worker = start()
-    await worker.said('a process for jobs is ready')
+    await worker.said('job process ready')
     const family = descendantsOf(worker.child.pid as number)
     worker.child.kill('SIGINT')
     expect(await worker.ended).toEqual({ code: 0, signal: null })
@@ -239,7 +239,7 @@ describe('told to stop', () => {
     await offer('one')
     await untilReading(worker, 'one')
     worker.child.kill('SIGTERM')
-    await worker.said('handed back before the end')
+    await worker.said('job released before its end')
     // In time: it would have ended with 1 otherwise.
     expect(await worker.ended).toEqual({ code: 0, signal: null })
     expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })

@@ -111,7 +111,7 @@ test('a job that hangs without a turn for anything is ended from outside; the th
   await until(async () => (await queue.depth()) === 0)
   expect(await isIndexed(plain)).toBe(true)
   expect(await queue.offer(hanging)).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
-  expect(log.filter(({ message }) => message === 'the process of the job died')).toMatchObject(
+  expect(log.filter(({ message }) => message === 'the job process died')).toMatchObject(
     [1, 2, 3].map(() => ({ reason: 'time', stage: null, errorCode: 'index.timeout' })),
   )
   const lines = (await metrics()).split('\n')
@@ -125,7 +125,7 @@ test('what the processes that a job started hold counts as its memory', async ()
   await queue.offer(job)
   await until(async () => (await queue.depth()) === 0)
   expect(await queue.offer(job)).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
-  const died = log.filter(({ message }) => message === 'the process of the job died')
+  const died = log.filter(({ message }) => message === 'the job process died')
   expect(died.map(({ reason }) => reason)).toEqual(['memory', 'memory', 'memory'])
 })
 
@@ -139,7 +139,7 @@ test('a kept process that died before it began a job is not held against the job
   const [job, { signal }] = [await jobOf('one'), new AbortController()]
   await processes.ready(signal)
   // In one turn: that it is gone is not known here yet.
-  process.kill(Number(log.find(({ message }) => message === 'a process for jobs is ready')?.process), 'SIGKILL')
+  process.kill(Number(log.find(({ message }) => message === 'job process ready')?.process), 'SIGKILL')
   expect(await processes.run(job, { signal, onStage() {} })).toMatchObject({ status: 'indexed' })
 })
 
@@ -162,7 +162,7 @@ test('why a job fails is told with the code and the stack of where it happened',
 test('while no process can start, no job is taken', async () => {
   const { queue, log, stop } = await openWorker({ env: { MOUNTGLASS_STORE: 'memory:' } })
   await queue.offer(await jobOf('one'))
-  await until(() => log.filter(({ message }) => message === 'no job can be taken now').length === 2)
+  await until(() => log.filter(({ message }) => message === 'cannot take a job from the queue').length === 2)
   await stop()
   expect((await queue.take('another'))?.fence).toBe(1)
 })
@@ -189,12 +189,12 @@ test('a worker outlives documents that fail, and every job is done without a dea
   for (const job of jobs) await queue.offer(job)
   await until(async () => (await queue.depth()) === 0)
   expect(await Promise.all(jobs.map(isIndexed))).toEqual([true, true, true])
-  expect(log.filter(({ message }) => message === 'the process of the job died')).toEqual([])
+  expect(log.filter(({ message }) => message === 'the job process died')).toEqual([])
 })
 
 test('processes are used again, and those that nobody needs are ended', async () => {
   const { queue, log, metrics } = await openWorker({ settings: { idleMilliseconds: 0 } })
-  const started = () => log.filter(({ message }) => message === 'a process for jobs is ready').length
+  const started = () => log.filter(({ message }) => message === 'job process ready').length
   const alive = async () => /^mountglass_job_processes (\d+)$/m.exec(await metrics())?.[1]
   await queue.offer(await jobOf('one'))
   await queue.offer(await jobOf('two'))
@@ -210,7 +210,7 @@ test('a process that holds much after its job is replaced', async () => {
   // More than half of this is held by any process.
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 192 } })
   await queue.offer(await jobOf('one'))
-  await until(() => log.some(({ message, reason }) => message === 'a process for jobs ended' && reason === 'large'))
+  await until(() => log.some(({ message, reason }) => message === 'job process ended' && reason === 'large'))
   await queue.offer(await jobOf('two'))
   await until(async () => (await queue.depth()) === 0)
 })
@@ -218,8 +218,8 @@ test('a process that holds much after its job is replaced', async () => {
 test('processes for jobs do not get the secrets of the service', async () => {
   const env = { MOUNTGLASS_KEYS: 'not for jobs', MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'not for jobs' }
   const { log } = await openWorker({ env })
-  await until(() => log.some(({ message }) => message === 'a process for jobs is ready'))
-  const pid = log.find(({ message }) => message === 'a process for jobs is ready')?.process
+  await until(() => log.some(({ message }) => message === 'job process ready'))
+  const pid = log.find(({ message }) => message === 'job process ready')?.process
   const environment = await readFile(`/proc/${pid}/environ`, 'utf8')
   expect(environment).toContain('MOUNTGLASS_STORE=')
   expect(environment).not.toContain('not for jobs')

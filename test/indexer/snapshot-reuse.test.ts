@@ -257,7 +257,7 @@ describe('packs that go while they are gone on from', () => {
       for (const key of await blobs.list('')) if (key.includes('/p/')) await blobs.remove(key)
     }
     const watched = onPublish(blobs, headerKey(subject.described, second), removeAll)
-    await expect(index({ blobs: watched, states }, subject, second)).rejects.toThrow('packs were removed')
+    await expect(index({ blobs: watched, states }, subject, second)).rejects.toThrow('a sweep removed packs')
     expect(await blobs.read(headerKey(subject.described, second))).toBeNull()
     await index({ blobs, states }, subject, second)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))

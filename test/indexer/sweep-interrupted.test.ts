@@ -242,6 +242,6 @@ test('a listing that is written anew while the sweep looks at it stays', async (
     },
     all.clock,
   )
-  expect(await whileLooking.sweep()).toMatchObject({ documents: 0 })
+  expect(await whileLooking.sweep()).toMatchObject({ entries: 0 })
   expect(await createOwnerListings(all.stores.states).of('test-owner')).toMatchObject([{ commit: fresh.commit }])
 })

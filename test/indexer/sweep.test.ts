@@ -56,7 +56,7 @@ describe.each(DRIVERS)('a sweep over $name', ({ blobs, states }) => {
     expect(await all.keys()).toEqual(before)
     const first = await all.sweep()
     expect(first).toEqual(told)
-    expect(first).toMatchObject({ snapshots: { unread: 2 }, documents: 2, packs: 0, keptSnapshots: 1, waitingPacks: 1 })
+    expect(first).toMatchObject({ snapshots: { unread: 2 }, entries: 2, packs: 0, keptSnapshots: 1, waitingPacks: 1 })
     expect(await textsOf(all, dead)).toBeNull()
     expect(await textsOf(all, alone)).toBeNull()
     expect(await textsOf(all, alive)).toEqual(['dropped', 'kept', 'new'])
@@ -66,11 +66,11 @@ describe.each(DRIVERS)('a sweep over $name', ({ blobs, states }) => {
     all.clock.advance(HOUR)
     const [alonePack] = alone.header.packs
     expect(await all.sweep({ remove: false })).toMatchObject({ packs: 1, bytes: alonePack?.sizeBytes })
-    expect(await all.sweep()).toMatchObject({ packs: 1, bytes: alonePack?.sizeBytes, documents: 0, waitingPacks: 0 })
+    expect(await all.sweep()).toMatchObject({ packs: 1, bytes: alonePack?.sizeBytes, entries: 0, waitingPacks: 0 })
     expect(await textsOf(all, alive)).toEqual(['dropped', 'kept', 'new'])
 
     const left = await all.keys()
-    expect(await all.sweep()).toMatchObject({ packs: 0, documents: 0, bytes: 0, keptSnapshots: 1 })
+    expect(await all.sweep()).toMatchObject({ packs: 0, entries: 0, bytes: 0, keptSnapshots: 1 })
     expect(await all.keys()).toEqual(left)
     expect(left.length).toBe(5)
     all.clock.advance(91 * DAY)
@@ -87,7 +87,7 @@ describe.each(DRIVERS)('a sweep over $name', ({ blobs, states }) => {
     await all.stores.states.create(lastIndexedKey(repository), { commit: commitOf(1) })
     await all.stores.states.create(jobKey(repository, commitOf(1)), { state: 'what no version knows' })
     await opened(all, never)
-    expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1, documents: 3 })
+    expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1, entries: 3 })
     all.clock.advance(DAY)
     expect(await all.sweep()).toMatchObject({ packs: 1, bytes: never.header.packs[0]?.sizeBytes })
     all.clock.advance(90 * DAY)
@@ -134,9 +134,9 @@ describe('a snapshot', () => {
     all.clock.advance(DAY)
     await blobs.remove(headerKey(repository, damaged.commit))
     await blobs.create(headerKey(repository, damaged.commit), Buffer.from('no header'))
-    expect(await all.sweep()).toMatchObject({ snapshots: { damaged: 1 }, opaque: 1, packs: 0, keptSnapshots: 1 })
+    expect(await all.sweep()).toMatchObject({ snapshots: { damaged: 1 }, unreadableHeaders: 1, packs: 0, keptSnapshots: 1 })
     await writeWhole(blobs, damaged)
-    expect(await all.sweep()).toMatchObject({ opaque: 0, packs: 1 })
+    expect(await all.sweep()).toMatchObject({ unreadableHeaders: 0, packs: 1 })
     for (const snapshot of [damaged, whole]) expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
@@ -168,7 +168,7 @@ describe('a snapshot', () => {
       },
       all.clock,
     )
-    expect(await flaky.sweep()).toMatchObject({ keptSnapshots: 1, opaque: 0 })
+    expect(await flaky.sweep()).toMatchObject({ keptSnapshots: 1, unreadableHeaders: 0 })
     expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
@@ -209,7 +209,7 @@ describe('a snapshot', () => {
     await all.sweep()
     await blobs.create(keysAt(place).header({ commit: commitOf(1), versions: 'r999f1s1' }), Buffer.from('of another make'))
     all.clock.advance(2 * DAY)
-    expect(await all.sweep()).toMatchObject({ opaque: 1, keptSnapshots: 1, packs: 0 })
+    expect(await all.sweep()).toMatchObject({ unreadableHeaders: 1, keptSnapshots: 1, packs: 0 })
   })
 })
 
@@ -222,17 +222,17 @@ describe('a repository that its host hides', () => {
     uses.hidden(repository.id)
     await uses.written()
     all.clock.advance(DAY)
-    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, documents: 0 })
+    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 0 })
     await opened(all, snapshot)
     all.clock.advance(2 * DAY)
-    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, documents: 1 })
+    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 1 })
 
     const later = createUses(all.stores.states, all.clock, 0)
     later.hidden(repository.id)
     await later.written()
     all.clock.advance(2 * DAY + 1)
     // The listing, the ref, the mark, and that it is hidden.
-    expect(await all.sweep()).toMatchObject({ snapshots: { hidden: 1 }, keptSnapshots: 0, documents: 4 })
+    expect(await all.sweep()).toMatchObject({ snapshots: { hidden: 1 }, keptSnapshots: 0, entries: 4 })
     all.clock.advance(DAY)
     await all.sweep()
     expect(await all.keys()).toEqual([])
@@ -258,7 +258,7 @@ describe('what is none of its business', () => {
     await all.stores.states.create(jobKey(repository, commitOf(1)), record)
     await all.stores.states.create(queueKey(repository, commitOf(1)), {})
     await all.stores.states.create(jobKey(repository, commitOf(2)), record)
-    expect(await all.sweep()).toMatchObject({ documents: 1 })
+    expect(await all.sweep()).toMatchObject({ entries: 1 })
     expect(await all.stores.states.list('ctl/job/')).toEqual([jobKey(repository, commitOf(1))])
   })
 

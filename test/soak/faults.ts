@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
-import { createRunnerHere } from '#indexer/jobs/run-index-job.ts'
+import { createInProcessRunner } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
@@ -155,7 +155,7 @@ async function runJob({ queue, blobs, states, host }: TestApp, report: FaultsRep
   const lease = await queue.take('worker').catch(() => null)
   if (lease === null) return false
   report.jobs++
-  const runner = createRunnerHere({ blobs, states, hosts: [host] })
+  const runner = createInProcessRunner({ blobs, states, hosts: [host] })
   const log = { info() {}, warn() {}, error() {} }
   // What it cannot tell the queue ends with its lease.
   await runLease({ queue, runner, metrics: NO_METRICS, log }, lease, new AbortController().signal).catch(() => {})

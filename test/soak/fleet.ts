@@ -224,7 +224,7 @@ function killWorkers(
   const done = (async () => {
     for (let turn = 0; turn < kills; turn++) {
       const isDue = () => ready() >= (turn * addresses) / (kills + 1)
-      const able = () => workers.filter(({ lines }) => lines.some(line => line.includes('a process for jobs is ready')))
+      const able = () => workers.filter(({ lines }) => lines.some(line => line.includes('job process ready')))
       await until(
         () => isDue() && able().length > 0,
         PATIENCE_SECONDS,

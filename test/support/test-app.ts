@@ -19,7 +19,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { createRunnerHere } from '#indexer/jobs/run-index-job.ts'
+import { createInProcessRunner } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -162,7 +162,7 @@ export async function testApp(
     return answer.json as AnswerOf<Name>
   }
 
-  const runner = createRunnerHere({ blobs, states, hosts })
+  const runner = createInProcessRunner({ blobs, states, hosts })
   async function index(): Promise<number> {
     await Promise.all(working)
     for (let jobs = 0; ; jobs++) {

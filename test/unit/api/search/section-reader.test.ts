@@ -9,7 +9,7 @@ import type { StoredItem } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { createSectionWriter } from '#indexer/search/section-writer.ts'
+import { SectionWriter } from '#indexer/search/section-writer.ts'
 import { termPostings } from '#test/support/posting-list.ts'
 import { createRoundsStore, type RoundsStore } from '#test/support/rounds-store.ts'
 
@@ -259,7 +259,7 @@ interface Written {
 
 async function write({ items, terms, words }: Content): Promise<Written> {
   const pieces: Uint8Array[] = []
-  const writer = createSectionWriter({
+  const writer = new SectionWriter({
     async addBytes(bytes) {
       pieces.push(bytes)
       return [[0, 0, bytes.length]]

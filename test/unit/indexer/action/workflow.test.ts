@@ -69,8 +69,8 @@ test('inputs are read as the Action describes them', () => {
 
 test.each([
   [{ mode: 'warm' }, 'input mode: must be prewarm or build'],
-  [{}, 'input service: is needed to prewarm'],
-  [{ mode: 'build' }, 'input store: is needed to build'],
+  [{}, 'input service: is required in mode prewarm'],
+  [{ mode: 'build' }, 'input store: is required in mode build'],
   [{ mode: 'build', store: 'disk:here' }, 'input store: must be s3:'],
   [{ service: 'skills.test' }, 'input service: must be an origin'],
   [{ service: 'https://skills.test/path' }, 'input service: must be an origin'],

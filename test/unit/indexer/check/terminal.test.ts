@@ -27,7 +27,7 @@ test('the report reads from what is wrong to what sums up', () => {
     ],
   })
   expect(formatReport(report, OPTIONS)).toBe(
-    `What agents get of the whole repository
+    `What agents receive from the whole repository
 files that git would commit; as a public repository
 
 1 error
@@ -38,12 +38,12 @@ files that git would commit; as a public repository
 
 3 skills
   a/SKILL.md         2 pages  20,000 characters, 20,010 bytes  ~5,000 tokens  MIT by LICENSE
-      never complete: required content is missing
+      incomplete: required content is missing
   c/SKILL.md  described only                                                  no license
       no license is declared
   b/SKILL.md          1 page          10 characters, 10 bytes      ~3 tokens  MIT by LICENSE
 
-✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 never complete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s
+✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 incomplete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s
 `,
   )
 })
@@ -60,8 +60,8 @@ test('a skill tells what is read in which order, and what else there is', () => 
   const text = formatReport(checked({ skills: [{ ...skill, name: 'Documents', listed: false }] }), OPTIONS)
   expect(text).toContain('      reads SKILLSET.md → skills/SKILLSET.md → body → shared.md\n')
   expect(text).toContain(
-    '      named Documents; internal: loaded by its path alone; 8 files: references/0.md, references/1.md, references/2.md, ' +
-      'references/3.md, references/4.md, references/5.md and 2 more; 1 reference; 2 references out of the folder; 1 file too large to read\n',
+    '      named Documents; internal: not listed, loaded only by its path; 8 files: references/0.md, references/1.md, references/2.md, ' +
+      'references/3.md, references/4.md, references/5.md and 2 more; 1 reference; 2 references outside the folder; 1 file too large to read\n',
   )
 })
 
@@ -75,7 +75,7 @@ test('columns stand below each other in scripts whose letters are wide', () => {
 })
 
 test('an index that limits cut says so in the last line', () => {
-  expect(formatReport(checked({ truncated: true }), OPTIONS)).toMatch(/limits were reached: the index is partial · 1\.2 s\n$/)
+  expect(formatReport(checked({ truncated: true }), OPTIONS)).toMatch(/the index is partial: a limit was reached · 1\.2 s\n$/)
 })
 
 test.each([

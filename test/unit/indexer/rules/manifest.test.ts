@@ -130,6 +130,6 @@ test('of fields without a meaning some are named, and the others counted, howeve
   expect(answer.diagnostics.at(-1)).toMatchObject({
     code: 'manifest.unknown_field',
     severity: 'info',
-    message: '1980 more fields have no meaning here',
+    message: '1980 more fields are unknown',
   })
 })

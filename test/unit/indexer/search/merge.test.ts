@@ -7,7 +7,7 @@ import { createTermsBlockWriter, INLINE_ITEMS } from '#core/search/terms-block.t
 import { compareBytes } from '#core/text.ts'
 import { mergeTerms } from '#indexer/search/merge.ts'
 import { writeTerms } from '#indexer/search/overlay.ts'
-import { createPostingRun } from '#indexer/search/run.ts'
+import { PostingRun } from '#indexer/search/posting-run.ts'
 import type { Scratch } from '#indexer/search/scratch.ts'
 import { readRun, storeRun } from '#indexer/search/stored-run.ts'
 import { StoredTerms } from '#indexer/search/stored-terms.ts'
@@ -30,7 +30,7 @@ const posted: fc.Arbitrary<Posted[]> = fc
   .map(list => list.sort((left, right) => left[1] - right[1]))
 
 function runOf(list: readonly Posted[]): TermSource {
-  const run = createPostingRun()
+  const run = new PostingRun()
   for (const [term, item, posting] of list) run.add(item, term, posting)
   return run.take()
 }
@@ -128,13 +128,13 @@ test('the items of an earlier commit may lie between those that changed, and hav
 })
 
 test('a run is full by its postings, and empty when it was taken', () => {
-  const run = createPostingRun(2)
+  const run = new PostingRun(2)
   run.add(0, 'a', packPosting(1, PLACE.body))
-  expect([run.isFull, run.isEmpty]).toEqual([false, false])
+  expect(run.isFull).toBe(false)
   run.add(1, 'a', packPosting(1, PLACE.body))
   expect(run.isFull).toBe(true)
   expect(termsOf(run.take())).toEqual(['a'])
-  expect([run.isFull, run.isEmpty, termsOf(run.take())]).toEqual([false, true, []])
+  expect([run.isFull, termsOf(run.take())]).toEqual([false, []])
 })
 
 function termsOf(source: TermSource): string[] {

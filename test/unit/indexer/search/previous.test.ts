@@ -13,7 +13,7 @@ import { createSearchBuilder } from '#indexer/search/builder.ts'
 import { fingerprintOf } from '#indexer/search/fingerprint.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
-import { createSectionWriter } from '#indexer/search/section-writer.ts'
+import { SectionWriter } from '#indexer/search/section-writer.ts'
 import { addRenumbered, createTermPostings } from '#indexer/search/term-postings.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
@@ -124,7 +124,7 @@ test.each([
 ])('items that somebody wrote so that they %s are packed anew', async (_, block) => {
   const blobs = createMemoryBlobStore(systemClock)
   const writer = createSnapshotWriter(blobs, SEARCHED_REPOSITORY, COMMIT)
-  const section = createSectionWriter(writer, { itemsBlock: () => block })
+  const section = new SectionWriter(writer, { itemsBlock: () => block })
   section.addItem({ path: 'a.md', title: 'A', summary: '', text: null })
   const search = await section.finish(
     { kinds: Uint8Array.of(2), owners: Int32Array.of(-1), titleLengths: Uint8Array.of(1) },

@@ -7,7 +7,7 @@ import {
   isOlderVersion,
   planRepository,
   type RepositoryState,
-  type StandingBeside,
+  type HeaderEntry,
   type StoredHeader,
   type UnusedPack,
 } from '#indexer/sweep/sweep-plan.ts'
@@ -23,7 +23,7 @@ const packs = (...names: string[]) => new Set(names)
 
 const EMPTY: RepositoryState = {
   headers: [],
-  beside: [],
+  headerEntries: [],
   refs: [],
   jobs: [],
   packs: new Set(),
@@ -119,27 +119,27 @@ test.each([
   expect([isOlderVersion(versions), isLaterVersion(versions)]).toEqual([isOlder, isLater])
 })
 
-describe('what stands beside a snapshot', () => {
-  const beside = (letter: string, versions = VERSIONS): StandingBeside => {
+describe('entries of a snapshot', () => {
+  const beside = (letter: string, versions = VERSIONS): HeaderEntry => {
     return { key: `${letter} ${versions}`, snapshot: { commit: commitOf(letter), versions } }
   }
 
   test('goes with it, or when there is none', () => {
     const headers = [header('a'), header('b', { createdAt: NOW })]
-    const { documents } = plan({
+    const { entries } = plan({
       headers,
-      beside: [beside('a'), beside('b'), beside('b', OLDER), beside('c'), { key: 'unreadable', snapshot: null }],
+      headerEntries: [beside('a'), beside('b'), beside('b', OLDER), beside('c'), { key: 'unreadable', snapshot: null }],
     })
-    expect(documents).toEqual([`a ${VERSIONS}`, `b ${OLDER}`, `c ${VERSIONS}`, 'unreadable'])
+    expect(entries).toEqual([`a ${VERSIONS}`, `b ${OLDER}`, `c ${VERSIONS}`, 'unreadable'])
   })
 
   test('refs that nobody opened go, and those that cannot be read', () => {
     const refs = [seen('a', ago(91)), seen('b', ago(89)), { key: 'ref/c', seen: null }]
-    expect(plan({ refs }).documents).toEqual(['ref/a', 'ref/c'])
+    expect(plan({ refs }).entries).toEqual(['ref/a', 'ref/c'])
   })
 })
 
-describe('the record of a job', () => {
+describe('the entry of a job', () => {
   const leased = (until: Date): JobEntry => ({
     state: 'leased',
     worker: 'w',
@@ -165,8 +165,8 @@ describe('the record of a job', () => {
     ['of a job that was handed back and waits stays', released, true, false],
     ['of a job that was handed back and waits no more goes', released, false, true],
     ['that cannot be read goes, as it counts as none', null, false, true],
-  ])('%s', (_, record, isQueued, goes) => {
-    expect(plan({ jobs: [{ key: 'job', record, isQueued }] }).documents).toEqual(goes ? ['job'] : [])
+  ])('%s', (_, entry, isQueued, goes) => {
+    expect(plan({ jobs: [{ key: 'job', entry, isQueued }] }).entries).toEqual(goes ? ['job'] : [])
   })
 })
 
@@ -206,7 +206,7 @@ describe('packs that no header refers to', () => {
     const before = new Map([['p', noted(ago(9))]])
     for (const content of ['damaged', 'foreign'] as const) {
       const state = { headers: [header('a', { createdAt: NOW, content })], packs: packs('p', 'q'), unusedPacks: before }
-      expect(plan(state)).toMatchObject({ packs: [], unusedPacks: before, isOpaque: true })
+      expect(plan(state)).toMatchObject({ packs: [], unusedPacks: before, hasUnreadableHeader: true })
     }
   })
 
@@ -230,18 +230,18 @@ describe('a repository that the host does not show', () => {
   const all = {
     headers: [header('a', young), header('b', { ...young, versions: LATER })],
     refs: [seen('a', ago(3))],
-    beside: [{ key: 'mark', snapshot: { commit: commitOf('a'), versions: VERSIONS } }],
+    headerEntries: [{ key: 'mark', snapshot: { commit: commitOf('a'), versions: VERSIONS } }],
   }
 
   test('keeps nothing after two days', () => {
-    const { headers, documents, forgottenHidden } = plan({ ...all, hidden: hidden(ago(2, 1)) })
+    const { headers, entries, hiddenEntry } = plan({ ...all, hidden: hidden(ago(2, 1)) })
     expect(headers.map(({ reason }) => reason)).toEqual(['hidden', 'hidden'])
-    expect([documents, forgottenHidden]).toEqual([['mark', 'ref/a'], 'hidden'])
+    expect([entries, hiddenEntry]).toEqual([['mark', 'ref/a'], 'hidden'])
   })
 
   test('keeps everything until then', () => {
-    const { headers, documents, forgottenHidden } = plan({ ...all, hidden: hidden(ago(1, 23)) })
-    expect([headers, documents, forgottenHidden]).toEqual([[], [], null])
+    const { headers, entries, hiddenEntry } = plan({ ...all, hidden: hidden(ago(1, 23)) })
+    expect([headers, entries, hiddenEntry]).toEqual([[], [], null])
   })
 
   test.each<[string, Partial<RepositoryState>]>([
@@ -250,8 +250,8 @@ describe('a repository that the host does not show', () => {
     ['it was indexed since', { ...all, headers: [header('a', { createdAt: ago(2) })] }],
     ['nobody can tell since when', { ...all, hidden: hidden(null) }],
   ])('is shown again when %s', (_, state) => {
-    const { headers, forgottenHidden } = plan({ hidden: hidden(ago(2, 2)), ...state })
-    expect([headers, forgottenHidden]).toEqual([[], 'hidden'])
+    const { headers, hiddenEntry } = plan({ hidden: hidden(ago(2, 2)), ...state })
+    expect([headers, hiddenEntry]).toEqual([[], 'hidden'])
   })
 
   test('is hidden all the same when a job that was under way has published', () => {

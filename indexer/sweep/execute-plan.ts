@@ -2,16 +2,16 @@ import { mapFew } from '#core/concurrency/map-few.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { keysAt, splitKey } from '#core/snapshot/store-keys.ts'
 import type { Stores } from './repositories.ts'
-import { isObject, readStoredHeader } from './state.ts'
+import { exists, readStoredHeader } from './state.ts'
 import type { RepositoryPlan, RepositoryState, UnusedPacks } from './sweep-plan.ts'
 import type { Tally } from './sweep-tally.ts'
 import { writeUnusedPacks } from './unused-packs.ts'
 
 /**
- * Does what a plan says, in an order that may be broken off anywhere: a header goes first, since its existence is what ready means, and
- * what is left of it then is found by the next sweep.
+ * Removes what a plan lists. The order allows an interruption anywhere: a header goes first, since a snapshot is ready as long as its header
+ * exists; the next sweep finds the rest.
  */
-export async function carryOut(
+export async function executePlan(
   stores: Stores,
   place: string,
   state: RepositoryState & { unusedEtag: string | null },
@@ -20,29 +20,29 @@ export async function carryOut(
 ): Promise<void> {
   const { blobs, states } = stores
   const at = keysAt(place)
-  // Others count meanwhile: what is awaited is added afterwards.
+  // Repositories are swept concurrently and share the tally, so no value is added across an `await`.
   await mapFew(plan.headers, async ({ header, reason }) => {
     await blobs.remove(header.key)
     tally.snapshots[reason]++
     tally.bytes += header.sizeBytes
   })
-  await mapFew(plan.documents, async key => {
+  await mapFew(plan.entries, async key => {
     await states.remove(key)
-    tally.documents++
+    tally.entries++
   })
   const waiting = plan.packs.length === 0 ? plan.unusedPacks : await removePacks(blobs, place, state, plan, tally)
   if (!isSame(waiting, state.unusedPacks)) await writeUnusedPacks(states, at.unusedPacks, waiting, state.unusedEtag)
   countWaiting(waiting, tally)
-  if (plan.forgottenHidden !== null) {
-    await states.remove(plan.forgottenHidden)
-    tally.documents++
+  if (plan.hiddenEntry !== null) {
+    await states.remove(plan.hiddenEntry)
+    tally.entries++
   }
   tally.keptSnapshots += plan.keptHeaders
-  if (plan.isOpaque) tally.opaque++
+  if (plan.hasUnreadableHeader) tally.unreadableHeaders++
 }
 
-/** Counts what `carryOut` would do. */
-export async function countOnly(blobs: BlobStore, place: string, plan: RepositoryPlan, tally: Tally): Promise<void> {
+/** Counts what `executePlan` would remove. */
+export async function countPlan(blobs: BlobStore, place: string, plan: RepositoryPlan, tally: Tally): Promise<void> {
   for (const { header, reason } of plan.headers) {
     tally.snapshots[reason]++
     tally.bytes += header.sizeBytes
@@ -53,22 +53,22 @@ export async function countOnly(blobs: BlobStore, place: string, plan: Repositor
   )
   tally.bytes += sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
   tally.packs += plan.packs.length
-  tally.documents += plan.documents.length + (plan.forgottenHidden === null ? 0 : 1)
+  tally.entries += plan.entries.length + (plan.hiddenEntry === null ? 0 : 1)
   countWaiting(plan.unusedPacks, tally)
   tally.keptSnapshots += plan.keptHeaders
-  if (plan.isOpaque) tally.opaque++
+  if (plan.hasUnreadableHeader) tally.unreadableHeaders++
 }
 
 /**
- * Removes packs that were unused a day ago and still are. A job may publish a header that refers to one of them at any time:
+ * Removes packs that were unused a day ago and still are. A job may publish a header that lists one of them at any time:
  *
  * - before the headers are listed here: the pack stays;
- * - between that and the second listing: the header is found by it, and goes, so that the snapshot is built anew;
- * - later: the pack was gone before, and whoever publishes looks for its packs after that.
+ * - between the two listings: the second one finds the header and removes it, so the snapshot is built again;
+ * - later: the pack is gone already, and the job finds that when it checks its packs after publishing.
  *
- * Broken off in between, the next sweep finds a header whose packs are gone.
+ * After an interruption in between, the next sweep finds a header whose packs are gone.
  *
- * @returns what is left to wait for
+ * @returns the unused packs that wait for a later sweep
  */
 async function removePacks(
   blobs: BlobStore,
@@ -80,7 +80,7 @@ async function removePacks(
   const at = keysAt(place)
   const seen = new Set(state.headers.map(({ key }) => key))
   const publishedBefore = await readNewHeaders(blobs, place, seen)
-  // A header that cannot be read may refer to any of them.
+  // A header that cannot be read may list any of these packs.
   if (publishedBefore === null) return new Map([...plan.unusedPacks, ...notedOf(plan, state)])
   const used = new Set(publishedBefore.flatMap(({ packs }) => packs))
   const removed = new Set<string>()
@@ -97,8 +97,8 @@ async function removePacks(
   for (const { key } of publishedBefore) seen.add(key)
   for (const { key, packs } of (await readNewHeaders(blobs, place, seen)) ?? []) {
     const lost = packs.filter(name => removed.has(name))
-    const isThere = await mapFew(lost, name => isObject(blobs, at.pack(name)))
-    if (!isThere.includes(false)) continue
+    const stillExist = await mapFew(lost, name => exists(blobs, at.pack(name)))
+    if (!stillExist.includes(false)) continue
     await blobs.remove(key)
     tally.snapshots.incomplete++
   }
@@ -115,7 +115,7 @@ function notedOf(
   })
 }
 
-/** Headers that are there and were not before, with the names of their packs; `null`: one of them cannot be read. */
+/** Headers whose keys are not in `before`, with the names of their packs; `null` when one of them cannot be read. */
 async function readNewHeaders(
   blobs: BlobStore,
   place: string,

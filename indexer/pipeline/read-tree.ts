@@ -1,0 +1,27 @@
+import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
+import { IndexError } from './index-error.ts'
+import type { Progress } from './progress.ts'
+
+/** A repository whose tree was read: its entries, and its blobs by id. */
+export interface RepositoryTree {
+  readonly entries: readonly TreeEntry[]
+  readonly read: RepositoryReader['read']
+}
+
+/** The blobs of a repository; see `RepositoryReader`. */
+export type BlobReader = Pick<RepositoryReader, 'read'>
+
+/** @throws IndexError `index.too_large` when the reader cut the tree, or ReadError */
+export async function readTree(
+  reader: RepositoryReader,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<RepositoryTree> {
+  const entries: TreeEntry[] = []
+  for await (const entry of reader.entries()) {
+    if (entries.push(entry) % 10_000 === 0) onProgress({ stage: 'tree', done: entries.length, total: null })
+  }
+  // An entry behind the cut may be a manifest that excludes earlier ones: no part of a cut tree can be served.
+  if (reader.cut) throw new IndexError('index.too_large', `more than ${entries.length} tree entries`)
+  onProgress({ stage: 'tree', done: entries.length, total: entries.length })
+  return { entries, read: (oids, maxBytes) => reader.read(oids, maxBytes) }
+}

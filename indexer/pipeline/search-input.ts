@@ -1,0 +1,56 @@
+import type { Location } from '#core/snapshot/format.ts'
+import { isProse } from '../rules/content-kind.ts'
+import { type ReadText, titleOfName } from '../rules/document.ts'
+import type { PlannedFile, PlannedSkill } from '../rules/plan.ts'
+import type { TreeFile } from '../rules/tree.ts'
+import type { SearchInput } from '../search/input.ts'
+
+/**
+ * The search input of a file; `null` when find never answers with it.
+ *
+ * @param skill the skill that the file defines, if it is a `SKILL.md`
+ * @param facts of a file that is read for its description
+ */
+export function searchInputOf(
+  file: TreeFile,
+  planned: PlannedFile | undefined,
+  skill: PlannedSkill | undefined,
+  facts: ReadText | null,
+  record: Location | null,
+): SearchInput | null {
+  if (skill) return skillInput(skill, file.oid)
+  return planned && facts ? fileInput(planned, facts, record) : null
+}
+
+function skillInput({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
+  const { path, name, description, keywords, headings, body, internal } = skill
+  if (internal) return null
+  return {
+    path,
+    kind: 'skill',
+    owner: path,
+    title: name,
+    summary: '',
+    text: null,
+    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob } : {}) },
+  }
+}
+
+function fileInput({ file, kind, owner, served }: PlannedFile, facts: ReadText, record: Location | null): SearchInput | null {
+  const isSupporting = kind === 'supporting' && owner?.full === true && served
+  if (owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
+  const { title, summary, name, keywords, headings, body } = facts
+  return {
+    path: file.path,
+    kind: isSupporting ? 'supporting' : 'document',
+    owner: owner?.skill.path ?? null,
+    title: title ?? titleOfName(file.path),
+    summary,
+    text: served && isProse(file.path) ? record : null,
+    fields: {
+      ...(name === null ? {} : { name }),
+      description: summary,
+      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob: file.oid } : {}),
+    },
+  }
+}

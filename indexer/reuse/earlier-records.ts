@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { RepositoryReader } from '#core/ports/git-host.ts'
+import type { Location } from '#core/snapshot/format.ts'
+import type { EarlierSnapshot } from './earlier-snapshot.ts'
+
+/** The records of an earlier snapshot as a source of blobs. */
+export interface EarlierRecords {
+  has(oid: string): boolean
+  /** The bytes of a blob, checked against its id; `null` when its pack is gone or damaged. */
+  read(oid: string): Promise<Uint8Array | null>
+  /** From here on `has` returns `false`. */
+  giveUp(): void
+  /** The location of a record that `read` returned; else `null`. */
+  verified(oid: string): Location | null
+}
+
+export function createEarlierRecords(earlier: EarlierSnapshot | null): EarlierRecords {
+  const verified = new Map<string, Location>()
+  let source = earlier
+  return {
+    has: oid => source?.blobs.get(oid)?.record != null,
+    async read(oid) {
+      const { sizeBytes = 0, record = null } = source?.blobs.get(oid) ?? {}
+      const bytes = record && (await source?.member(record, sizeBytes))
+      if (!record || !bytes || blobIdOf(bytes) !== oid) return null
+      verified.set(oid, record)
+      return bytes
+    },
+    giveUp() {
+      source = null
+    },
+    verified: oid => verified.get(oid) ?? null,
+  }
+}
+
+/** Reads blobs in the order of `oids`: from the records where they have them, else from the host. Answers as `RepositoryReader.read` does. */
+export async function* readBlobs(
+  records: EarlierRecords,
+  host: Pick<RepositoryReader, 'read'>,
+  oids: readonly string[],
+  maxBytes: number,
+): AsyncGenerator<Blob> {
+  // Decided once: a concurrent read may give the records up meanwhile.
+  const held = new Set(oids.filter(records.has))
+  const unheld = oids.filter(oid => !held.has(oid))
+  const fetched = host.read(unheld, maxBytes)[Symbol.asyncIterator]()
+  try {
+    for (const [index, oid] of oids.entries()) {
+      if (!held.has(oid)) {
+        yield (await fetched.next()).value as Blob
+        continue
+      }
+      const bytes = await records.read(oid)
+      if (bytes === null) {
+        // The store lost or damaged a pack: the host answers from here on.
+        records.giveUp()
+        yield* host.read(oids.slice(index), maxBytes)
+        return
+      }
+      yield { oid, bytes: bytes.length > maxBytes ? null : bytes }
+    }
+  } finally {
+    await fetched.return?.()
+  }
+}
+
+type Blob = { oid: string; bytes: Uint8Array | null }
+
+/** The id that git gives a blob. */
+function blobIdOf(bytes: Uint8Array): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}

@@ -1,0 +1,75 @@
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { Location, PackEntry } from '#core/snapshot/format.ts'
+import { appendSegment } from '#core/snapshot/segments.ts'
+import { packKey } from '#core/snapshot/store-keys.ts'
+import type { CreatedObjects } from './created-objects.ts'
+import { OpenPack } from './open-pack.ts'
+import { packNameOf } from './pack-name.ts'
+
+/** The packs of one snapshot: those reused from an earlier snapshot, then its own, each stored once it is full. Calls must not overlap. */
+export class PackSeries {
+  readonly #objects: CreatedObjects
+  readonly #repository: HostRepository
+  readonly #stored: PackEntry[]
+  readonly #open = new OpenPack()
+  #usedBytes = 0
+
+  constructor(objects: CreatedObjects, repository: HostRepository, reused: readonly PackEntry[]) {
+    this.#objects = objects
+    this.#repository = repository
+    this.#stored = [...reused]
+  }
+
+  /** The packs so far; the open one is not among them. */
+  get packs(): PackEntry[] {
+    return this.#stored
+  }
+
+  /** Bytes that the snapshot refers to, in all packs. */
+  get usedBytes(): number {
+    return this.#usedBytes
+  }
+
+  /** Counts a location in a reused pack as used. */
+  use(location: Location): Location {
+    this.#usedBytes += location[2]
+    return location
+  }
+
+  async place(member: Uint8Array): Promise<Location> {
+    if (member.length > this.#open.freeBytes) await this.seal()
+    return this.use([this.#stored.length, this.#open.append(member), member.length])
+  }
+
+  async placeRecord(oid: string, sizeBytes: number, member: Uint8Array): Promise<Location> {
+    const location = await this.place(member)
+    this.#open.addToDirectory({ oid, sizeBytes, record: { offset: location[1], length: location[2] } })
+    return location
+  }
+
+  /** Fills packs to their end with the bytes, and appends their locations to `segments`. */
+  async placeBytes(bytes: Uint8Array, segments: Location[]): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#open.freeBytes <= 0) await this.seal()
+      const piece = bytes.subarray(at, at + this.#open.freeBytes)
+      appendSegment(segments, await this.place(piece))
+      at += piece.length
+    }
+  }
+
+  /** Notes the size of a blob without a record in the directory of the open pack. */
+  async noteSize(oid: string, sizeBytes: number): Promise<void> {
+    if (this.#open.freeBytes <= 0) await this.seal()
+    this.#open.addToDirectory({ oid, sizeBytes, record: null })
+  }
+
+  /** Stores the open pack, unless it is empty. */
+  async seal(): Promise<void> {
+    const sealed = this.#open.seal()
+    if (sealed === null) return
+    const { bytes, directoryBytes } = sealed
+    const name = packNameOf(bytes)
+    this.#stored.push({ name, sizeBytes: bytes.length, directoryBytes })
+    await this.#objects.create(packKey(this.#repository, name), bytes)
+  }
+}
