@@ -5,6 +5,7 @@ import type { FoundItem } from '#core/contract/find.ts'
 import { FIND_FOLDED_FILES, FIND_LIMIT, SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { ancestorsOf, isInside, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { countCharacters } from '#core/text.ts'
+import { runs } from '#test/support/runs.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT } from '../api/support/texts.ts'
 import { type PlantedRepository, planted, queries, searchPlan } from './search-repositories.ts'
@@ -68,7 +69,7 @@ test('pages joined are the whole list, whatever the limit of each', async () => 
         expect(await findAll(address(), query, undefined, () => sizes.next().value)).toEqual(whole)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 }, 120_000)
 
@@ -111,7 +112,7 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
         }
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
   expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
 }, 120_000)
@@ -140,7 +141,7 @@ test('the answer for any folder of a large tree is the whole answer without what
         expect({ folder, items: await findAll(address(folder), 'garden tulips') }).toEqual({ folder, items: below })
       }
     }),
-    { numRuns: 4 },
+    { numRuns: runs(4) },
   )
 }, 120_000)
 
@@ -154,7 +155,7 @@ test('however the characters of a query are composed, it is the same query', asy
         expect(await findAll(address(), `\u3000${query.replaceAll(' ', '\u00a0 ')}\n`)).toEqual(items)
       }
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 }, 120_000)
 
@@ -184,7 +185,7 @@ test('a skill has at most five of its own files, documents stand alone, and summ
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 }, 120_000)
 
@@ -201,7 +202,7 @@ test('what may be found is found by any word of it, and the passage shows the wo
         if (isInBody) expect({ word, ...listed }).toMatchObject({ word, summary: expect.stringContaining(word) })
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 }, 120_000)
 
@@ -220,7 +221,7 @@ test('nothing finds what is excluded, closed, internal, linked only or behind a 
         }
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 }, 120_000)
 
@@ -233,7 +234,7 @@ test('what must not be found does not even change the order of the rest', async 
         expect(others.map(withoutTranslations)).toEqual(items.map(withoutTranslations))
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 }, 120_000)
 

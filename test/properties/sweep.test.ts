@@ -9,6 +9,7 @@ import { keysOf, type Stores, storedRepositories } from '#indexer/sweep/reposito
 import { sweepStore } from '#indexer/sweep/sweep.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { runs } from '#test/support/runs.ts'
 import { makeSnapshot, readTexts, type SmallSnapshot } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
@@ -188,7 +189,7 @@ test('whatever is indexed, opened and swept, what is used reads whole, and what 
       }
       expect(await world.left()).toEqual([])
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
   expect(left.snapshots).toBeGreaterThan(100)
 }, 120_000)
