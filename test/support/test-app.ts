@@ -111,7 +111,8 @@ export async function testApp(
   const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
   const stores = await openTestStores(clock)
   const { blobs = stores.blobs, states = stores.states } = options
-  const queue = createStateQueue(states, clock)
+  // The queue of the stores belongs to their state store.
+  const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const hosts: GitHost[] = [host]
