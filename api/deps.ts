@@ -22,6 +22,8 @@ export interface Deps {
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
+  /** How long a visitor waits for a card, and for all listings of an account, in milliseconds; the usual times when left out. */
+  patienceMs?: { card: number; listings: number }
   /** A job was left: an indexer may start at once. */
   onOffered(): void
   /** Is told of work that goes on behind an answer. It never rejects. Default: nobody is told. */

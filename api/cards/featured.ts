@@ -54,7 +54,7 @@ const REFERENCE: FeaturedAddress = { address: parseAddress(REFERENCE_REPOSITORY,
 async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Omission>(resolve => {
-    timer = setTimeout(() => resolve('no answer in time'), PATIENCE_MS)
+    timer = setTimeout(() => resolve('no answer in time'), deps.patienceMs?.card ?? PATIENCE_MS)
   })
   try {
     return await Promise.race([readCard(deps, featured), late])

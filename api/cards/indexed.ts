@@ -39,7 +39,8 @@ const QUESTIONS = 2 * OWNER_CARDS
 export async function readIndexed(deps: Deps, { host, accounts, account }: Listing): Promise<IndexedRepositories> {
   const addressOf = (name: string) => ({ host: host.segment, owner: account.login, repository: name })
   const listings = (await readListings(deps, account)).filter(({ name }) => isServed(deps, addressOf(name)))
-  const asked = await askForCards(listings.sort(byHope).slice(0, QUESTIONS), async listing => {
+  const hopeful = listings.sort(byHope).slice(0, QUESTIONS)
+  const asked = await askForCards(hopeful, deps.patienceMs?.listings ?? PATIENCE_MS, async listing => {
     const sight = sightOf(listing, await accounts.shown(account.login, listing.name))
     const isTheirs = isListed(listing, sight, account)
     return { listing, sight, card: isTheirs ? describeCard(deps, host, sight, listing) : null }
@@ -135,11 +136,15 @@ function describeCard(deps: Deps, host: GitHost, repository: HostRepository, lis
  *
  * @throws ServiceError `mount.unavailable` when this takes too long, or what `ask` throws
  */
-async function askForCards(listings: readonly OwnerListing[], ask: (listing: OwnerListing) => Promise<Asked>): Promise<Asked[]> {
+async function askForCards(
+  listings: readonly OwnerListing[],
+  patienceMs: number,
+  ask: (listing: OwnerListing) => Promise<Asked>,
+): Promise<Asked[]> {
   let isOver = false
   let timer: NodeJS.Timeout | undefined
   const impatient = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ServiceError('mount.unavailable', { retryAfter: 1 })), PATIENCE_MS)
+    timer = setTimeout(() => reject(new ServiceError('mount.unavailable', { retryAfter: 1 })), patienceMs)
   })
 
   /** Asks a few at a time. */

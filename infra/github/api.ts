@@ -46,6 +46,8 @@ export interface GitHubApiOptions {
   closing: AbortSignal
   /** Told once, when the token is not accepted. */
   onWarning: (message: string) => void
+  answerMs?: number
+  retryWithinMs?: number
 }
 
 const API_VERSION = '2022-11-28'
@@ -62,7 +64,8 @@ const AT_ONCE = 80
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 
-export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: GitHubApiOptions): GitHubApi {
+export function createGitHubApi({ apiUrl, token, clock, closing, onWarning, ...waits }: GitHubApiOptions): GitHubApi {
+  const { answerMs = ANSWER_MS, retryWithinMs = RETRY_WITHIN_MS } = waits
   const octokit = new Octokit({
     baseUrl: apiUrl,
     userAgent: 'mountglass',
@@ -78,7 +81,7 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
 
   async function ask(url: string, parameters: object, options: AskOptions): Promise<Said | null> {
     const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
-    const signals = [closing, AbortSignal.timeout(options.milliseconds ?? ANSWER_MS), ...(options.signal ? [options.signal] : [])]
+    const signals = [closing, AbortSignal.timeout(options.milliseconds ?? answerMs), ...(options.signal ? [options.signal] : [])]
     try {
       const { status, headers, data } = await octokit.request(`GET ${url}`, {
         ...parameters,
@@ -97,7 +100,7 @@ export function createGitHubApi({ apiUrl, token, clock, closing, onWarning }: Gi
     const startedAt = performance.now()
     const said = await ask(url, parameters, options)
     if (said !== null && !RETRIED.has(said.status)) return said
-    const mayRetry = said?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
+    const mayRetry = said?.headers['retry-after'] === undefined && performance.now() - startedAt < retryWithinMs
     if (!mayRetry || closing.aborted || options.signal?.aborted) return said
     await sleep(RETRY_AFTER_MS)
     return ask(url, parameters, options)

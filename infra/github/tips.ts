@@ -11,6 +11,7 @@ export interface TipsOptions {
   clock: Clock
   /** Ends everything under way. */
   closing: AbortSignal
+  answerMs?: number
 }
 
 /** Branches and tags by their full names, with what they point at: of an annotated tag, what lies behind it. */
@@ -42,9 +43,9 @@ const HELD_REPOSITORIES = 10_000
 const AT_ONCE = 40
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
-export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
+export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
   // Whoever asks has a patience of their own.
-  const patienceMs = 2 * ANSWER_MS
+  const patienceMs = 2 * answerMs
   const cache = new AnswerCache<TipList>({ capacity: HELD_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
   /** By id, in milliseconds since 1970. */
   const foundTooManyAt = new LRUCache<string, number>({ max: HELD_REPOSITORIES })
@@ -59,7 +60,7 @@ export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
   ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
     if (running >= AT_ONCE) return BUSY
     running++
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(ANSWER_MS)])
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
     try {
       return { status: 'ok', value: await listRefs({ remote, signal }, prefixes, ANSWER_BYTES) }
     } catch (error) {
