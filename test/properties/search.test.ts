@@ -112,7 +112,8 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
         }
       }
     }),
-    { numRuns: runs(15) },
+    // As many in every tier: fewer might compare nothing.
+    { numRuns: 15 },
   )
   expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
 }, 120_000)

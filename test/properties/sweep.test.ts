@@ -172,6 +172,7 @@ function killedAfter(stores: Stores, steps: number): Stores {
 }
 
 test('whatever is indexed, opened and swept, what is used reads whole, and what is not goes in the end', async () => {
+  const cases = runs(100)
   const left = { snapshots: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(event, { minLength: 12, maxLength: 40 }), async events => {
@@ -189,9 +190,9 @@ test('whatever is indexed, opened and swept, what is used reads whole, and what 
       }
       expect(await world.left()).toEqual([])
     }),
-    { numRuns: runs(100) },
+    { numRuns: cases },
   )
-  expect(left.snapshots).toBeGreaterThan(100)
+  expect(left.snapshots).toBeGreaterThan(cases / 5)
 }, 120_000)
 
 test('a store is gone through repository by repository, whatever its keys are', async () => {
