@@ -12,8 +12,9 @@ export default defineConfig({
     // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs. No test depends on the speed of the machine, and some machines are slow.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     projects: chosenRuns(process.env).map(run => ({ extends: true as const, test: { ...run } })),
   },
 })

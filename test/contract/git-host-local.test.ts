@@ -6,6 +6,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok, readAt, resolveAt } from './git-host-asking.ts'
 import { BASE_URL, openLocalHostScene, textOf } from './git-host-local-scene.ts'
 
@@ -244,7 +245,7 @@ describe('a host that is closed', () => {
       for await (const { path } of reader.entries()) if (path === null) break
     })()
     const failed = expect(reading).rejects.toMatchObject({ code: 'index.fetch_failed' })
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until(() => process.getActiveResourcesInfo().includes('ProcessWrap'))
     await other.close()
     await failed
     await reader.close()

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 
 describe.runIf(CORPUS !== null)('repositories that exist are delivered as an independent reader has them', () => {
-  test.each(CORPUS === null ? [] : corpusRepositories(corpus))('$owner/$name', { timeout: 90_000 }, async repository => {
+  test.each(CORPUS === null ? [] : corpusRepositories(corpus))('$owner/$name', async repository => {
     const commit = await unpackCorpus(corpus, repository, service.root)
     await service.app.open(`/local/${repository.owner}/${repository.name}`)
     const golden = JSON.parse(readFileSync(join(GOLDEN, `${repository.directory}.json`), 'utf8')) as Summary

@@ -84,7 +84,7 @@ test('pages joined are the whole, whatever the limit', async () => {
     }),
     { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('no answer names what is excluded or closed, and whatever an answer lists can be read or is refused with its code', async () => {
   await fc.assert(
@@ -112,7 +112,7 @@ test('no answer names what is excluded or closed, and whatever an answer lists c
     }),
     { numRuns: runs(20) },
   )
-}, 120_000)
+})
 
 test('the same files give the same answers, and files that no rule names change nothing for a mounted folder', async () => {
   await fc.assert(
@@ -136,7 +136,7 @@ test('the same files give the same answers, and files that no rule names change 
     }),
     { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 function policyOf(files: GeneratedRepository['files']): Policy {
   const bytes = new Map(Object.entries(files).map(([path, file]) => [path, Buffer.from(file)]))

@@ -23,7 +23,7 @@ test('the same commits give the same objects, byte for byte', async () => {
     }),
     { numRuns: runs(8) },
   )
-}, 120_000)
+})
 
 test('a commit indexed behind others says what it says alone', async () => {
   await fc.assert(
@@ -38,7 +38,7 @@ test('a commit indexed behind others says what it says alone', async () => {
     }),
     { numRuns: runs(8) },
   )
-}, 120_000)
+})
 
 interface Indexed {
   /** Of every commit, in the order in which they were indexed. */

@@ -71,7 +71,7 @@ test('pages joined are the whole list, whatever the limit of each', async () => 
     }),
     { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('the answer for a folder is the whole answer without what lies elsewhere', async () => {
   const compared = { outside: 0, inSkills: 0 }
@@ -116,7 +116,7 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
     { numRuns: 15 },
   )
   expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
-}, 120_000)
+})
 
 /** Files in folders whose names stand close to each other, so many that folders begin and end everywhere. */
 const manyFiles = fc
@@ -144,7 +144,7 @@ test('the answer for any folder of a large tree is the whole answer without what
     }),
     { numRuns: runs(4) },
   )
-}, 120_000)
+})
 
 test('however the characters of a query are composed, it is the same query', async () => {
   await fc.assert(
@@ -158,7 +158,7 @@ test('however the characters of a query are composed, it is the same query', asy
     }),
     { numRuns: runs(6) },
   )
-}, 120_000)
+})
 
 test('a skill has at most five of its own files, documents stand alone, and summaries are short lines of plain text', async () => {
   await fc.assert(
@@ -188,7 +188,7 @@ test('a skill has at most five of its own files, documents stand alone, and summ
     }),
     { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('what may be found is found by any word of it, and the passage shows the word', async () => {
   await fc.assert(
@@ -205,7 +205,7 @@ test('what may be found is found by any word of it, and the passage shows the wo
     }),
     { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('nothing finds what is excluded, closed, internal, linked only or behind a license, and no answer shows a word of it', async () => {
   await fc.assert(
@@ -224,7 +224,7 @@ test('nothing finds what is excluded, closed, internal, linked only or behind a 
     }),
     { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('what must not be found does not even change the order of the rest', async () => {
   await fc.assert(
@@ -237,7 +237,7 @@ test('what must not be found does not even change the order of the rest', async 
     }),
     { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('the planted repositories hold every kind of content, and no word twice', () => {
   const plans = fc.sample(searchPlan, { numRuns: 50, seed: 1 })

@@ -193,7 +193,7 @@ test('whatever is indexed, opened and swept, what is used reads whole, and what 
     { numRuns: cases },
   )
   expect(left.snapshots).toBeGreaterThan(cases / 5)
-}, 120_000)
+})
 
 test('a store is gone through repository by repository, whatever its keys are', async () => {
   const id = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,3}[a-z0-9])?$/)
