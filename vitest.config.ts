@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { keepCompiledSources } from './scripts/setup/runtime.mjs'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { chosenRuns } from './test/support/tiers.ts'
 
 // Programs that a test starts by themselves begin as fast as the command does.
@@ -10,6 +11,7 @@ export default defineConfig({
     globalSetup: ['test/support/left-out.ts', 'test/support/servers/global-setup.ts'],
     reporters: ['default', './test/support/slowest-files.ts'],
     // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other.
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     maxWorkers: 2,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.

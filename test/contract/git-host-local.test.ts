@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
@@ -144,7 +144,9 @@ describe('a ref file', () => {
     for (let round = 0; round < 4; round++) {
       const commit = commits[round % 2] as CommitSha
       await repository.branch('main', commit)
-      await new Promise(resolve => setTimeout(resolve, 80))
+      // A file that was changed just now may change again without a trace.
+      const { ctimeMs } = await stat(join(repository.gitDir, 'refs/heads/main'))
+      await until(() => Date.now() - ctimeMs > 80)
       for (let ask = 0; ask < 200; ask++) expect(await host.resolve(described, 'main')).toEqual(ok(commit))
     }
   })

@@ -50,6 +50,24 @@ export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
 }
 
 /**
+ * Files that take longest, in their order. Where nothing is known of an earlier run, vitest begins with the largest files, and some of the
+ * longest are small: begun last, they run alone.
+ */
+export const LONGEST: readonly string[] = [
+  'test/e2e/work.all.test.ts',
+  'test/contract/crash.all.test.ts',
+  'test/e2e/s3.all.test.ts',
+  'test/e2e/fleet.all.test.ts',
+  'test/contract/job-queue.all.test.ts',
+  'test/traps/repair.all.test.ts',
+  'test/api/github-hidden.all.test.ts',
+  'test/corpus/oracle.all.test.ts',
+  'test/api/github-hidden.test.ts',
+  'test/api/github-requests.test.ts',
+  'test/site/browser.test.ts',
+]
+
+/**
  * The runs of the tier in `MOUNTGLASS_TEST_TIER`. Without one, every test file once, in its own tier, so that a single file is
  * found by its path; then a setting of the environment wins over that of the run, as in `MOUNTGLASS_TEST_STORES=s3 vitest run test/api`.
  *

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { chosenRuns, type TestRun, TIERS } from '#test/support/tiers.ts'
+import { chosenRuns, LONGEST, type TestRun, TIERS } from '#test/support/tiers.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SOURCES = globSync('test/**/*.ts', { cwd: ROOT })
@@ -41,6 +41,7 @@ describe('the tiers of the tests', () => {
     for (const { include } of Object.values(TIERS).flat()) {
       for (const glob of include) expect(FILES.filter(file => matchesGlob(file, glob)).length, glob).toBeGreaterThan(0)
     }
+    for (const file of LONGEST) expect(FILES).toContain(file)
   })
 
   test('no file with tests has a name that no tier finds', () => {
