@@ -1,12 +1,13 @@
 /**
- * `npm test`: all set-up, the checks, then every test. With arguments (`npm test -- test/unit/core/address.test.ts`) the checks are
- * left out and the arguments go to vitest. Runs on the Node of the machine, 20 or later, with no packages.
+ * `npm test`: set-up, the checks, then the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, then the
+ * first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
+ * files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SERVERS } from './servers/servers.mjs'
 import { isInstalled } from './servers/supervise.mjs'
-import { BROWSER, findBrowser, hasBrowserTests } from './setup/browser.mjs'
+import { BROWSER, findBrowser } from './setup/browser.mjs'
 import { runChecks } from './setup/checks.mjs'
 import { prepare } from './setup/prepare.mjs'
 import { runInForeground } from './setup/runtime.mjs'
@@ -14,7 +15,8 @@ import { StepError } from './setup/step.mjs'
 import { prepareSystemPackages } from './setup/system-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const args = process.argv.slice(2)
+const isAll = process.argv[2] === '--all'
+const args = process.argv.slice(isAll ? 3 : 2)
 
 try {
   process.exitCode = await test()
@@ -26,25 +28,39 @@ try {
 
 async function test() {
   const node = await prepare(root, { withDev: true })
-  const isWhole = args.length === 0
-  if (isWhole) await prepareSystemPackages([...((await hasBrowserTests(root)) ? [BROWSER] : []), ...servers()])
-  const browser = findBrowser()
-  const failed = isWhole ? await runChecks(root, node) : []
-  const env = {
-    ...process.env,
-    ...(browser === null ? {} : { CHROMIUM_PATH: browser }),
-    ...(isWhole ? { MOUNTGLASS_TEST_STORES: stores().join(',') } : {}),
-    PATH: [join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
-  }
-  const code = await runInForeground(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], env)
+  if (args.length > 0) return await runTests(node, {})
+  return isAll ? await testAll(node) : await testFirst(node)
+}
+
+/** @param {string} node path of the Node that runs the tests */
+async function testFirst(node) {
+  await prepareSystemPackages([BROWSER])
+  const failed = await runChecks(root, node)
+  const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test' })
   if (failed.length > 0) process.stderr.write(`failed before the tests: ${failed.join('; ')}\n`)
   return failed.length > 0 && code === 0 ? 1 : code
 }
 
-/** Those on which the suite of the API runs here: see `vitest.config.ts`. */
-function stores() {
-  if (!isInstalled(SERVERS.s3)) return ['disk']
-  return ['disk', 's3', ...(isInstalled(SERVERS.postgres) ? ['fleet'] : [])]
+/** @param {string} node */
+async function testAll(node) {
+  await prepareSystemPackages(servers())
+  const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
+  const freshCode = await runInForeground(process.execPath, [join(root, 'scripts', 'check-fresh-clone.mjs')])
+  return code === 0 ? freshCode : code
+}
+
+/**
+ * @param {string} node
+ * @param {Record<string, string>} tier which tests run; nothing: those that the arguments name
+ */
+function runTests(node, tier) {
+  const browser = findBrowser()
+  return runInForeground(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
+    ...process.env,
+    ...(browser === null ? {} : { CHROMIUM_PATH: browser }),
+    ...tier,
+    PATH: [join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
+  })
 }
 
 function servers() {

@@ -55,7 +55,7 @@ const REFERENCE: FeaturedAddress = { address: parseAddress(REFERENCE_REPOSITORY,
 
 async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
   try {
-    return await withTimeout(readCard(deps, featured), PATIENCE_MS, (): Omission => 'no answer in time')
+    return await withTimeout(readCard(deps, featured), deps.patienceMs?.card ?? PATIENCE_MS, (): Omission => 'no answer in time')
   } catch (error) {
     if (error instanceof ServiceError) return error.code
     throw error

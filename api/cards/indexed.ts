@@ -41,7 +41,8 @@ const QUESTIONS = 2 * OWNER_CARDS
 export async function readIndexed(deps: Deps, { host, accounts, account }: Listing): Promise<IndexedRepositories> {
   const addressOf = (name: string) => ({ host: host.segment, owner: account.login, repository: name })
   const listings = (await readListings(deps, account)).filter(({ name }) => isServed(deps, addressOf(name)))
-  const asked = await askForCards(listings.sort(byAskingOrder).slice(0, QUESTIONS), async listing => {
+  const candidates = listings.sort(byAskingOrder).slice(0, QUESTIONS)
+  const asked = await askForCards(candidates, deps.patienceMs?.listings ?? PATIENCE_MS, async listing => {
     const sight = sightOf(listing, await accounts.shown(account.login, listing.name))
     const isTheirs = isListed(listing, sight, account)
     return { listing, sight, card: isTheirs ? describeCard(deps, host, sight, listing) : null }
@@ -137,7 +138,11 @@ function describeCard(deps: Deps, host: GitHost, repository: HostRepository, lis
  *
  * @throws ServiceError `mount.unavailable` on timeout, or what `ask` throws
  */
-async function askForCards(listings: readonly OwnerListing[], ask: (listing: OwnerListing) => Promise<Asked>): Promise<Asked[]> {
+async function askForCards(
+  listings: readonly OwnerListing[],
+  patienceMs: number,
+  ask: (listing: OwnerListing) => Promise<Asked>,
+): Promise<Asked[]> {
   let isOver = false
   const askInTime = (listing: OwnerListing) => {
     if (isOver) throw new Error('the page was answered without this question')
@@ -155,7 +160,7 @@ async function askForCards(listings: readonly OwnerListing[], ask: (listing: Own
   }
 
   try {
-    return await withTimeout(askAll(), PATIENCE_MS, () => {
+    return await withTimeout(askAll(), patienceMs, () => {
       throw new ServiceError('mount.unavailable', { retryAfter: 1 })
     })
   } finally {

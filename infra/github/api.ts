@@ -46,6 +46,10 @@ export interface GitHubApiOptions {
   closing: AbortSignal
   /** Called once, when the token is refused. */
   onWarning: (message: string) => void
+  /** Timeout of one request. Default: 5 s. */
+  answerMs?: number
+  /** A failed request is retried only if it failed within this time. Default: 1 s. */
+  retryWithinMs?: number
 }
 
 const API_VERSION = '2022-11-28'
@@ -151,7 +155,9 @@ class OctokitApi implements GitHubApi {
     const startedAt = performance.now()
     const raw = await this.#ask(url, parameters, options)
     if (raw !== null && !RETRIED.has(raw.status)) return raw
-    const mayRetry = raw?.headers['retry-after'] === undefined && performance.now() - startedAt < RETRY_WITHIN_MS
+    const mayRetry =
+      raw?.headers['retry-after'] === undefined &&
+      performance.now() - startedAt < (this.#options.retryWithinMs ?? RETRY_WITHIN_MS)
     if (!mayRetry || this.#options.closing.aborted || options.signal?.aborted) return raw
     await sleep(RETRY_AFTER_MS)
     return this.#ask(url, parameters, options)
@@ -160,7 +166,7 @@ class OctokitApi implements GitHubApi {
   /** `null` when no answer came. */
   async #ask(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {
     const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
-    const timeout = AbortSignal.timeout(options.milliseconds ?? ANSWER_MS)
+    const timeout = AbortSignal.timeout(options.milliseconds ?? this.#options.answerMs ?? ANSWER_MS)
     const signals = [this.#options.closing, timeout, ...(options.signal ? [options.signal] : [])]
     try {
       const { status, headers, data } = await this.#octokit.request(`GET ${url}`, {

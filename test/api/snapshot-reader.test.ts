@@ -53,7 +53,7 @@ test('get and range agree with the rows that were written, whatever the keys', a
     ),
     { numRuns: 40 },
   )
-}, 120_000)
+})
 
 test('many readers of one shard make one read, and what was read is not read again', async () => {
   const blobs = createMemoryBlobStore(systemClock)
@@ -227,7 +227,7 @@ test('with a pack damaged anywhere, cut short or gone, every answer is right or 
   } finally {
     await app.close()
   }
-}, 120_000)
+})
 
 function documentAt(path: string): DocumentListing {
   return { path, title: `Title of ${path}`, summary: '' }

@@ -192,7 +192,7 @@ describe('the stand-in itself', () => {
     let output = ''
     child.stdout.on('data', chunk => (output += chunk))
     const ended = once(child, 'exit')
-    await expect.poll(() => output, { timeout: 20_000 }).toContain('An address to begin with: /gh/')
+    await expect.poll(() => output, { timeout: 180_000 }).toContain('An address to begin with: /gh/')
     expect(output).toMatch(/^Repositories: .*acme\/Tools/m)
     // What it says to type, with something else to start.
     const command = /^ {2}MOUNTGLASS_GITHUB_URL=(?:.|\n)*? {2}npm start$/m.exec(output)?.[0].replace('npm start', 'env') ?? ''
@@ -204,7 +204,7 @@ describe('the stand-in itself', () => {
     expect(Object.keys(given)).toHaveLength(3)
     const api = /^MOUNTGLASS_GITHUB_API_URL=(.+)$/m.exec(printed)?.[1]
     expect(await (await fetch(`${api}/repos/acme/tools`)).json()).toMatchObject({ full_name: 'acme/Tools', private: false })
-    await expect.poll(() => output, { timeout: 20_000 }).toContain('api GET /repos/acme/tools 200')
+    await expect.poll(() => output, { timeout: 180_000 }).toContain('api GET /repos/acme/tools 200')
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })

@@ -2,6 +2,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import { type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
+import { PATIENT } from '#test/support/patient.ts'
 import { createRepositories, type TestRepository } from '#test/support/repository.ts'
 
 /** A driver of the port: opened over a folder of real repositories, it must pass the suite. */
@@ -68,7 +69,12 @@ export async function openDriverScene(driver: GitHostDriver): Promise<DriverScen
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(
   github: FakeGitHub,
-  { token = null, hasGit = true, onWarning = () => {} }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning'>> = {},
+  {
+    token = null,
+    hasGit = true,
+    onWarning = () => {},
+    waits = PATIENT,
+  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'waits'>> = {},
 ): Promise<GitHost> {
   const { origins, clock } = github
   return openGitHubHost({
@@ -79,5 +85,6 @@ export function openGitHubHostAt(
     webhookSecret: null,
     clock: { now: () => new Date(clock.now()) },
     onWarning,
+    waits,
   })
 }

@@ -4,6 +4,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import { HISTORY_BOUNDS } from '#infra/git/histories.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 import { describeAt, listAt, MISSING, ok } from './git-host-asking.ts'
 import { openGitHubHostScene } from './git-host-github-scene.ts'
 
@@ -137,8 +138,7 @@ describe('a pinned commit', () => {
       const several = [{ original, fork }]
       while (several.length <= HISTORY_BOUNDS.repositories) several.push(await createForked())
       for (const one of several) expect(await look(one.original, await evil('one', one.fork))).toEqual(MISSING)
-      while ((await readdir(temporary)).length > HISTORY_BOUNDS.repositories)
-        await new Promise(resolve => setTimeout(resolve, 10))
+      await until(async () => (await readdir(temporary)).length <= HISTORY_BOUNDS.repositories)
       expect(await readdir(temporary)).toHaveLength(HISTORY_BOUNDS.repositories)
       // The one that was asked for last is kept, the one before all others is not.
       github.log.clear()

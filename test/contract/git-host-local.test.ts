@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok, readAt, resolveAt } from './git-host-asking.ts'
 import { BASE_URL, openLocalHostScene, textOf } from './git-host-local-scene.ts'
 
@@ -143,7 +144,9 @@ describe('a ref file', () => {
     for (let round = 0; round < 4; round++) {
       const commit = commits[round % 2] as CommitSha
       await repository.branch('main', commit)
-      await new Promise(resolve => setTimeout(resolve, 80))
+      // A file that was changed just now may change again without a trace.
+      const { ctimeMs } = await stat(join(repository.gitDir, 'refs/heads/main'))
+      await until(() => Date.now() - ctimeMs > 80)
       for (let ask = 0; ask < 200; ask++) expect(await host.resolve(described, 'main')).toEqual(ok(commit))
     }
   })
@@ -244,7 +247,7 @@ describe('a host that is closed', () => {
       for await (const { path } of reader.entries()) if (path === null) break
     })()
     const failed = expect(reading).rejects.toMatchObject({ code: 'index.fetch_failed' })
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until(() => process.getActiveResourcesInfo().includes('ProcessWrap'))
     await other.close()
     await failed
     await reader.close()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { type GitHost, ReadError } from '#core/ports/git-host.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 import { collect, LIMITS, listAt, readAt, textsAt } from './git-host-asking.ts'
 import { type DriverScene, GIT_HOST_DRIVERS, openDriverScene } from './git-host-drivers.ts'
 
@@ -379,8 +380,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
         repository,
         commit,
         async reader => {
-          await new Promise(resolve => setTimeout(resolve, 400))
-          return collect(reader.read([oid], MIB))
+          for (;;) await collect(reader.read([oid], MIB))
         },
         limits,
       )
@@ -401,5 +401,5 @@ async function expectReadError(reading: Promise<unknown>, code: ReadError['code'
 
 /** Waits for the end of every process that this one started. Those that a host of this very process had for whoever has left may end a moment later. */
 async function noProcesses(): Promise<void> {
-  while (process.getActiveResourcesInfo().includes('ProcessWrap')) await new Promise(resolve => setTimeout(resolve, 5))
+  await until(() => !process.getActiveResourcesInfo().includes('ProcessWrap'))
 }

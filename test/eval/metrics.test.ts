@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eligibleOf, foldRanked, isMet, NAMED_FILES, qualityOf, rankOf, TARGETS, type Unit } from './metrics.ts'
+import { eligibleOf, foldRanked, isMet, NAMED_FILES, qualityOf, rankOf, type Unit } from './metrics.ts'
 import { readSets } from './sets.ts'
 
 const unit = (path: string, ...files: string[]): Unit => ({ path, files })
@@ -84,11 +84,4 @@ test('the questions of the project are many, over at least five repositories, ea
   expect(new Set(own.map(({ corpus }) => corpus)).size).toBeGreaterThanOrEqual(5)
   expect(new Set(questions.map(({ query }) => query)).size).toBe(questions.length)
   for (const { expected } of questions) expect(expected.length).toBeLessThanOrEqual(3)
-})
-
-const shipped = readSets().filter(({ gates }) => gates)
-
-test.runIf(shipped.length > 0)('every class of the shipped sets has a target', () => {
-  const classes = shipped.flatMap(({ queries }) => queries.map(({ cls }) => cls))
-  expect(classes.filter(cls => TARGETS[cls] === undefined)).toEqual([])
 })

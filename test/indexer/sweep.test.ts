@@ -1,10 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createUses } from '#api/snapshot/uses.ts'
-import { UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { headerKey, jobKey, keysAt, lastIndexedKey, packKey, queueKey, readMarkKey, VERSIONS } from '#core/snapshot/store-keys.ts'
+import { headerKey, jobKey, keysAt, packKey, queueKey, readMarkKey, VERSIONS } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
-import { BLOB_STORE_DRIVERS, STATE_STORE_DRIVERS, temporaryFolder } from '#test/support/store-drivers.ts'
+import { describeDrivers, LOCAL_BLOB_STORES, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { handClock } from '#test/support/store-values.ts'
 import {
   commitOf,
@@ -13,7 +12,6 @@ import {
   inMemory,
   list,
   opened,
-  type Place,
   place,
   placeOver,
   repository,
@@ -21,80 +19,11 @@ import {
   written,
 } from '#test/support/sweep-places.ts'
 
-const DRIVERS = BLOB_STORE_DRIVERS.flatMap(blobs => {
-  const states = STATE_STORE_DRIVERS.filter(
-    ({ driver }) => driver === blobs.driver || (blobs.driver === 's3' && driver === 'postgres'),
-  )
-  return states.map(one => ({
-    name: blobs.driver === one.driver ? one.driver : `${blobs.driver} and ${one.driver}`,
-    blobs,
-    states: one,
-  }))
-})
+import { pairOf, sweepOverStores } from './sweep-over-stores.ts'
 
-describe.each(DRIVERS)('a sweep over $name', ({ blobs, states }) => {
-  async function openPlace(): Promise<Place> {
-    const [blobStore, stateStore] = [await blobs.open(await temporaryFolder()), await states.open(await temporaryFolder())]
-    onTestFinished(async () => {
-      await Promise.all([blobStore.close(), stateStore.close()])
-    })
-    return placeOver({ blobs: blobStore, states: stateStore })
-  }
+const PAIRS = LOCAL_BLOB_STORES.map((blobs, at) => pairOf(blobs, LOCAL_STATE_STORES[at]))
 
-  test('tells what would go, removes it, and its packs a day later, and leaves what is used', async () => {
-    const all = await openPlace()
-    const dead = await written(all, 1, ['kept', 'dropped'])
-    const alive = await written(all, 2, ['new'], dead)
-    const alone = await written(all, 3)
-    await opened(all, dead, 'old')
-    all.clock.advance(60 * DAY)
-    await opened(all, alive)
-    all.clock.advance(31 * DAY)
-    const before = await all.keys()
-
-    const told = await all.sweep({ remove: false })
-    expect(await all.keys()).toEqual(before)
-    const first = await all.sweep()
-    expect(first).toEqual(told)
-    expect(first).toMatchObject({ snapshots: { unread: 2 }, entries: 2, packs: 0, keptSnapshots: 1, waitingPacks: 1 })
-    expect(await textsOf(all, dead)).toBeNull()
-    expect(await textsOf(all, alone)).toBeNull()
-    expect(await textsOf(all, alive)).toEqual(['dropped', 'kept', 'new'])
-
-    all.clock.advance((UNUSED_PACK_HOURS - 1) * HOUR)
-    expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1 })
-    all.clock.advance(HOUR)
-    const [alonePack] = alone.header.packs
-    expect(await all.sweep({ remove: false })).toMatchObject({ packs: 1, bytes: alonePack?.sizeBytes })
-    expect(await all.sweep()).toMatchObject({ packs: 1, bytes: alonePack?.sizeBytes, entries: 0, waitingPacks: 0 })
-    expect(await textsOf(all, alive)).toEqual(['dropped', 'kept', 'new'])
-
-    const left = await all.keys()
-    expect(await all.sweep()).toMatchObject({ packs: 0, entries: 0, bytes: 0, keptSnapshots: 1 })
-    expect(await all.keys()).toEqual(left)
-    expect(left.length).toBe(5)
-    all.clock.advance(91 * DAY)
-    await all.sweep()
-    all.clock.advance(DAY)
-    await all.sweep()
-    expect(await all.keys()).toEqual([])
-  })
-
-  test('removes what a dead job left, and what stands beside nothing', async () => {
-    const all = await openPlace()
-    const never = await makeSnapshot(repository, commitOf(1), ['never published'])
-    await never.writePacks(all.stores.blobs)
-    await all.stores.states.create(lastIndexedKey(repository), { commit: commitOf(1) })
-    await all.stores.states.create(jobKey(repository, commitOf(1)), { state: 'what no version knows' })
-    await opened(all, never)
-    expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1, entries: 3 })
-    all.clock.advance(DAY)
-    expect(await all.sweep()).toMatchObject({ packs: 1, bytes: never.header.packs[0]?.sizeBytes })
-    all.clock.advance(90 * DAY)
-    await all.sweep()
-    expect(await all.keys()).toEqual([])
-  })
-})
+describeDrivers('a sweep over', PAIRS, sweepOverStores)
 
 describe('a snapshot', () => {
   test('whose job is under way loses no pack, however long it takes until it is published', async () => {

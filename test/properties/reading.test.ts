@@ -7,6 +7,7 @@ import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests, type Policy } from '#indexer/rules/withheld.ts'
 import { type Client, joinFile, joinSkill, walkFolders } from '#test/support/joined.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { runs } from '#test/support/runs.ts'
 import { type Answer, endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
 import { type GeneratedRepository, renamed, repository, unrelatedTo } from './repositories.ts'
 
@@ -81,9 +82,9 @@ test('pages joined are the whole, whatever the limit', async () => {
         expect(order.join(' ')).toMatch(/^(?:rule ?)*(?:body ?)+(?:include ?)*$/)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('no answer names what is excluded or closed, and whatever an answer lists can be read or is refused with its code', async () => {
   await fc.assert(
@@ -109,9 +110,9 @@ test('no answer names what is excluded or closed, and whatever an answer lists c
         expect({ path, status }).toEqual({ path, status: policy.reasonOf(path as RepoPath) === null ? 200 : 404 })
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
-}, 120_000)
+})
 
 test('the same files give the same answers, and files that no rule names change nothing for a mounted folder', async () => {
   await fc.assert(
@@ -133,9 +134,9 @@ test('the same files give the same answers, and files that no rule names change 
       const exact = (answers: [url: string, answer: string][]) => answers.filter(([url]) => !url.startsWith('/api/v1/find'))
       expect(exact(comparable(await askEverything(again, mount, generated), again))).toEqual(exact(comparable(before, made)))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 function policyOf(files: GeneratedRepository['files']): Policy {
   const bytes = new Map(Object.entries(files).map(([path, file]) => [path, Buffer.from(file)]))

@@ -5,6 +5,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'
+import { runs } from '#test/support/runs.ts'
 import { meaningOf } from '#test/support/snapshot-meaning.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { changedPlan, planted, type SearchPlan, searchPlan } from './search-repositories.ts'
@@ -20,9 +21,9 @@ test('the same commits give the same objects, byte for byte', async () => {
       const [one, other] = [await indexed(plans), await indexed(plans)]
       expect(other.objects).toEqual(one.objects)
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   )
-}, 120_000)
+})
 
 test('a commit indexed behind others says what it says alone', async () => {
   await fc.assert(
@@ -35,9 +36,9 @@ test('a commit indexed behind others says what it says alone', async () => {
         expect(again?.meaning).toEqual(alone.snapshots[0]?.meaning)
       }
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   )
-}, 120_000)
+})
 
 interface Indexed {
   /** Of every commit, in the order in which they were indexed. */

@@ -5,6 +5,7 @@ import type { FoundItem } from '#core/contract/find.ts'
 import { FIND_FOLDED_FILES, FIND_LIMIT, SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { ancestorsOf, isInside, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { countCharacters } from '#core/text.ts'
+import { runs } from '#test/support/runs.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT } from '../api/support/texts.ts'
 import { type PlantedRepository, planted, queries, searchPlan } from './search-repositories.ts'
@@ -68,9 +69,9 @@ test('pages joined are the whole list, whatever the limit of each', async () => 
         expect(await findAll(address(), query, undefined, () => sizes.next().value)).toEqual(whole)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('the answer for a folder is the whole answer without what lies elsewhere', async () => {
   const compared = { outside: 0, inSkills: 0 }
@@ -111,10 +112,11 @@ test('the answer for a folder is the whole answer without what lies elsewhere', 
         }
       }
     }),
+    // As many in every tier: fewer might compare nothing.
     { numRuns: 15 },
   )
   expect(Math.min(compared.outside, compared.inSkills)).toBeGreaterThan(0)
-}, 120_000)
+})
 
 /** Files in folders whose names stand close to each other, so many that folders begin and end everywhere. */
 const manyFiles = fc
@@ -140,9 +142,9 @@ test('the answer for any folder of a large tree is the whole answer without what
         expect({ folder, items: await findAll(address(folder), 'garden tulips') }).toEqual({ folder, items: below })
       }
     }),
-    { numRuns: 4 },
+    { numRuns: runs(4) },
   )
-}, 120_000)
+})
 
 test('however the characters of a query are composed, it is the same query', async () => {
   await fc.assert(
@@ -154,9 +156,9 @@ test('however the characters of a query are composed, it is the same query', asy
         expect(await findAll(address(), `\u3000${query.replaceAll(' ', '\u00a0 ')}\n`)).toEqual(items)
       }
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
-}, 120_000)
+})
 
 test('a skill has at most five of its own files, documents stand alone, and summaries are short lines of plain text', async () => {
   await fc.assert(
@@ -184,9 +186,9 @@ test('a skill has at most five of its own files, documents stand alone, and summ
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
-}, 120_000)
+})
 
 test('what may be found is found by any word of it, and the passage shows the word', async () => {
   await fc.assert(
@@ -201,9 +203,9 @@ test('what may be found is found by any word of it, and the passage shows the wo
         if (isInBody) expect({ word, ...listed }).toMatchObject({ word, summary: expect.stringContaining(word) })
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('nothing finds what is excluded, closed, internal, linked only or behind a license, and no answer shows a word of it', async () => {
   await fc.assert(
@@ -220,9 +222,9 @@ test('nothing finds what is excluded, closed, internal, linked only or behind a 
         }
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('what must not be found does not even change the order of the rest', async () => {
   await fc.assert(
@@ -233,9 +235,9 @@ test('what must not be found does not even change the order of the rest', async 
         expect(others.map(withoutTranslations)).toEqual(items.map(withoutTranslations))
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
-}, 120_000)
+})
 
 test('the planted repositories hold every kind of content, and no word twice', () => {
   const plans = fc.sample(searchPlan, { numRuns: 50, seed: 1 })

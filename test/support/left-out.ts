@@ -1,28 +1,68 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
 import { SERVERS } from '../../scripts/servers/servers.mjs'
 import { isInstalled } from '../../scripts/servers/supervise.mjs'
-import { findBrowser, hasBrowserTests } from '../../scripts/setup/browser.mjs'
+import { findBrowser } from '../../scripts/setup/browser.mjs'
 import { hasSmallDisks } from './small-disk.ts'
+import { TIERS } from './tiers.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared')
 
-/** Says before the run which tests find less than they could use, and why. They are left out, not failed, but where servers are required. */
-export default async function sayWhatIsLeftOut(): Promise<void> {
-  if (!existsSync(join(ROOT, '..', 'shared'))) {
-    process.stdout.write('left out: tests on real repositories, since there is no folder ../shared with them\n')
+interface Need {
+  tests: string
+  isThere(): boolean
+  advice: string
+  /** May be absent in CI too: not every CI may provide it. */
+  isOptional?: boolean
+}
+
+/** What tests of `npm test` use. */
+const OF_TEST: readonly Need[] = [
+  {
+    tests: 'tests of pages in a browser',
+    isThere: () => findBrowser() !== null,
+    advice: 'install Chromium or set CHROMIUM_PATH',
+  },
+]
+
+/** What tests of `npm run test:all` use. */
+const OF_ALL: readonly Need[] = [
+  {
+    tests: 'tests on real repositories',
+    isThere: () => existsSync(join(SHARED, 'corpus', 'CORPUS.json')),
+    advice: 'they read the folder ../shared/corpus',
+  },
+  {
+    tests: 'the targets of the search',
+    isThere: () => existsSync(join(SHARED, 'search')),
+    advice: 'they read the folder ../shared/search',
+  },
+  ...Object.entries(SERVERS).map(([name, kind]) => ({
+    tests: `tests with a real ${name} server`,
+    isThere: () => isInstalled(kind),
+    advice: `install the packages ${kind.packages.join(' ')}`,
+  })),
+  { tests: 'the test of a full disk', isThere: hasSmallDisks, advice: 'this user may not mount a disk', isOptional: true },
+]
+
+/**
+ * Says before the run which tests are left out and what they need.
+ *
+ * @throws Error in CI (`CI` is set), where no test may be left out
+ */
+export default function sayWhatIsLeftOut({ vitest }: TestProject): void {
+  const runs = new Set(vitest.projects.map(({ name }) => name))
+  const isAll = TIERS['test:all'].some(({ name }) => runs.has(name))
+  const isTest = TIERS.test.some(({ name }) => runs.has(name))
+  const missing = [...(isTest ? OF_TEST : []), ...(isAll ? OF_ALL : [])].filter(need => !need.isThere())
+  for (const { tests, advice } of missing) process.stdout.write(`left out: ${tests}; ${advice}\n`)
+  const required = missing.filter(({ isOptional }) => !isOptional)
+  if (isCi() && required.length > 0) {
+    throw new Error(`in CI no test may be left out: ${required.map(({ tests, advice }) => `${tests} (${advice})`).join('; ')}`)
   }
-  if (!existsSync(join(ROOT, '..', 'shared', 'search'))) {
-    process.stdout.write('left out: the targets of the search, since there is no folder ../shared/search with questions\n')
-  }
-  if (findBrowser() === null && (await hasBrowserTests(ROOT))) {
-    process.stdout.write('left out: tests that look at pages, since there is no Chromium; install it or set CHROMIUM_PATH\n')
-  }
-  if (!hasSmallDisks()) process.stdout.write('left out: the test of a full disk, since this user may mount none\n')
-  for (const [name, kind] of Object.entries(SERVERS)) {
-    if (isInstalled(kind)) continue
-    const lack = `tests with a real ${name} server; install the packages ${kind.packages.join(' ')}`
-    if (process.env.MOUNTGLASS_TEST_SERVERS === 'required') throw new Error(`may not be left out: ${lack}`)
-    process.stdout.write(`left out: ${lack}\n`)
-  }
+}
+
+function isCi(): boolean {
+  return !['', '0', 'false', undefined].includes(process.env.CI)
 }

@@ -10,8 +10,7 @@ import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { createDatabase, query } from './servers/postgres.ts'
-import { hasServer } from './servers/servers.ts'
-import { STATE_STORE_DRIVERS, temporaryFolder } from './store-drivers.ts'
+import { LOCAL_STATE_STORES, SERVER_STATE_STORES, type StoreDriver, temporaryFolder } from './store-drivers.ts'
 import { handClock } from './store-values.ts'
 
 const START = '2026-03-01T12:00:00.000Z'
@@ -28,8 +27,7 @@ export interface TestQueue {
   contents(): Promise<unknown[]>
 }
 
-export interface QueueDriver {
-  driver: string
+export interface QueueDriver extends Omit<StoreDriver<unknown>, 'open'> {
   open(): Promise<TestQueue>
 }
 
@@ -43,17 +41,24 @@ export async function taken(queue: JobQueue, worker = 'worker'): Promise<Lease> 
   return lease
 }
 
-export const QUEUE_DRIVERS: readonly QueueDriver[] = [
-  ...STATE_STORE_DRIVERS.map(({ driver, open }) => ({
-    driver: `documents, ${driver}`,
+export const LOCAL_QUEUES: readonly QueueDriver[] = LOCAL_STATE_STORES.map(stateQueueOver)
+
+export const SERVER_QUEUES: readonly QueueDriver[] = [
+  ...SERVER_STATE_STORES.map(stateQueueOver),
+  { driver: 'pg-boss', server: 'postgres', open: bossQueue },
+]
+
+function stateQueueOver({ open, ...store }: StoreDriver<StateStore>): QueueDriver {
+  return {
+    ...store,
+    driver: `documents, ${store.driver}`,
     async open() {
       const states = await open(await temporaryFolder())
       onTestFinished(() => states.close())
       return stateQueue(states)
     },
-  })),
-  ...(hasServer('postgres') ? [{ driver: 'pg-boss', open: bossQueue }] : []),
-]
+  }
+}
 
 function stateQueue(states: StateStore): TestQueue {
   const { now, advance } = handClock(START)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -112,11 +113,18 @@ async function createRepository(
   let commits = 0
 
   const git = async (...args: string[]) => (await runGit(gitDir, args)).toString().replace(/\n$/, '')
-  const tipOf = async (branch: string): Promise<string | null> =>
-    (await git('for-each-ref', '--format=%(refname) %(objectname)', `refs/heads/${branch}`))
-      .split('\n')
-      .map(line => line.split(' '))
-      .find(([ref]) => ref === `refs/heads/${branch}`)?.[1] ?? null
+  const tipOf = async (branch: string): Promise<string | null> => {
+    const loose = await readFile(join(gitDir, 'refs/heads', branch), 'utf8').catch(() => null)
+    if (loose !== null && !loose.startsWith('ref:')) return loose.trim()
+    // Without packed refs there is nothing more that git could know.
+    if (loose === null && !existsSync(join(gitDir, 'packed-refs'))) return null
+    return (
+      (await git('for-each-ref', '--format=%(refname) %(objectname)', `refs/heads/${branch}`))
+        .split('\n')
+        .map(line => line.split(' '))
+        .find(([ref]) => ref === `refs/heads/${branch}`)?.[1] ?? null
+    )
+  }
   const parentOf = async (options: CommitOptions, branch: string | null) =>
     options.parent !== undefined ? options.parent : branch === null ? null : await tipOf(branch)
   const nextDate = (options: CommitOptions) => options.date ?? FIRST_COMMIT_AT + COMMIT_STEP_SECONDS * commits++

@@ -82,8 +82,8 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   }
 }
 
-const TURNS = 600
-const TURN_MILLISECONDS = 100
+const TURNS = 6_000
+const TURN_MILLISECONDS = 25
 
 function isIndexing(body: unknown): boolean {
   const { status, index } = body as { status?: string; index?: { status?: string } }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { describe, onTestFinished } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -16,27 +16,57 @@ import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { createDatabase } from './servers/postgres.ts'
 import { s3Settings } from './servers/s3.ts'
-import { hasServer } from './servers/servers.ts'
+import { hasServer, type ServerName } from './servers/servers.ts'
 
 /** A driver of a port: opened with a free folder, it must pass the suite. */
-export interface StoreDriver<Store> {
-  driver: string
+export interface StoreDriver<Store> extends Driver {
   open(folder: string): Promise<Store>
 }
 
-export const BLOB_STORE_DRIVERS: readonly StoreDriver<BlobStore>[] = [
-  { driver: 'memory', open: async () => createMemoryBlobStore(systemClock) },
+interface Driver {
+  driver: string
+  /** The server that it needs; none when left out. */
+  server?: ServerName
+}
+
+/** Runs a suite with each driver. A driver whose server is not installed here is left out, and the run says so; in CI that fails. */
+export function describeDrivers<Kind extends Driver>(
+  title: string,
+  drivers: readonly Kind[],
+  suite: (driver: Kind) => void,
+): void {
+  for (const driver of drivers) {
+    const canRun = driver.server === undefined || hasServer(driver.server)
+    describe.runIf(canRun)(`${title}: ${driver.driver}`, () => suite(driver))
+  }
+}
+
+export const MEMORY_BLOBS: StoreDriver<BlobStore> = { driver: 'memory', open: async () => createMemoryBlobStore(systemClock) }
+
+export const DISK_BLOBS: StoreDriver<BlobStore> = {
+  driver: 'disk',
+  open: folder => openDiskBlobStore(join(folder, 'blobs')),
+}
+
+export const LOCAL_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
+  MEMORY_BLOBS,
   { driver: 'memory, counted', open: async () => countBlobStore(createMemoryBlobStore(systemClock), NO_METRICS) },
-  { driver: 'disk', open: folder => openDiskBlobStore(join(folder, 'blobs')) },
-  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).blobs }),
+  DISK_BLOBS,
 ]
 
-export const STATE_STORE_DRIVERS: readonly StoreDriver<StateStore>[] = [
+export const SERVER_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
+  { driver: 's3', server: 's3', open: async folder => (await openS3Of(folder)).blobs },
+]
+
+export const LOCAL_STATE_STORES: readonly StoreDriver<StateStore>[] = [
   { driver: 'memory', open: async () => createMemoryStateStore() },
   { driver: 'memory, counted', open: async () => countStateStore(createMemoryStateStore(), NO_METRICS) },
   { driver: 'disk', open: folder => openDiskStateStore(join(folder, 'docs.sqlite')) },
-  ...ifServer({ driver: 's3', open: async folder => (await openS3Of(folder)).states }),
-  ...(hasServer('postgres') ? [{ driver: 'postgres', open: openDatabaseStateStore }] : []),
+]
+
+export const SERVER_STATE_STORES: readonly StoreDriver<StateStore>[] = [
+  { driver: 's3', server: 's3', open: async folder => (await openS3Of(folder)).states },
+  { driver: 'postgres', server: 'postgres', open: openDatabaseStateStore },
 ]
 
 /** Documents in a database of their own, which goes when the test ends. */
@@ -51,10 +81,6 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-store-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
-}
-
-function ifServer<Store>(driver: StoreDriver<Store>): StoreDriver<Store>[] {
-  return hasServer('s3') ? [driver] : []
 }
 
 /** Stores below a prefix that is called as the folder. */

@@ -27,6 +27,7 @@ import type { PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
+import { PATIENT } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { openTestStores } from './test-stores.ts'
 
@@ -46,6 +47,8 @@ export interface TestAppOptions {
   github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
   /** Default: there is none. */
   operator?: OperatorContent
+  /** How long a visitor waits for a host. Default: long enough for any machine. */
+  patienceMs?: number
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
 }
@@ -110,8 +113,9 @@ export async function testApp(
   let offsetMilliseconds = 0
   const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
   const stores = await openTestStores(clock)
-  const { blobs = stores.blobs, states = stores.states } = options
-  const queue = createStateQueue(states, clock)
+  const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
+  // The queue of the stores belongs to their state store.
+  const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const hosts: GitHost[] = [host]
@@ -122,7 +126,8 @@ export async function testApp(
       throw new Error(message)
     }
     const { web: url, api: apiUrl } = github.origins
-    hosts.push(await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning }))
+    const waits = { ...PATIENT, patienceMs }
+    hosts.push(await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning, waits }))
   }
   const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
@@ -141,6 +146,7 @@ export async function testApp(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
     deny: [],
+    patienceMs: { card: patienceMs, listings: patienceMs },
     onOffered,
     onWorking: work => working.push(work),
     readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),

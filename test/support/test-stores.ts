@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
@@ -11,6 +12,7 @@ import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
+import { openBossQueue } from '#infra/queue/boss-queue.ts'
 import { openS3Blobs, openS3Stores } from '#infra/s3/open.ts'
 import { createDatabase } from './servers/postgres.ts'
 import { s3Settings } from './servers/s3.ts'
@@ -19,13 +21,15 @@ import { s3Settings } from './servers/s3.ts'
 export interface TestStores {
   blobs: BlobStore
   states: StateStore
+  /** The queue that a deployment with these stores has; without one, the jobs are entries of the state store. */
+  queue?: JobQueue
   /** Closes them, and removes what they hold where that outlives the run. */
   close(): Promise<void>
 }
 
 /**
- * Which stores the service of a test has is said from outside, since no test of the API may know: `MOUNTGLASS_TEST_STORES=s3 vitest run
- * test/api`. `npm test` runs the suite of the API once with each.
+ * The stores behind the service of a test, by the name in `MOUNTGLASS_TEST_STORES`: no test of the API may know them. `npm test` runs the
+ * API in memory; `tiers.ts` says which of its files `npm run test:all` runs on every other one.
  */
 const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   async memory(clock) {
@@ -49,15 +53,19 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
     return await openS3Stores({ ...(await s3Settings()), prefix: randomUUID() })
   },
 
-  /** Objects in a bucket, documents in a database. */
-  async fleet() {
+  /** Objects in a bucket, state entries in a database, whose pg-boss delivers the jobs. */
+  async fleet(clock) {
     const { url, remove } = await createDatabase()
-    const states = await openPostgresStateStore(openDatabase(url))
+    const database = openDatabase(url)
+    const states = await openPostgresStateStore(database)
+    const queue = await openBossQueue({ db: { executeSql: database.run }, states, clock, onWarning: fail })
     const { blobs } = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
     return {
       blobs,
       states,
+      queue,
       async close() {
+        await queue.close()
         await Promise.all([blobs.close(), states.close()])
         await remove()
       },
@@ -71,4 +79,8 @@ export async function openTestStores(clock: Clock): Promise<TestStores> {
   const open = OPENERS[name]
   if (!open) throw new Error(`MOUNTGLASS_TEST_STORES: there are no stores ${name}`)
   return await open(clock)
+}
+
+function fail(message: string): never {
+  throw new Error(message)
 }

@@ -10,6 +10,7 @@ import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
 import { type GitView, openScratch } from '#infra/git/view.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 
 let repositories: TestRepositories
 let repository: TestRepository
@@ -67,7 +68,7 @@ test('a fetch tells its process no secret and no address, and leaves none behind
   const authorization = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
   const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: { ...remote, authorization }, signal: stop.signal }, commit)
   fetching.catch(() => {})
-  while (writers().length === 0) await new Promise(resolve => setTimeout(resolve, 20))
+  await until(() => writers().length > 0)
   // What a process was started with, everyone on the machine may see of some.
   const started = execFileSync('ps', ['eww', '-o', 'args=', '-p', writers().join(',')], { encoding: 'utf8' })
   expect(started).toContain('GIT_ALLOW_PROTOCOL=none')
@@ -257,7 +258,7 @@ describe('of a host that sends otherwise than git', () => {
   ])('%s ends the request, and the connection', async (_, answer, message) => {
     const host = await holding(`HTTP/1.1 ${answer}\r\n\r\n`)
     await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).rejects.toThrow(message)
-    while (host.sockets.size > 0) await new Promise(resolve => setTimeout(resolve, 10))
+    await until(() => host.sockets.size === 0)
     await host.close()
   })
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SignedCache } from '#infra/local/signed-cache.ts'
 
@@ -70,7 +71,7 @@ test('of many callers none is given what was read before it came, and they share
     cache.get('key', async () => {
       const seen = now
       read.push(seen)
-      await new Promise(resolve => setTimeout(resolve, 5))
+      await setImmediate()
       return { value: seen, keep: false }
     })
   const first = get()

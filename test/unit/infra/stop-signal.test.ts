@@ -2,19 +2,18 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 
 const MODULE = join(import.meta.dirname, '..', '..', '..', 'infra', 'system', 'stop-signal.ts')
 
 /** A program that is stopping: it ends as soon as its standard input does. */
-async function startStopping(): Promise<ChildProcessByStdio<Writable, Readable, null>> {
+async function startStopping(sameMilliseconds: number): Promise<ChildProcessByStdio<Writable, Readable, null>> {
   const program = `
     import { once } from 'node:events'
     import { stopOnSignal } from ${JSON.stringify(MODULE)}
     const input = once(process.stdin.resume(), 'end')
     process.on('SIGTERM', () => process.stdout.write('told'))
-    stopOnSignal(async () => void (await input), 60_000, () => {})
+    stopOnSignal(async () => void (await input), 60_000, () => {}, ${sameMilliseconds})
     process.stdout.write('started')`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -25,7 +24,7 @@ async function startStopping(): Promise<ChildProcessByStdio<Writable, Readable, 
 }
 
 test('a supervisor that tells every process of a group is one, though a launcher passes on what it was told', async () => {
-  const child = await startStopping()
+  const child = await startStopping(600_000)
   child.kill('SIGTERM')
   await once(child.stdout, 'data')
   child.stdin.end()
@@ -33,8 +32,7 @@ test('a supervisor that tells every process of a group is one, though a launcher
 })
 
 test('whoever asks again later does not want to wait', async () => {
-  const child = await startStopping()
-  await sleep(1_100)
+  const child = await startStopping(0)
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([1, null])
 })

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { descendantsOf, killTree, readHeldBytes } from '#indexer/jobs/processes.ts'
 import { restAfter } from '#indexer/jobs/worker.ts'
 import { isAlive } from '#test/support/is-alive.ts'
+import { until } from '#test/support/until.ts'
 
 test('a process is killed together with all that came from it, also what left its group', async () => {
   // A name with brackets and spaces stands in the middle of what the system tells of a process.
@@ -12,11 +12,11 @@ test('a process is killed together with all that came from it, also what left it
   const child = spawn('bash', ['-c', script], { stdio: 'ignore' })
   const exited = once(child, 'exit')
   const pid = child.pid as number
-  while (descendantsOf(pid).length < 2) await sleep(10)
+  await until(() => descendantsOf(pid).length >= 2)
   const family = descendantsOf(pid)
   killTree(pid)
   expect(await exited).toEqual([null, 'SIGKILL'])
-  while (family.some(isAlive)) await sleep(10)
+  await until(() => !family.some(isAlive))
 })
 
 test('the memory of a process is told; that of none is not', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { type Database, LostAnswerError, openDatabase, problemOf } from '#infra/postgres/database.ts'
@@ -7,6 +6,7 @@ import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { createDatabase, query, startOwnPostgres, type TestDatabase } from '#test/support/servers/postgres.ts'
 import { startProxy } from '#test/support/servers/proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
+import { until } from '#test/support/until.ts'
 
 async function database(): Promise<TestDatabase> {
   const created = await createDatabase()
@@ -160,7 +160,7 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
         ({ status }) => status,
         error => (error instanceof LostAnswerError ? 'unknown' : error),
       )
-      while (proxy.toLose() > 0) await sleep(1)
+      await until(() => proxy.toLose() === 0)
       // The next try finds nobody until the others have written.
       await proxy.shut()
       for (let write = 0; write < writesSince; write++) {
@@ -230,6 +230,8 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
   })
 })
 
+const WRITERS = 8
+
 describe.runIf(hasServer('postgres'))('a server that goes away and comes back', () => {
   test.each(['in order', 'crashed'] as const)(
     '%s, under load: what was acknowledged is there, and the store goes on',
@@ -238,6 +240,11 @@ describe.runIf(hasServer('postgres'))('a server that goes away and comes back', 
       onTestFinished(() => server.remove())
       const store = await openStore(server.url)
       let isOver = false
+      const perWriter = new Map<string, number>()
+      const haveWritten = (more: number) => {
+        const goal = new Map([...perWriter].map(([key, writes]) => [key, writes + more]))
+        return until(() => goal.size === WRITERS && [...goal].every(([key, writes]) => (perWriter.get(key) ?? 0) >= writes))
+      }
       const failures: unknown[] = []
       const lies: unknown[] = []
       // Every document has one writer, so a conflict would be a lie.
@@ -246,6 +253,7 @@ describe.runIf(hasServer('postgres'))('a server that goes away and comes back', 
         let value = 0
         let writes = 0
         while (!isOver) {
+          perWriter.set(key, writes)
           try {
             const outcome: WriteOutcome =
               etag === null ? await store.create(key, value + 1) : await store.replace(key, value + 1, etag)
@@ -264,21 +272,21 @@ describe.runIf(hasServer('postgres'))('a server that goes away and comes back', 
         }
         return { key, value, writes }
       }
-      const writers = Array.from({ length: 8 }, (_, index) => write(`key/${index}`))
+      const writers = Array.from({ length: WRITERS }, (_, index) => write(`key/${index}`))
       for (let restart = 0; restart < 3; restart++) {
-        await sleep(200)
+        await haveWritten(5)
         await server.end(how)
-        await sleep(restart * 1_200)
+        // The last absence is longer than a caller is kept waiting.
+        if (restart === 2) await until(() => failures.length > 0)
         await server.start()
       }
-      await sleep(200)
+      await haveWritten(5)
       isOver = true
       for (const { key, value, writes } of await Promise.all(writers)) {
         expect(writes).toBeGreaterThan(10)
         expect((await store.read(key))?.value).toBe(value)
       }
       expect(lies).toEqual([])
-      // The longest absence was longer than anybody is kept waiting.
       expect(failures.length).toBeGreaterThan(0)
       expect(failures.every(error => error instanceof Error)).toBe(true)
     },

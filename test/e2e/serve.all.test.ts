@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
@@ -135,8 +134,7 @@ test('told to stop, it says at once that it is not ready, and goes on answering 
   await until(() => !isAlive(indexer))
   const exited = once(child, 'exit')
   // Within a second it would be the same ask: see stop-signal.ts.
-  await sleep(1_100)
-  child.kill('SIGTERM')
+  await until(() => !child.kill('SIGTERM'))
   expect(await exited).toEqual([1, null])
 })
 

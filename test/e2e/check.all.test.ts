@@ -68,7 +68,7 @@ test('of a committed repository the check says what the interface delivers, skil
   } finally {
     await app.close()
   }
-}, 120_000)
+})
 
 /** What the check says, in the words of the interface. */
 function shapeOf({ delivery, license, warnings, name, description }: Checked['skills'][number]) {
@@ -255,7 +255,7 @@ test('a repository that no index could hold fails with its code, in text and as 
   expect(CheckReport.parse(JSON.parse(stdout))).toMatchObject({ status: 'failed', errorCode: 'index.manifests_unreadable' })
   const text = await run([root])
   expect([text.code, text.stdout]).toEqual([1, expect.stringMatching(/^✗ index\.manifests_unreadable: .+\n$/)])
-}, 60_000)
+})
 
 test('without a license a public repository is described, a private one delivered', async () => {
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\n---\nBody.\n' })
@@ -449,7 +449,7 @@ function watch(args: readonly string[]) {
       }
     },
     async said(text: string): Promise<void> {
-      await expect.poll(() => output.stdout + output.stderr, { timeout: 20_000 }).toContain(text)
+      await expect.poll(() => output.stdout + output.stderr, { timeout: 180_000 }).toContain(text)
     },
     output: () => output.stdout,
     async interrupt() {

@@ -104,7 +104,7 @@ async function openWorker({ states: wrap = states => states, ...options }: Optio
 const jobOf = (name: string): Promise<IndexJob> => jobAt(host, 'acme', name)
 
 test('a job that hangs without a turn for anything is ended from outside; the third time it fails for lack of time', async () => {
-  const { queue, log, isIndexed, metrics } = await openWorker({ settings: { wallSeconds: 1 } })
+  const { queue, log, isIndexed, metrics } = await openWorker({ settings: { wallSeconds: 3 } })
   const [hanging, plain] = [await jobOf('hangs'), await jobOf('one')]
   await queue.offer(hanging)
   await queue.offer(plain)

@@ -7,7 +7,7 @@ import { hasServer, testServer } from '#test/support/servers/servers.ts'
 
 describe.runIf(hasServer('s3'))('the API over a bucket whose line is bad', () => {
   test('every answer is the right one or says that the store cannot be read now, and every repository is ready at last', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const report = await runFaults(testServer, { ...BAD_LINE, seed: 1, most: 25, corpus: null }, onTestFinished)
     expect(report.problems).toEqual([])

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES } from '#core/limits.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
@@ -11,6 +10,7 @@ import { openBossDatabase, SILENT_SECONDS, type Through, taken } from '#test/sup
 import { createDatabase, query, startOwnPostgres } from '#test/support/servers/postgres.ts'
 import { hasServer } from '#test/support/servers/servers.ts'
 import { jobOf } from '#test/support/store-values.ts'
+import { until } from '#test/support/until.ts'
 
 const INDEXING = { status: 'indexing' }
 /** After this time without a word another worker is given the job, too. */
@@ -297,8 +297,8 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     await server.end('crashed')
     for (const ask of [() => queue.offer(jobOf(2)), () => queue.take('worker'), () => queue.depth()])
       await expect(ask()).rejects.toThrow('the database cannot be reached')
-    // Long enough for pg-boss to look for silent workers.
-    await sleep((NOTICE_SECONDS + 1) * 1000)
+    // pg-boss looks for silent workers.
+    await until(() => warnings.length > 0)
     await server.start()
     expect((await taken(queue)).job).toEqual(jobOf(1))
     expect(await queue.offer(jobOf(2))).toEqual(INDEXING)

@@ -84,7 +84,7 @@ beforeAll(async () => {
   forget()
   for (const name of ['handbook', 'other', 'library']) await app.open(`/local/acme/${name}`)
   forget()
-}, 120_000)
+})
 afterAll(async () => {
   await app.close()
   await rm(folder, { recursive: true, force: true })
@@ -138,7 +138,7 @@ describe.each([
     }
     forget()
     expect(await findAll(name, queries)).toEqual(finds)
-  }, 120_000)
+  })
 
   test('asked all at once by many who come first: each answer is what it is alone', async () => {
     const finds = await findAll(name, queries)
@@ -182,7 +182,7 @@ describe.each([
       await isRightOrUnavailable()
       await writeFile(path, whole)
     }
-  }, 120_000)
+  })
 })
 
 test('two packs that changed places give no answer of the other', async () => {

@@ -38,7 +38,7 @@ function run(args: string[], env: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
     env: settings,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   })
   return { status, stdout, stderr }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CORPUS, type CorpusApp, commitFolder, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
+import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 import { readOracle } from '#test/support/oracle.ts'
 import { compareMount } from './agreement.ts'
 import { GOLDEN, type Summary } from './summary.ts'
@@ -14,23 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 
-test('the reference repository is delivered as an independent reader has it', async () => {
-  const repository = { owner: 'mountglass', name: 'handbook' }
-  const commit = await commitFolder(join(import.meta.dirname, '..', '..', 'examples', 'handbook'), service.root, repository)
-  await service.app.open('/local/mountglass/handbook')
-  const closed = 'reviewing/house-audit/'
-  const isServed = (path: string) => !path.startsWith(closed)
-  const oracle = readOracle(service.gitDir(repository), commit, isServed)
-  expect(oracle.withheld.size).toBeGreaterThan(0)
-  for (const folder of ['', 'writing', 'reading']) {
-    const compared = await compareMount(service, oracle, { repository, folder, isServed })
-    expect(compared.skills, folder).toBeGreaterThan(1)
-    expect(compared.files, folder).toBeGreaterThan(1)
-  }
-})
-
 describe.runIf(CORPUS !== null)('repositories that exist are delivered as an independent reader has them', () => {
-  test.each(CORPUS === null ? [] : corpusRepositories(corpus))('$owner/$name', { timeout: 90_000 }, async repository => {
+  test.each(CORPUS === null ? [] : corpusRepositories(corpus))('$owner/$name', async repository => {
     const commit = await unpackCorpus(corpus, repository, service.root)
     await service.app.open(`/local/${repository.owner}/${repository.name}`)
     const golden = JSON.parse(readFileSync(join(GOLDEN, `${repository.directory}.json`), 'utf8')) as Summary

@@ -27,7 +27,7 @@ describe.runIf(CORPUS !== null)('real repositories with manifests are delivered 
     (SEEDS[repository.directory] ?? []).map(seed => ({ repository, seed })),
   )
 
-  test.each(copies)('$repository.owner/$repository.name, seed $seed', { timeout: 90_000 }, async ({ repository, seed }) => {
+  test.each(copies)('$repository.owner/$repository.name, seed $seed', async ({ repository, seed }) => {
     const copy = { ...repository, owner: `seed-${seed}` }
     const commit = await unpackCorpus(corpus, copy, service.root, folder => {
       overlays.push(overlayManifests(folder, seed))

@@ -1,9 +1,9 @@
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { until } from '#test/support/until.ts'
 
 let repositories: TestRepositories
 let service: Service
@@ -11,7 +11,7 @@ let service: Service
 beforeAll(async () => {
   repositories = await createRepositories()
   service = await startService({ MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_LOG: 'warn' })
-}, 60_000)
+})
 afterAll(async () => {
   await service.stop()
   await repositories.remove()
@@ -44,7 +44,7 @@ test.each<[string, (pack: string) => Promise<void>]>([
     expect((await fetch(url)).status).toBe(503)
     // What was read before is in memory, and right.
     expect(await service.get('browse', address, { path: 'docs' })).toEqual(folder)
-    while ((await fetch(url)).status !== 200) await sleep(100)
+    await until(async () => (await fetch(url)).status === 200)
     expect((await service.get('files', address, { path: 'docs/page-7.md' })).content).toBe('# Page 7\n\nWords of 7.\n')
     expect(damageLines()).toBe(lines + 1)
   },

@@ -44,7 +44,7 @@ const WRITERS: readonly { place: PlaceKind; writers: number }[] = [
 describe('writers that are killed in the middle of their work', () => {
   test.for(WRITERS.filter(({ place }) => hasServers(place)))(
     '$writers of them over $place corrupt nothing and lose nothing that was acknowledged',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async ({ place: kind, writers }) => {
       const place = await makePlace(kind, testServer, onTestFinished)
       const report = await runWriters(place, { writers, atOnce: 4, milliseconds: 150, seed: 1 }, onTestFinished)

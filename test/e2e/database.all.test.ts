@@ -122,7 +122,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
   })
 
   test('while the database is away, what is ready is answered, the rest is 503, and both go on when it is back', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const server = await startOwnPostgres()
     onTestFinished(() => server.remove())

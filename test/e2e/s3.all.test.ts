@@ -53,7 +53,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     expect(withoutCursors(await visit(second), second)).toEqual(withoutCursors(before, first))
   })
 
-  test('what cannot be read now is 503, and is answered again as soon as the server is back', { timeout: 90_000 }, async () => {
+  test('what cannot be read now is 503, and is answered again as soon as the server is back', async () => {
     const env = await deployment()
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
@@ -81,7 +81,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     expectNoCredentials(service.output(), env)
   })
 
-  test('the handbook is indexed through a line on which nothing succeeds at once', { timeout: 90_000 }, async () => {
+  test('the handbook is indexed through a line on which nothing succeeds at once', async () => {
     const env = await deployment()
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
@@ -168,7 +168,9 @@ describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops t
     await once(silent, 'listening')
     const env = { ...(await deployment()), AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }
     const { code, lines } = await runToEnd('serve', env)
-    const line = expect.stringMatching(/^mountglass: MOUNTGLASS_STORE: bucket \S+ at \S+ cannot be reached \(timeout\): check the endpoint/)
+    const line = expect.stringMatching(
+      /^mountglass: MOUNTGLASS_STORE: bucket \S+ at \S+ cannot be reached \(timeout\): check the endpoint/,
+    )
     expect([code, lines]).toEqual([1, [line]])
     silent.close()
   })

@@ -1,0 +1,375 @@
+import { expect, test } from 'vitest'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '#core/limits.ts'
+import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import { type QueueDriver, SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
+import { jobOf } from '#test/support/store-values.ts'
+
+const INDEXING = { status: 'indexing' }
+
+/** What every driver must do. */
+export function jobQueueContract({ open: openQueue }: QueueDriver): void {
+  test('an empty queue gives nothing', async () => {
+    const { queue } = await openQueue()
+    expect(await queue.take('worker')).toBeNull()
+  })
+
+  test('an offered job is taken as it was offered, under a lease', async () => {
+    const { queue, clock } = await openQueue()
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    const lease = await taken(queue)
+    expect(lease).toMatchObject({
+      job: jobOf(1),
+      worker: 'worker',
+      fence: 1,
+      until: new Date(clock.now().getTime() + LEASE_SECONDS * 1000).toISOString(),
+    })
+  })
+
+  test('a job keeps who owns the repository, and that its commit is that of the default branch', async () => {
+    const { queue } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const job = { repository: { ...repository, ownerId: 'test-owner' }, commit, isDefault: true } as const
+    await queue.offer(job)
+    expect((await taken(queue)).job).toEqual(job)
+  })
+
+  test('a job that is handed back waits again, and the worker that stopped did not die over it', async () => {
+    const { queue } = await openQueue()
+    await queue.offer(jobOf(1))
+    for (let fence = 1; fence <= JOB_CRASHES + 2; fence++) {
+      const lease = await taken(queue)
+      expect(lease.fence).toBe(fence)
+      await queue.release(lease)
+      expect(await queue.renew(lease)).toBeNull()
+      expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    }
+  })
+
+  test('a job whose process died waits again at once, and fails with the code of the last death', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    for (let death = 1; death < JOB_CRASHES; death++) {
+      const lease = await taken(queue)
+      await queue.crash(lease, 'index.timeout')
+      expect(await queue.renew(lease)).toBeNull()
+      expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+      // Handing it back in between forgives nothing.
+      await queue.release(await taken(queue))
+    }
+    await queue.crash(await taken(queue), 'index.timeout')
+    expect(await queue.offer(jobOf(1))).toEqual({
+      status: 'failed',
+      errorCode: 'index.timeout',
+      retryAt: new Date(clock.now().getTime() + FAILURE_BACKOFF_SECONDS.first * 1000).toISOString(),
+    })
+    expect(await queue.depth()).toBe(0)
+    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
+    await queue.offer(jobOf(1))
+    await queue.crash(await taken(queue), 'index.timeout')
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+  })
+
+  test('deaths that the worker saw and leases that ran out count together', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    await queue.crash(await taken(queue), 'index.timeout')
+    for (let lost = 2; lost <= JOB_CRASHES; lost++) {
+      await taken(queue)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
+    }
+    expect(await queue.take('next')).toBeNull()
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
+  })
+
+  test('whoever lost the job counts no death', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lost = await taken(queue, 'first')
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
+    const held = await taken(queue, 'second')
+    await queue.crash(lost, 'index.internal')
+    expect(await queue.take('third')).toBeNull()
+    expect(await queue.renew(held)).not.toBeNull()
+  })
+
+  test('whoever lost the job cannot hand it back', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lost = await taken(queue, 'first')
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
+    const held = await taken(queue, 'second')
+    await queue.release(lost)
+    expect(await queue.take('third')).toBeNull()
+    expect(await queue.renew(held)).not.toBeNull()
+  })
+
+  test('a repository that changes from public to private has jobs of its own: none waits for, or fails with, the other', async () => {
+    const { queue } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const [open, hidden] = (['public', 'private'] as const).map(visibility => ({
+      repository: { ...repository, visibility },
+      commit,
+    })) as [ReturnType<typeof jobOf>, ReturnType<typeof jobOf>]
+    await queue.offer(open)
+    const lease = await taken(queue)
+    expect(await queue.offer(hidden)).toEqual(INDEXING)
+    await queue.fail(lease, 'index.fetch_failed')
+    expect(await queue.offer(open)).toMatchObject({ status: 'failed' })
+    expect(await queue.offer(hidden)).toEqual(INDEXING)
+    expect((await taken(queue)).job).toEqual(hidden)
+    expect(await queue.take('other')).toBeNull()
+  })
+
+  test('32 parallel offers leave one job', async () => {
+    const { queue, another } = await openQueue()
+    const queues = [queue, await another()]
+    const states = await Promise.all(Array.from({ length: 32 }, (_, index) => queues[index % 2]?.offer(jobOf(1))))
+    expect(states).toEqual(Array.from({ length: 32 }, () => INDEXING))
+    expect(await queue.depth()).toBe(1)
+    await taken(queue)
+    expect(await queue.take('other')).toBeNull()
+  })
+
+  test('of 16 parallel takers of one job one has it', async () => {
+    const { queue, another } = await openQueue()
+    await queue.offer(jobOf(1))
+    const queues = [queue, await another(), await another(), await another()]
+    const leases = await Promise.all(Array.from({ length: 16 }, (_, index) => queues[index % 4]?.take(`worker-${index}`)))
+    expect(leases.filter(lease => lease !== null)).toHaveLength(1)
+  })
+
+  test('16 parallel takers of 40 jobs never have the same one', async () => {
+    const { queue, another } = await openQueue()
+    for (let number = 0; number < 40; number++) await queue.offer(jobOf(number))
+    const leases: Lease[] = []
+    const queues = [queue, await another(), await another(), await another()]
+    const takeAll = async (worker: string, own: JobQueue) => {
+      for (let lease = await own.take(worker); lease !== null; lease = await own.take(worker)) leases.push(lease)
+    }
+    await Promise.all(Array.from({ length: 16 }, (_, index) => takeAll(`worker-${index}`, queues[index % 4] ?? queue)))
+    expect(leases.map(({ job }) => job.commit).sort()).toEqual(
+      Array.from({ length: 40 }, (_, number) => jobOf(number).commit).sort(),
+    )
+  })
+
+  test('an offer for a waiting or running job changes nothing', async () => {
+    const { queue, clock, contents } = await openQueue()
+    await queue.offer(jobOf(1))
+    const waiting = await contents()
+    await clock.advance(1)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await contents()).toEqual(waiting)
+    await taken(queue)
+    const running = await contents()
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    await clock.advance(LEASE_SECONDS)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await contents()).toEqual(running)
+  })
+
+  test('the oldest job is taken first, whatever its key', async () => {
+    const { queue, clock } = await openQueue()
+    const order = [5, 2, 9, 1, 8, 3]
+    for (const number of order) {
+      await queue.offer(jobOf(number))
+      await clock.advance(0.001)
+    }
+    for (const number of order) expect((await taken(queue)).job).toEqual(jobOf(number))
+  })
+
+  test('jobs that others hold do not keep a worker from those behind them', async () => {
+    const { queue, another, clock } = await openQueue()
+    for (let number = 0; number < 30; number++) {
+      await queue.offer(jobOf(number))
+      await clock.advance(0.001)
+    }
+    for (let number = 0; number < 29; number++) await taken(queue)
+    const newcomer = await another()
+    expect((await taken(newcomer, 'newcomer')).job).toEqual(jobOf(29))
+    expect(await newcomer.take('newcomer')).toBeNull()
+  })
+
+  test('a job is taken again, with a higher fence, once its lease ran out and clocks may differ no more', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    const first = await taken(queue, 'first')
+    await clock.advance(SILENT_SECONDS - 0.001)
+    expect(await queue.take('second')).toBeNull()
+    await clock.advance(0.001 + noticeSeconds)
+    const second = await taken(queue, 'second')
+    expect(second.job).toEqual(first.job)
+    expect(second.fence).toBeGreaterThan(first.fence)
+  })
+
+  test('a renewed lease holds on, and can be renewed again', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    let lease = await taken(queue)
+    for (let turn = 0; turn < 5; turn++) {
+      await clock.advance(LEASE_SECONDS - 1)
+      const next = await queue.renew(lease)
+      expect(next).toMatchObject({ job: lease.job, worker: 'worker', fence: lease.fence })
+      expect(next?.until).toBe(new Date(clock.now().getTime() + LEASE_SECONDS * 1000).toISOString())
+      lease = next ?? lease
+    }
+    expect(await queue.take('other')).toBeNull()
+  })
+
+  test('a lease that ran out is still renewed while nobody took the job', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await clock.advance(LEASE_SECONDS * 3)
+    expect(await queue.renew(lease)).not.toBeNull()
+    expect(await queue.take('other')).toBeNull()
+  })
+
+  test('whoever lost a lease can neither renew nor finish nor fail the job of the one that holds it', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lost = await taken(queue, 'first')
+    await clock.advance(SILENT_SECONDS + noticeSeconds)
+    const held = await taken(queue, 'second')
+    expect(await queue.renew(lost)).toBeNull()
+    await queue.fail(lost, 'index.timeout')
+    await queue.finish(lost)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await queue.take('third')).toBeNull()
+    expect(await queue.renew(held)).not.toBeNull()
+  })
+
+  test('a lease holds on although its worker did not hear that it was renewed', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await queue.renew(lease)
+    await clock.advance(LEASE_SECONDS / 2)
+    expect(await queue.renew(lease)).toMatchObject({ fence: 1 })
+    await queue.finish(lease)
+    expect(await queue.depth()).toBe(0)
+  })
+
+  test('a finished job leaves no trace, and may be offered anew', async () => {
+    const { queue, contents } = await openQueue()
+    await queue.offer(jobOf(1))
+    await queue.finish(await taken(queue))
+    expect(await contents()).toEqual([])
+    expect(await queue.take('worker')).toBeNull()
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect((await taken(queue)).job).toEqual(jobOf(1))
+  })
+
+  test('finishing twice, or after a failure, is no error', async () => {
+    const { queue } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    await queue.fail(lease, 'index.fetch_failed')
+    await queue.finish(lease)
+    await queue.finish(lease)
+    await queue.fail(lease, 'index.timeout')
+    expect(await queue.renew(lease)).toBeNull()
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
+  })
+
+  test('a failed job is told with its code and instant, and nobody takes it', async () => {
+    const { queue, clock, contents } = await openQueue()
+    await queue.offer(jobOf(1))
+    await queue.fail(await taken(queue), 'index.too_large')
+    const retryAt = new Date(clock.now().getTime() + FAILURE_BACKOFF_SECONDS.first * 1000).toISOString()
+    const before = await contents()
+    expect(await queue.offer(jobOf(1))).toEqual({ status: 'failed', errorCode: 'index.too_large', retryAt })
+    expect(await contents()).toEqual(before)
+    expect(await queue.take('worker')).toBeNull()
+    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
+    expect(await queue.take('worker'), 'nobody asked for it again').toBeNull()
+  })
+
+  test('once the backoff elapsed the next offer leaves the job again, with a higher fence', async () => {
+    const { queue, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    const first = await taken(queue)
+    await queue.fail(first, 'index.timeout')
+    await clock.advance(FAILURE_BACKOFF_SECONDS.first - 0.001)
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed' })
+    await clock.advance(0.001)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect((await taken(queue)).fence).toBeGreaterThan(first.fence)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+  })
+
+  test('the backoff doubles with each failure, up to its bound, and starts over after a success', async () => {
+    const { queue, clock } = await openQueue()
+    const failOnce = async () => {
+      await queue.offer(jobOf(1))
+      await queue.fail(await taken(queue), 'index.timeout')
+      const state = await queue.offer(jobOf(1))
+      const waitMs = state.status === 'failed' ? Date.parse(state.retryAt) - clock.now().getTime() : Number.NaN
+      await clock.advance(waitMs / 1000)
+      return waitMs / 1000
+    }
+    const waits: number[] = []
+    for (let turn = 0; turn < 9; turn++) waits.push(await failOnce())
+    expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
+    await queue.offer(jobOf(1))
+    await queue.finish(await taken(queue))
+    expect(await failOnce()).toBe(30)
+  })
+
+  test('a job over which three workers died fails instead of being taken', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    const fences: number[] = []
+    for (let death = 0; death < JOB_CRASHES; death++) {
+      fences.push((await taken(queue, `worker-${death}`)).fence)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
+    }
+    expect(fences).toEqual([1, 2, 3])
+    expect(await queue.take('fourth')).toBeNull()
+    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
+    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect((await taken(queue)).fence).toBe(4)
+  })
+
+  test('a job over which three workers died does not hide the one behind it', async () => {
+    const { queue, clock, noticeSeconds } = await openQueue()
+    await queue.offer(jobOf(1))
+    for (let death = 0; death < JOB_CRASHES; death++) {
+      await taken(queue)
+      await clock.advance(SILENT_SECONDS + noticeSeconds)
+    }
+    await queue.offer(jobOf(2))
+    expect((await taken(queue)).job).toEqual(jobOf(2))
+  })
+
+  test('jobs at different commits and of different repositories know nothing of each other', async () => {
+    const { queue } = await openQueue()
+    const sibling = { ...jobOf(1), commit: jobOf(2).commit }
+    const elsewhere = { ...jobOf(1), repository: jobOf(2).repository }
+    for (const job of [jobOf(1), sibling, elsewhere]) await queue.offer(job)
+    await queue.fail(await taken(queue), 'index.timeout')
+    const rest = [await taken(queue), await taken(queue)]
+    expect(await queue.take('worker')).toBeNull()
+    for (const lease of rest) await queue.finish(lease)
+    const states = await Promise.all([jobOf(1), sibling, elsewhere].map(job => queue.offer(job)))
+    expect(states.filter(({ status }) => status === 'failed')).toHaveLength(1)
+  })
+
+  test('its depth is the number of jobs that wait or run', async () => {
+    const { queue } = await openQueue()
+    expect(await queue.depth()).toBe(0)
+    for (const number of [1, 2, 3, 3]) await queue.offer(jobOf(number))
+    expect(await queue.depth()).toBe(3)
+    const [first, second, third] = [await taken(queue), await taken(queue), await taken(queue)]
+    expect(await queue.depth()).toBe(3)
+    await queue.release(first)
+    expect(await queue.depth()).toBe(3)
+    await queue.finish(second)
+    expect(await queue.depth()).toBe(2)
+    await queue.fail(third, 'index.timeout')
+    expect(await queue.depth()).toBe(1)
+    await queue.offer(third.job)
+    expect(await queue.depth(), 'an offer that is refused leaves nothing').toBe(1)
+  })
+}

@@ -1,0 +1,5 @@
+import { SERVER_QUEUES } from '#test/support/queue-drivers.ts'
+import { describeDrivers } from '#test/support/store-drivers.ts'
+import { jobQueueContract } from './job-queue-contract.ts'
+
+describeDrivers('index jobs', SERVER_QUEUES, jobQueueContract)

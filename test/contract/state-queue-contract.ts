@@ -1,0 +1,231 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, OLD_VERSION_DAYS } from '#core/limits.ts'
+import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
+import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
+import { createStateQueue } from '#infra/queue/state-queue.ts'
+import { SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
+import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
+import { handClock, jobOf } from '#test/support/store-values.ts'
+
+const INDEXING = { status: 'indexing' }
+
+/** What every driver must do. */
+export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
+  async function openQueue() {
+    const states = await open(await temporaryFolder())
+    onTestFinished(() => states.close())
+    const clock = handClock()
+    return { states, clock, queue: createStateQueue(states, clock) }
+  }
+
+  test('a closed queue leaves the documents open', async () => {
+    const { queue, states } = await openQueue()
+    await queue.close()
+    expect(await states.read('key')).toBeNull()
+  })
+
+  describe('wherever a process dies', () => {
+    /** A store whose process dies at its write of that number: that write is made or not, and no later one. */
+    function dying(states: StateStore, deathAtWrite: number, writtenAtDeath: boolean): StateStore {
+      let writes = 0
+      const attempt = async <Outcome extends WriteOutcome | undefined>(write: () => Promise<Outcome>): Promise<Outcome> => {
+        writes++
+        if (writes > deathAtWrite) throw new Error('dead')
+        if (writes < deathAtWrite) return write()
+        if (writtenAtDeath) await write()
+        throw new Error('dead')
+      }
+      return {
+        ...states,
+        create: (key, value) => attempt(() => states.create(key, value)),
+        replace: (key, value, etag) => attempt(() => states.replace(key, value, etag)),
+        remove: async key => {
+          await attempt(async () => {
+            await states.remove(key)
+            return undefined
+          })
+        },
+      }
+    }
+
+    const deaths = [1, 2, 3, 4, 5, 6].flatMap(write => [true, false].map(made => ({ write, made })))
+
+    test.each(deaths)(
+      'while it finishes a job, at write $write (made: $made), the job comes to its end',
+      async ({ write, made }) => {
+        const { queue, states, clock } = await openQueue()
+        const fences: number[] = []
+        const live = async (own: JobQueue, end: (lease: Lease) => Promise<void>) => {
+          await own.offer(jobOf(1))
+          const lease = await own.take('worker')
+          if (lease === null) return
+          fences.push(lease.fence)
+          await end(lease)
+        }
+        const doomed = createStateQueue(dying(states, write, made), clock)
+        await live(doomed, lease => doomed.finish(lease)).catch((error: Error) => expect(error.message).toBe('dead'))
+        clock.advance(SILENT_SECONDS)
+        await live(queue, lease => queue.finish(lease))
+        expect(await states.list('')).toEqual([])
+      },
+    )
+
+    test.each(deaths)(
+      'while it fails a job, at write $write (made: $made), a visitor can have it again',
+      async ({ write, made }) => {
+        const { queue, states, clock } = await openQueue()
+        const doomed = createStateQueue(dying(states, write, made), clock)
+        const die = async () => {
+          await doomed.offer(jobOf(1))
+          const lease = await doomed.take('doomed')
+          if (lease !== null) await doomed.fail(lease, 'index.timeout')
+        }
+        await die().catch((error: Error) => expect(error.message).toBe('dead'))
+        clock.advance(SILENT_SECONDS)
+        const state = await queue.offer(jobOf(1))
+        if (state.status === 'failed') {
+          // Nothing that the dead process left starts the job before its time.
+          expect(await queue.take('early')).toBeNull()
+          expect(await states.list(QUEUE_PREFIX)).toEqual([])
+          clock.advance(FAILURE_BACKOFF_SECONDS.first)
+          expect(await queue.take('nobody asked')).toBeNull()
+          expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+        }
+        await queue.finish(await taken(queue))
+        expect(await states.list('')).toEqual([])
+      },
+    )
+  })
+
+  describe('wherever the store fails once', () => {
+    /** A store that says at its write of that number that it failed: it was made or not. Every other one succeeds. */
+    function stumbling(states: StateStore, at: number, isMade: boolean): StateStore {
+      let writes = 0
+      const attempt = async <Outcome>(write: () => Promise<Outcome>): Promise<Outcome> => {
+        if (++writes !== at) return write()
+        if (isMade) await write()
+        throw new Error('away')
+      }
+      return {
+        ...states,
+        create: (key, value) => attempt(() => states.create(key, value)),
+        replace: (key, value, etag) => attempt(() => states.replace(key, value, etag)),
+        remove: key => attempt(() => states.remove(key)),
+      }
+    }
+
+    // Renewing a lease takes one write, finishing its job three.
+    const stumbles = [1, 2, 3, 4].flatMap(at => [true, false].map(isMade => ({ at, isMade })))
+
+    test.each(stumbles)('at write $at (made: $isMade), a worker that tries again keeps its job, and ends it', async stumble => {
+      const { queue: first, states, clock } = await openQueue()
+      await first.offer(jobOf(1))
+      const lease = await taken(first)
+      const queue = createStateQueue(stumbling(states, stumble.at, stumble.isMade), clock)
+      const twice = async <Value>(ask: () => Promise<Value>) => {
+        return await ask().catch(error => {
+          expect(error.message).toBe('away')
+          return ask()
+        })
+      }
+      expect(await twice(() => queue.renew(lease))).toMatchObject({ fence: 1 })
+      await twice(() => queue.finish(lease))
+      expect(await states.list('')).toEqual([])
+    })
+
+    test.each(stumbles.filter(({ at }) => at <= 2))(
+      'at write $at (made: $isMade), a death that is told again counts once, and a failure that is leaves no job',
+      async stumble => {
+        const { queue: first, states, clock } = await openQueue()
+        const twice = (tell: () => Promise<void>) => tell().catch(tell)
+        const stumblingOnce = () => createStateQueue(stumbling(states, stumble.at, stumble.isMade), clock)
+        await first.offer(jobOf(1))
+        for (let death = 1; death <= JOB_CRASHES; death++) {
+          expect(await first.offer(jobOf(1))).toEqual(INDEXING)
+          const [lease, queue] = [await taken(first), stumblingOnce()]
+          await twice(() => queue.crash(lease, 'index.timeout'))
+        }
+        expect(await first.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
+        expect(await states.list(QUEUE_PREFIX)).toEqual([])
+
+        await first.offer(jobOf(2))
+        const [lease, queue] = [await taken(first), stumblingOnce()]
+        await twice(() => queue.fail(lease, 'index.too_large'))
+        expect(await states.list(QUEUE_PREFIX)).toEqual([])
+      },
+    )
+  })
+
+  test("a job that was taken by a worker which cannot read on is another's at once, and nobody died over it", async () => {
+    const { queue, states, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    let reads = 0
+    const marker = queueKey(jobOf(1).repository, jobOf(1).commit)
+    // The first look at the marker is that of the queue, the second that of who has the job by then.
+    const failing = {
+      ...states,
+      read: (key: string) => (key === marker && ++reads === 2 ? Promise.reject(new Error('away')) : states.read(key)),
+    }
+    await expect(createStateQueue(failing, clock).take('unlucky')).rejects.toThrow('away')
+    expect((await taken(queue)).fence).toBe(2)
+    expect((await states.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
+  })
+
+  test('a job that was finished while a slow worker looked at the queue is not started over', async () => {
+    const { queue, states, clock } = await openQueue()
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    // The slow worker listed the marker, and the job ends before it reads on.
+    let finished = false
+    const slow: StateStore = {
+      ...states,
+      read: async key => {
+        if (!finished && key === jobKey(jobOf(1).repository, jobOf(1).commit)) {
+          finished = true
+          await queue.finish(lease)
+        }
+        return states.read(key)
+      },
+    }
+    expect(await createStateQueue(slow, clock).take('slow')).toBeNull()
+    expect(finished).toBe(true)
+    expect(await states.list('')).toEqual([])
+  })
+
+  test('a marker that no worker can read is removed', async () => {
+    const { queue, states } = await openQueue()
+    await states.create(queueKey(jobOf(1).repository, jobOf(1).commit), 'nonsense')
+    await states.create(`${QUEUE_PREFIX}000/x/y.r999`, 'nonsense')
+    expect(await queue.take('worker')).toBeNull()
+    expect(await states.list('')).toEqual([])
+    await queue.offer(jobOf(1))
+    expect((await taken(queue)).job).toEqual(jobOf(1))
+  })
+
+  test('a job of other reading rules is left to workers of these, and removed once nobody has come for it', async () => {
+    const { queue, states, clock } = await openQueue()
+    const ours = queueKey(jobOf(1).repository, jobOf(1).commit)
+    const theirs = ours.replace(/\.r\d+/, '.r999')
+    const repository = { ...jobOf(1).repository }
+    await states.create(theirs, { ...jobOf(1), repository, offeredAt: clock.now().toISOString() })
+    await queue.offer(jobOf(1))
+    const lease = await taken(queue)
+    expect(lease.job).toEqual(jobOf(1))
+    expect(await queue.take('worker')).toBeNull()
+    await queue.finish(lease)
+    expect(await states.list('')).toEqual([theirs])
+    clock.advance(OLD_VERSION_DAYS * 24 * 3600 + 1)
+    expect(await queue.take('worker')).toBeNull()
+    expect(await states.list('')).toEqual([])
+  })
+
+  test('a record that no worker can read counts as none', async () => {
+    const { queue, states } = await openQueue()
+    await states.create(jobKey(jobOf(1).repository, jobOf(1).commit), { state: 'of another version' })
+    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    const lease = await taken(queue)
+    await queue.finish(lease)
+    expect(await states.list('')).toEqual([])
+  })
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll } from 'vitest'
+import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { answered } from '#test/support/answered.ts'
+import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { meaningOf } from '#test/support/snapshot-meaning.ts'
+
+export let repositories: TestRepositories
+export let host: LocalHost
+let made = 0
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+})
+afterAll(async () => {
+  await host.close()
+  await repositories.remove()
+})
+
+export interface Subject {
+  described: HostRepository
+  repository: TestRepository
+}
+
+export async function newRepository(): Promise<Subject> {
+  const repository = await repositories.create('acme', `reuse-${made++}`)
+  await repository.commit({ 'package.json': '{"license":"MIT"}\n' })
+  const described = answered(await host.repository(repository.owner, repository.name))
+  return { described, repository }
+}
+
+export interface Stores {
+  blobs: BlobStore
+  states?: StateStore
+}
+
+export const newStores = () => ({ blobs: createMemoryBlobStore(systemClock), states: createMemoryStateStore() })
+
+export const index = ({ blobs, states }: Stores, { described }: Subject, commit: CommitSha) =>
+  writeSnapshot(
+    { blobs, hosts: [host], ...(states ? { states } : {}) },
+    { repository: described, commit },
+    new AbortController().signal,
+  )
+
+/** What the commit says when nothing is known of another. */
+export async function meaningAlone(subject: Subject, commit: CommitSha): Promise<unknown> {
+  const { blobs } = newStores()
+  await index({ blobs }, subject, commit)
+  return await meaningOf(blobs, subject.described, commit)
+}
+
+export const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name} and more of it.\n---\nDo ${name}.\n`
+/** Common words are in most pages and rare ones in few; most bytes are not searched, as is so of real pages. */
+export const page = (number: number, turn = 0) => {
+  let state = 1 + number * 7_919 + turn * 104_729
+  const random = (below: number) => {
+    state = (state * 48_271) % 0x7fffffff
+    return state % below
+  }
+  const words = Array.from({ length: 60 }, () => `word${random(1 + random(1 + random(1_000)))}`)
+  const data = Array.from({ length: 600 }, () => random(2 ** 30).toString(36)).join('')
+  return `# Page ${number}\n\nIn turn ${turn}.\n\n${words.join(' ')}\n\n${data}\n`
+}
+export const pages = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`docs/${at % 9}/page-${at}.md`, page(at)]))
+
+/** Bytes of the packs of a header, and how many of them it refers to. */
+export async function sharesOf(blobs: BlobStore, { described }: Subject, { tables, search, packs, commit }: SnapshotHeader) {
+  const snapshot = await createSnapshotReader(blobs).open(described, commit as CommitSha)
+  const rows = (await snapshot?.range('files')) ?? []
+  const locations: Location[] = [
+    ...Object.values(tables).flatMap(({ shards }) => shards.map(([, , location]) => location)),
+    ...rows.flatMap(([, { record }]) => (record ? [record] : [])),
+    ...(search?.segments ?? []),
+  ]
+  const used = new Map(locations.map(([pack, offset, length]) => [`${pack} ${offset}`, length]))
+  return {
+    packed: packs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    used: [...used.values()].reduce((sum, length) => sum + length, 0),
+  }
+}

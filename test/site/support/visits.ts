@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Reference, serveReference } from '#test/support/reference.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { openBrowser } from './browser.ts'
+import { ensureBuilt } from './built-site.ts'
+
+const SKILL = 'reading/read-by-rest/SKILL.md'
+
+/** What visitors do in a browser: from the first page to the last byte, over a real process. */
+export function visitsAt(segment: 'local' | 'gh'): void {
+  const handbook = `/${segment}/mountglass/handbook`
+  let operator: string
+  let reference: Reference
+  let service: Service
+  let browser: Browser
+
+  beforeAll(async () => {
+    await ensureBuilt()
+    operator = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
+    await writeFile(join(operator, 'featured.yaml'), `- address: ${handbook}\n`)
+    reference = await serveReference()
+    const settings = segment === 'local' ? { MOUNTGLASS_GITHUB: 'off' } : reference.settings
+    service = await startService({ ...settings, MOUNTGLASS_OPERATOR: operator })
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+    await reference?.close()
+    await rm(operator, { recursive: true, force: true })
+  })
+
+  test.each<[string, BrowserContextOptions]>([
+    ['at a desk', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
+    ['on a phone, in the dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }],
+    ['without script', { viewport: { width: 1280, height: 900 }, javaScriptEnabled: false }],
+  ])('%s a visitor clicks from the front page to the last page of a skill', async (_name, options) => {
+    const watched = await openWatched(browser, options)
+    const { page } = watched
+    await page.goto(service.baseUrl)
+    await expectFits(page)
+
+    await page.getByRole('link', { name: handbook.slice(1) }).click()
+    // The first visitor of all sees the repository being indexed; the page looks again by itself.
+    await page.getByRole('heading', { name: 'Mountglass Handbook' }).waitFor()
+    await expectFits(page)
+
+    await page.getByRole('link', { name: 'read-by-rest', exact: true }).click()
+    await page.getByRole('heading', { name: 'read-by-rest', exact: true }).waitFor()
+    await expectFits(page)
+    const texts = await exactTexts(page)
+
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByText('Complete: this is the last page.').waitFor()
+    await expectFits(page)
+    texts.push(...(await exactTexts(page)))
+    expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))
+
+    await page.getByRole('link', { name: 'Rendered' }).click()
+    await page.locator('.prose').first().waitFor()
+    await expectFits(page)
+    await watched.close(service.baseUrl)
+  })
+
+  test('the address field, the folders, the search and a file are reached by hand', async () => {
+    const watched = await openWatched(browser, { viewport: { width: 360, height: 740 } })
+    const { page } = watched
+    await page.goto(service.baseUrl)
+    await page.getByRole('textbox', { name: 'Address of a repository' }).fill(`${handbook}@v1/reading`)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /handbook@v1\/reading/ }).waitFor()
+
+    await page.goto(`${service.baseUrl}${handbook}`)
+    await page.getByRole('link', { name: 'Browse', exact: true }).click()
+    await page.getByRole('link', { name: 'docs/' }).click()
+    await page.getByRole('link', { name: 'limits.md' }).click()
+    await expectFits(page)
+    expect((await exactTexts(page)).join('')).toBe((await service.get('files', handbook, { path: 'docs/limits.md' })).content)
+
+    await page.getByRole('link', { name: 'Find', exact: true }).click()
+    await page.getByRole('searchbox').fill('hidden text')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'find-hidden-text', exact: true }).first().waitFor()
+    await expectFits(page)
+    await watched.close(service.baseUrl)
+  })
+
+  test('the first stop of the keyboard leads past the header', async () => {
+    const watched = await openWatched(browser, { viewport: { width: 1280, height: 900 } })
+    const { page } = watched
+    await page.goto(`${service.baseUrl}${handbook}`)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await watched.close(service.baseUrl)
+  })
+}
+
+/** A page whose errors and requests are written down until it is closed. */
+async function openWatched(browser: Browser, options: BrowserContextOptions) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const errors: string[] = []
+  const requested: string[] = []
+  page.on('console', message => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', error => errors.push(error.message))
+  page.on('request', request => requested.push(request.url()))
+  return {
+    page,
+    async close(origin: string) {
+      await context.close()
+      expect(errors).toEqual([])
+      expect(requested.length).toBeGreaterThan(1)
+      expect(requested.filter(url => !url.startsWith(`${origin}/`))).toEqual([])
+    },
+  }
+}
+
+/** Nothing is wider than the window. */
+async function expectFits(page: Page): Promise<void> {
+  const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [number, number]
+  expect(content, page.url()).toBeLessThanOrEqual(window)
+}
+
+async function exactTexts(page: Page): Promise<string[]> {
+  return page.locator('pre.exact').evaluateAll(blocks => blocks.map(block => block.textContent))
+}
+
+/** What an agent receives over all pages of the skill, in order. */
+async function joinedSkill(service: Service, handbook: string): Promise<string[]> {
+  const texts: string[] = []
+  let cursor: string | undefined
+  do {
+    const answer = await service.get('skills', handbook, { path: SKILL, ...(cursor === undefined ? {} : { cursor }) })
+    if (answer.status !== 'ready') throw new Error(answer.status)
+    const { skill } = answer
+    const parts = [
+      ...(skill.ruleChain ?? []).map(part => part.content),
+      skill.body,
+      ...(skill.includes ?? []).map(part => part.content),
+    ]
+    texts.push(...parts)
+    cursor = answer.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return texts
+}
