@@ -1,5 +1,5 @@
 import { decodeText } from '#core/text.ts'
-import type { RepositoryTree } from '../pipeline/read-tree.ts'
+import type { RepositoryTree } from '../reuse/repository-tree.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { SKILL_FILE } from '../rules/skill.ts'
 

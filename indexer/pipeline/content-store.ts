@@ -1,12 +1,12 @@
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
+import type { BlobReader } from '../reuse/repository-tree.ts'
 import { type ReadText, readTextFacts, type TextFacts } from '../rules/document.ts'
 import { readableText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import type { BlobReader } from './read-tree.ts'
 
 /** A file whose content is read, and what for. */
 export interface WantedFile {

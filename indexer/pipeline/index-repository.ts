@@ -1,6 +1,7 @@
 import { inTurns } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assemble } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
@@ -10,7 +11,6 @@ import { keepHeapSmall } from './heap.ts'
 import type { IndexOptions } from './progress.ts'
 import { readContent } from './read-content.ts'
 import { readLicenses, readManifests, readSkills } from './read-policy.ts'
-import type { BlobReader, RepositoryTree } from './read-tree.ts'
 import { withAskedSizes } from './select-blobs.ts'
 
 type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>

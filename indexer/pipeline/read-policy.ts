@@ -1,5 +1,6 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import type { BlobReader } from '../reuse/repository-tree.ts'
 import { readableText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import { MANIFEST_FILE, type Manifest } from '../rules/manifest.ts'
@@ -8,7 +9,6 @@ import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { IndexError } from './index-error.ts'
-import type { BlobReader } from './read-tree.ts'
 
 /** Bytes of the manifests by blob; `null` for what is missing or too large. */
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {

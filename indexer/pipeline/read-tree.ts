@@ -1,15 +1,7 @@
 import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
+import type { RepositoryTree } from '../reuse/repository-tree.ts'
 import { IndexError } from './index-error.ts'
 import type { Progress } from './progress.ts'
-
-/** A repository whose tree was read: its entries, and its blobs by id. */
-export interface RepositoryTree {
-  readonly entries: readonly TreeEntry[]
-  readonly read: RepositoryReader['read']
-}
-
-/** The blobs of a repository; see `RepositoryReader`. */
-export type BlobReader = Pick<RepositoryReader, 'read'>
 
 /** @throws IndexError `index.too_large` when the reader cut the tree, or ReadError */
 export async function readTree(

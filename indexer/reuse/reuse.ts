@@ -1,9 +1,9 @@
 import type { BlobSelection } from '#core/ports/git-host.ts'
 import type { Location, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
-import type { RepositoryTree } from '../pipeline/read-tree.ts'
 import type { ReusedParts } from '../snapshot/reused-parts.ts'
 import { createEarlierRecords, type EarlierRecords, readBlobs } from './earlier-records.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
+import type { RepositoryTree } from './repository-tree.ts'
 import { createPieceFinder, type PieceFinder } from './section-pieces.ts'
 import { isWorthReusing } from './worth-reusing.ts'
 
