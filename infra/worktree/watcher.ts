@@ -5,23 +5,23 @@ import { ifAbsent } from '#infra/git/contained.ts'
 import { listIgnoredFolders } from './listing.ts'
 import { findWorktree } from './place.ts'
 
-/** Tells when something changes in a working folder, folders that come and go included. */
+/** Notices changes in a working folder, also in folders that are created or removed. */
 export interface WorktreeWatcher {
   /**
-   * Watches the working folder that holds `folder`, but for what git ignores; whoever reads it afterwards misses no change.
-   * While there is no such folder, the nearest one above is watched, in which it can come back.
+   * Watches the working folder that holds `folder`, except ignored folders. A caller that reads the folder afterwards misses no change.
+   * If the folder is missing, watches the nearest existing parent, in which it may reappear.
    */
   follow(folder: string): Promise<void>
-  /** Resolves once after changes, when they have come to rest; at once when there were some since the last call. */
+  /** Resolves `REST_MS` after the last change; at once when there were changes since the last call. */
   changed(): Promise<void>
-  /** Folders whose changes go unseen: the machine, or this watcher, watches no more. */
+  /** Number of folders that are not watched, because of a limit of the system or of this watcher. */
   readonly unwatched: number
   close(): void
 }
 
 /** Editors and git change several files at a time. */
-const REST_MILLISECONDS = 150
-/** Bounds what a folder full of folders costs. */
+const REST_MS = 150
+/** Bounds the watches of one working folder. */
 const MOST_FOLDERS = 20_000
 
 export function createWorktreeWatcher(): WorktreeWatcher {
@@ -39,7 +39,7 @@ export function createWorktreeWatcher(): WorktreeWatcher {
   function note(name: string | null): void {
     if (name === '.git') return
     clearTimeout(timer)
-    timer = setTimeout(settle, REST_MILLISECONDS)
+    timer = setTimeout(settle, REST_MS)
   }
 
   function drop(folder: string): void {
@@ -56,13 +56,13 @@ export function createWorktreeWatcher(): WorktreeWatcher {
       })
       watchers.set(folder, watcher)
     } catch {
-      // It went away, which shows as a change of the one above, or the machine watches no more folders: see `unwatched`.
+      // The folder was removed, which its parent reports, or the system's limit is reached: see `unwatched`.
     }
   }
 
   return {
     async follow(folder) {
-      // A folder may have come into another before that one was watched, so only a walk that finds nothing new is the last.
+      // A folder may be created in another before that one is watched, so the walk repeats until it finds nothing new.
       for (let isNew = true; isNew; ) {
         const wanted = await foldersOf(folder)
         for (const watched of watchers.keys()) if (!wanted.has(watched)) drop(watched)
@@ -87,7 +87,7 @@ export function createWorktreeWatcher(): WorktreeWatcher {
   }
 }
 
-/** Whole paths, at most one more than are watched. */
+/** Absolute paths of the folders to watch; at most `MOST_FOLDERS` + 1. */
 async function foldersOf(folder: string): Promise<Set<string>> {
   const place = await findWorktree(folder).catch(() => null)
   if (place === null) return new Set([await nearestAbove(resolve(folder))])
