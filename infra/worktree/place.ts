@@ -36,7 +36,7 @@ export async function findWorktree(folder: string): Promise<WorktreePlace> {
 async function requireFolder(folder: string): Promise<string> {
   try {
     const real = await realpath(folder)
-    if (!(await stat(real)).isDirectory()) throw new WorktreeError(`${folder} is not a folder: name a folder`)
+    if (!(await stat(real)).isDirectory()) throw new WorktreeError(`${folder} is not a folder`)
     await readdir(real)
     return real
   } catch (cause) {
