@@ -1,4 +1,4 @@
-/** Calls for a key that is being worked on share that work. A result is not memoized: the next call after it starts anew. */
+/** Concurrent calls for a key share one execution of `work`. Results are not memoized: a call after the end starts again. */
 export type SingleFlight<Value> = (key: string, work: () => Promise<Value>) => Promise<Value>
 
 export function createSingleFlight<Value>(): SingleFlight<Value> {
@@ -7,7 +7,7 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
   return (key, work) => {
     const running = flights.get(key)
     if (running) return running
-    // Registered before it can settle, also where `work` throws at once.
+    // Async, so that the flight is registered before it settles, even if `work` throws synchronously.
     const flight = startLater(work).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight

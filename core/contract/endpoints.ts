@@ -8,16 +8,16 @@ import { Mount } from './mount.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
-/** One route of `/api/v1`: what it takes, what it answers, how it can fail. */
+/** One route of `/api/v1`: its query, its answer and its errors. */
 export interface Endpoint<
   Subject extends EndpointSubject = EndpointSubject,
   Query extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
 > {
   method: 'GET'
-  /** Below `/api/v1`; `{address}` and `{owner}` are raw, still percent-encoded. */
+  /** Below `/api/v1`; `{address}` and `{owner}` are percent-encoded. */
   path: `/${string}`
-  /** What the path names. */
+  /** The kind of thing that the path names. */
   subject: Subject
   summary: string
   query: Query
@@ -52,7 +52,7 @@ const ADDRESS_ERRORS = [
   'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
-/** The endpoint table: validation, types, OpenAPI, the site's client and the tests derive from it. */
+/** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */
 export const ENDPOINTS = {
   mounts: endpoint({
     path: '/mounts/{address}',
