@@ -42,7 +42,7 @@ interface KnownFile {
 }
 
 /** Files read at once; each has at most `maxBytes`. */
-const SIDE_BY_SIDE = 16
+const AT_ONCE = 16
 
 class WorktreeReader implements Worktree {
   readonly description: WorktreePlace
@@ -189,7 +189,7 @@ async function readRegular(path: string, { sizeBytes }: KnownFile): Promise<Uint
   }
 }
 
-/** Yields results in the order of the items, and computes up to `SIDE_BY_SIDE` of them ahead. */
+/** Yields results in the order of the items, and computes up to `AT_ONCE` of them ahead. */
 async function* inOrder<Item, Result>(items: Iterable<Item>, compute: (item: Item) => Promise<Result>): AsyncGenerator<Result> {
   const ahead: Promise<Result>[] = []
   try {
@@ -197,7 +197,7 @@ async function* inOrder<Item, Result>(items: Iterable<Item>, compute: (item: Ite
       const result = compute(item)
       result.catch(() => {}) // thrown when the result is due
       ahead.push(result)
-      if (ahead.length === SIDE_BY_SIDE) yield await (ahead.shift() as Promise<Result>)
+      if (ahead.length === AT_ONCE) yield await (ahead.shift() as Promise<Result>)
     }
     while (ahead.length > 0) yield await (ahead.shift() as Promise<Result>)
   } finally {

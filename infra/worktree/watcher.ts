@@ -25,65 +25,71 @@ const REST_MS = 150
 const MOST_FOLDERS = 20_000
 
 export function createWorktreeWatcher(): WorktreeWatcher {
-  const watchers = new Map<string, FSWatcher>()
-  let timer: NodeJS.Timeout | undefined
-  let isChanged = false
-  let notify: (() => void) | null = null
-  let unwatched = 0
+  return new FolderWatcher()
+}
 
-  function settle(): void {
-    isChanged = true
-    notify?.()
+class FolderWatcher implements WorktreeWatcher {
+  /** By absolute path. */
+  readonly #watchers = new Map<string, FSWatcher>()
+  #timer: NodeJS.Timeout | undefined
+  #isChanged = false
+  /** Resolves the promise of `changed`. */
+  #notify: (() => void) | null = null
+  #unwatched = 0
+
+  get unwatched(): number {
+    return this.#unwatched
   }
 
-  function note(name: string | null): void {
-    if (name === '.git') return
-    clearTimeout(timer)
-    timer = setTimeout(settle, REST_MS)
+  async follow(folder: string): Promise<void> {
+    // A folder may be created in another before that one is watched, so the walk repeats until it finds nothing new.
+    for (let isNew = true; isNew; ) {
+      const wanted = await foldersOf(folder)
+      for (const watched of this.#watchers.keys()) if (!wanted.has(watched)) this.#drop(watched)
+      const fresh = [...wanted].filter(one => !this.#watchers.has(one)).slice(0, MOST_FOLDERS - this.#watchers.size)
+      for (const one of fresh) this.#add(one)
+      isNew = fresh.some(one => this.#watchers.has(one))
+      this.#unwatched = wanted.size - this.#watchers.size
+    }
   }
 
-  function drop(folder: string): void {
-    watchers.get(folder)?.close()
-    watchers.delete(folder)
+  async changed(): Promise<void> {
+    if (!this.#isChanged) await new Promise<void>(resolve => (this.#notify = resolve))
+    this.#notify = null
+    this.#isChanged = false
   }
 
-  function add(folder: string): void {
+  close(): void {
+    clearTimeout(this.#timer)
+    for (const folder of [...this.#watchers.keys()]) this.#drop(folder)
+  }
+
+  #add(folder: string): void {
     try {
-      const watcher = watch(folder, (_event, name) => note(name))
+      const watcher = watch(folder, (_event, name) => this.#note(name))
       watcher.on('error', () => {
-        drop(folder)
-        note(null)
+        this.#drop(folder)
+        this.#note(null)
       })
-      watchers.set(folder, watcher)
+      this.#watchers.set(folder, watcher)
     } catch {
       // The folder was removed, which its parent reports, or the system's limit is reached: see `unwatched`.
     }
   }
 
-  return {
-    async follow(folder) {
-      // A folder may be created in another before that one is watched, so the walk repeats until it finds nothing new.
-      for (let isNew = true; isNew; ) {
-        const wanted = await foldersOf(folder)
-        for (const watched of watchers.keys()) if (!wanted.has(watched)) drop(watched)
-        const fresh = [...wanted].filter(folder => !watchers.has(folder)).slice(0, MOST_FOLDERS - watchers.size)
-        for (const one of fresh) add(one)
-        isNew = fresh.some(one => watchers.has(one))
-        unwatched = wanted.size - watchers.size
-      }
-    },
-    async changed() {
-      if (!isChanged) await new Promise<void>(resolve => (notify = resolve))
-      notify = null
-      isChanged = false
-    },
-    get unwatched() {
-      return unwatched
-    },
-    close() {
-      clearTimeout(timer)
-      for (const folder of [...watchers.keys()]) drop(folder)
-    },
+  #drop(folder: string): void {
+    this.#watchers.get(folder)?.close()
+    this.#watchers.delete(folder)
+  }
+
+  /** Restarts the timer of `changed`. */
+  #note(name: string | null): void {
+    if (name === '.git') return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#isChanged = true
+      this.#notify?.()
+    }, REST_MS)
   }
 }
 
