@@ -168,7 +168,9 @@ describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops t
     await once(silent, 'listening')
     const env = { ...(await deployment()), AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }
     const { code, lines } = await runToEnd('serve', env)
-    const line = expect.stringMatching(/^mountglass: MOUNTGLASS_STORE: bucket \S+ at \S+ cannot be reached \(timeout\): check the endpoint/)
+    const line = expect.stringMatching(
+      /^mountglass: MOUNTGLASS_STORE: bucket \S+ at \S+ cannot be reached \(timeout\): check the endpoint/,
+    )
     expect([code, lines]).toEqual([1, [line]])
     silent.close()
   })
