@@ -3,7 +3,7 @@ import { ADDRESS_BYTES, ADDRESS_SEGMENTS } from './limits.ts'
 import { isPathSegment, type RepoPath, ROOT } from './repo-path.ts'
 import { utf8Length } from './text.ts'
 
-/** What an address points at: `/<host>/<owner>/<repository>[@<ref>][/<path>]`. */
+/** A parsed address: `/<host>/<owner>/<repository>[@<ref>][/<path>]`. */
 export interface Address {
   /** Host segment: `gh`, `local`. */
   host: string
@@ -15,22 +15,22 @@ export interface Address {
   path: RepoPath
 }
 
-/** What a host segment allows as names. */
+/** The names that a host allows. */
 interface HostNames {
   owner: RegExp
   repository: RegExp
 }
 
-/** The host segments of the address grammar. A deployment serves some or all of them. */
+/** The hosts of the address grammar, by segment. A deployment serves some or all of them. */
 export const HOST_NAMES = {
   gh: { owner: /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$/, repository: /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i },
   local: { owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/, repository: /^(?!\.)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/ },
 } as const satisfies Readonly<Record<string, HostNames>>
 
 /**
- * Parses a raw, still percent-encoded address, with or without its leading slash.
+ * Parses a percent-encoded address, with or without its leading slash.
  *
- * The text is split on `/` first and every segment is decoded once, so `%2F` never makes a segment.
+ * Splits the text on `/` first, then decodes every segment once, so `%2F` never separates segments.
  *
  * @param hosts host segments that this deployment serves
  * @throws ServiceError `address.*`
@@ -60,14 +60,14 @@ export function parseAddress(raw: string, hosts: readonly string[]): Address {
   return { host, owner, repository, ref, path: path.length === 0 ? ROOT : (path.join('/') as RepoPath) }
 }
 
-/** The account that an owner page is about. */
+/** The account of an owner page. */
 export interface OwnerName {
   host: string
   owner: string
 }
 
 /**
- * Parses what follows `/owners` in a raw, still percent-encoded path: `/<host>/<owner>`, with or without its first and last slash.
+ * Parses the percent-encoded path behind `/owners`: `/<host>/<owner>`, with or without leading and trailing slash.
  *
  * @param hosts host segments of this deployment that list accounts
  * @throws ServiceError `owner.invalid`
@@ -107,7 +107,7 @@ function decodeSegment(raw: string, code: 'address.invalid_escape' | 'owner.inva
   }
 }
 
-// Everything a URL path may hold unescaped in a segment (RFC 3986 pchar) stays as it is.
+// Keeps the characters that a URL path segment may hold unescaped (RFC 3986, pchar).
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replace(/%(?:40|3A|24|26|2B|2C|3B|3D)/g, decodeURIComponent)
 }

@@ -1,4 +1,9 @@
-/** Every error code of the interface with its HTTP status. The one place where a code is declared. */
+import { ADDRESS_BYTES, ADDRESS_SEGMENTS, READABLE_FILE_BYTES } from './limits.ts'
+
+/**
+ * Every error code of the wire contract with its HTTP status; the only place that declares a code. Statuses are part of the contract,
+ * so they belong to core. Servers, sockets and headers do not.
+ */
 export const ERROR_STATUS = {
   'address.invalid_escape': 400,
   'address.unknown_host': 400,
@@ -35,57 +40,63 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** What an error answer carries beside its code and message. */
+/** Fields of an error answer besides its code and message. */
 export interface ErrorDetails {
-  /** Location of the refused bytes at the git host. */
+  /** URL of the refused file at the git host. */
   sourceUrl?: string
   /** Skill folders to choose from (`skill.ambiguous`). */
   directories?: string[]
-  /** Seconds after which asking again makes sense; also sent as the header `retry-after`. */
+  /** Seconds to wait before a retry; also sent as the header `retry-after`. */
   retryAfter?: number
 }
 
 export interface ServiceErrorOptions extends ErrorDetails {
-  /** Replaces the default sentence of the code. Lower case, no full stop, no private value. */
+  /** Replaces the default message of the code. Lower case, no full stop, no private value. */
   message?: string
   cause?: unknown
 }
 
+/** Each says what is wrong, with the limit if there is one, and what to do next. */
 const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
-  'address.invalid_escape': 'the address has a percent-escape that is malformed or not UTF-8',
-  'address.unknown_host': 'this deployment does not know the host segment of the address',
-  'address.incomplete': 'an address needs a host, an owner and a repository',
-  'address.invalid_owner': 'the owner is not a name that the host allows',
-  'address.invalid_repository': 'the repository is not a name that the host allows',
-  'address.invalid_ref': 'the ref after @ is not a branch, a tag or a commit name',
-  'address.invalid_path': 'the path of the address has an empty, relative or unprintable segment',
-  'address.too_long': 'the address is longer than 2,048 bytes or deeper than 64 segments',
-  'request.invalid': 'a parameter or the cursor of the request is invalid; restart from the first page',
-  'request.not_found': 'there is no such route',
-  'request.method_not_allowed': 'this route does not answer this method',
-  'mount.repo_not_found': 'there is no such repository, or you may not see it',
-  'mount.ref_not_found': 'the repository has no such ref',
-  'mount.path_not_found': 'there is no such folder at this commit',
-  'mount.not_allowed': 'this deployment does not serve this repository',
-  'mount.rate_limited': 'the git host asks us to wait',
-  'mount.unavailable': 'the git host cannot be asked now',
-  'skill.not_found': 'there is no skill at this path inside the mount',
-  'skill.ambiguous': 'more than one skill answers to this; choose one of the directories',
-  'skill.unavailable': 'the indexed content cannot be read now; try again',
-  'index.indexing': 'the repository is being indexed; try again',
-  'index.failed': 'the repository could not be indexed; it is tried again later',
-  'file.not_found': 'there is no readable file at this path inside the mount',
-  'file.not_served': 'its license permits a description but not a copy; read it at its source',
-  'file.too_large': 'the file is larger than the readable size; read it at its source',
-  'file.not_text': 'the file is not UTF-8 text; read it at its source',
-  'owner.invalid': 'the path does not name an account as /gh/<owner>',
-  'owner.not_found': 'the git host shows no such account',
-  'hook.forged': 'the message has no signature of the git host, or a wrong one',
-  'hook.busy': 'too many long messages are being read; send it again',
-  'service.internal': 'something went wrong on our side',
+  'address.invalid_escape': 'the address has a percent-escape that is malformed or not UTF-8; encode each segment as UTF-8',
+  'address.unknown_host': 'this deployment does not serve the host segment of the address; check its spelling',
+  'address.incomplete': 'the address is incomplete; it needs /<host>/<owner>/<repository>',
+  'address.invalid_owner': 'the owner is not a name that the host allows; check its spelling',
+  'address.invalid_repository': 'the repository is not a name that the host allows; check its spelling',
+  'address.invalid_ref': 'the text after @ is not a branch, a tag or a commit name; check its spelling',
+  'address.invalid_path': 'the path has an empty segment, . or .., a backslash or a control character; use a canonical path',
+  'address.too_long': `the address exceeds ${number(ADDRESS_BYTES)} bytes or ${ADDRESS_SEGMENTS} segments; shorten it`,
+  'request.invalid':
+    'a query parameter is invalid, or the cursor is not for this request; correct it, or restart from the first page',
+  'request.not_found': 'this route does not exist; check the path of the request',
+  'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
+  'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
+  'mount.ref_not_found': 'the repository has no such branch, tag or commit; check the ref, or omit it for the default branch',
+  'mount.path_not_found': 'the folder does not exist at this commit; check the path, or omit it for the root',
+  'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',
+  'mount.rate_limited': 'the git host limits the rate of requests; try again later',
+  'mount.unavailable': 'the git host cannot be reached; try again later',
+  'skill.not_found': 'there is no skill at this path inside the mount; check the path',
+  'skill.ambiguous': 'several skills match; repeat the request with one of the directories',
+  'skill.unavailable': 'the indexed content cannot be read now; try again later',
+  'index.indexing': 'the repository is being indexed; try again after retryAfter seconds',
+  'index.failed': 'the repository could not be indexed; try again later',
+  'file.not_found': 'there is no readable file at this path inside the mount; check the path',
+  'file.not_served': 'the license of the file permits a description but no copy; read it at sourceUrl',
+  'file.too_large': `the file is larger than ${number(READABLE_FILE_BYTES)} bytes; read it at sourceUrl`,
+  'file.not_text': 'the file is not UTF-8 text; read it at sourceUrl',
+  'owner.invalid': 'the path does not name an account; it needs /gh/<owner>',
+  'owner.not_found': 'the account does not exist at the git host; check its name',
+  'hook.forged': 'the signature of the message is missing or wrong; check the secret of the webhook',
+  'hook.busy': 'too many large messages are being read; send the message again',
+  'service.internal': 'an internal error occurred; try again, and report the request id if it persists',
 }
 
-/** A failure that the interface names. Thrown anywhere, answered once in `api/http/error-handler.ts`. */
+function number(count: number): string {
+  return count.toLocaleString('en')
+}
+
+/** An error of the wire contract. Thrown anywhere; `api/http/error-handler.ts` turns it into an answer. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails

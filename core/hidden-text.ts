@@ -1,6 +1,6 @@
 /**
- * What a reader does not see but an agent receives: controls, direction overrides, zero-width characters, tags.
- * The bytes of files are never changed for it; pages mark it, listings leave it out, warnings point to it.
+ * A character that an agent receives but a reader does not see: controls, direction overrides, zero-width characters, tags.
+ * Files keep them; pages mark them, listings omit them, warnings report them.
  */
 export interface HiddenCharacter {
   /** In UTF-16 units. */
@@ -15,7 +15,7 @@ export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
   }
 }
 
-/** A text as a reader sees it. What cannot be seen is left out; a control character, or one that parts lines, parts words. */
+/** The text without hidden characters. A control character or line separator becomes a space. */
 export function visibleText(text: string): string {
   let visible = ''
   let from = 0
@@ -26,12 +26,12 @@ export function visibleText(text: string): string {
   return (visible + text.slice(from)).toWellFormed().trim()
 }
 
-/** The same on one line. */
+/** `visibleText` on one line. */
 export function visibleLine(text: string): string {
   return MAY_CHANGE.test(text) ? visibleText(text).replace(/\s+/gu, ' ') : text.trim()
 }
 
-/** All but ranges of characters that are seen; and spaces side by side. */
+/** Matches consecutive spaces, and every character outside the ranges that are surely visible. */
 const MAY_CHANGE =
   /[^\x20-\x7e\xa1-\xac\xae-\u034e\u0370-\u0560\u0900-\u109f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u3001-\u3163\u3165-\ud7ff]| {2}/
 
@@ -42,7 +42,7 @@ export function codePointName(character: string): string {
 
 const HIDDEN = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]|[\ufff9-\ufffb]/gu
 
-/** Joiners and variation selectors belong to ordinary writing in some places: emoji, and scripts that join their letters. */
+/** Joiners and variation selectors are ordinary in emoji and in scripts that join letters. */
 function isOrdinary(text: string, index: number, character: string): boolean {
   if (!/\u200c|\u200d|\p{Variation_Selector}/u.test(character)) return false
   const before = text.slice(Math.max(0, index - 2), index)

@@ -1,4 +1,4 @@
-/** Every bound of the interface and of indexing. The unit stands in the name. */
+/** Every bound of the interface and of indexing. Names end in the unit. */
 
 // The address
 export const ADDRESS_BYTES = 2_048
@@ -11,7 +11,7 @@ export const FIND_QUERY_CHARACTERS = 500
 export const FIND_FOLDED_FILES = 5
 export const FILE_LIMIT_CHARACTERS = { min: 1, max: 100_000, default: 40_000 } as const
 export const SKILL_PAGE_BYTES = 16 * 1024
-/** A page prefers to end at a line break inside its last KiB. */
+/** A page ends at the last line break within these last bytes, if there is one. */
 export const SKILL_PAGE_BREAK_BYTES = 1024
 export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
@@ -20,9 +20,9 @@ export const QUERY_STRING_BYTES = 8 * 1024
 
 /** Pages of an account's repositories. */
 export const OWNER_PAGE = { min: 1, max: 100, default: 1 } as const
-/** Cards of an owner page; of an account that has more, those with the most skills. */
+/** Cards of an owner page; for an account with more, those with the most skills. */
 export const OWNER_CARDS = 100
-/** Indexed repositories of one account that are looked at for its page. */
+/** Indexed repositories of one account that are read for its page. */
 export const OWNER_LISTINGS = 1_000
 export const CARD_SKILL_NAMES = 5
 
@@ -38,7 +38,7 @@ export const PATH_BYTES = 1_024
 export const READABLE_FILE_BYTES = 1024 * 1024
 export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024
 export const SEARCHED_FILE_BYTES = 256 * 1024
-/** What of a Markdown text is looked at for title, headings and links; in UTF-16 units. */
+/** Length of the beginning of a Markdown text that is searched for title, headings and links, in UTF-16 units. */
 export const MARKDOWN_CHARACTERS = 96 * 1024
 export const INDEX_WALL_SECONDS = 60
 export const INDEX_WALL_WITH_FETCH_SECONDS = 120
@@ -52,7 +52,7 @@ export const RULE_CHAIN_BYTES = 128 * 1024
 export const EXCLUDE_PATTERNS = 200
 export const EXCLUDE_PATTERN_CHARACTERS = 500
 export const MANIFEST_NAME_CHARACTERS = 100
-/** Named one by one: a small repository may have thousands of manifests, each with thousands of them. */
+/** Unknown fields that get a diagnostic each: a small repository may have thousands of manifests, each with thousands of fields. */
 export const MANIFEST_UNKNOWN_FIELDS = 20
 export const MANIFEST_IMAGE_BYTES = 5 * 1024 * 1024
 export const TRANSLATION_TAGS = 40
@@ -83,20 +83,20 @@ export const LICENSE_NAME_CHARACTERS = 120
 
 // Jobs
 export const LEASE_SECONDS = 15
-/** Clocks of machines differ: a job is taken from another worker only after its lease and this share of one more. */
+/** Tolerates clocks that differ: a job is taken over only after its lease and this share of another one. */
 export const LEASE_MARGIN = 1 / 3
 export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
-/** A job whose worker died this many times fails instead of being taken again. */
+/** A job fails after this many crashes. */
 export const JOB_CRASHES = 3
 
-// Keeping
-/** A snapshot that nobody opened for so long goes, and a ref that nobody opened keeps none. */
+// Retention
+/** A snapshot is removed when it was not opened for this time; so is the entry of a ref. */
 export const RETENTION_DAYS = { min: 1, max: 3_650, default: 90 } as const
-/** What an earlier version of this software wrote, and only that reads, goes sooner: a fleet is renewed in hours, and may have to go back. */
+/** Snapshots of other versions are removed after this time: an upgrade takes hours, and may be rolled back. */
 export const OLD_VERSION_DAYS = 7
-/** What the host does not show any more goes after so long: somebody may have hidden it by mistake. */
+/** Snapshots of a hidden repository are removed after this time: it may have been hidden by mistake. */
 export const HIDDEN_HOURS = 48
-/** A pack without a snapshot may belong to a job under way, and readers may hold a header that is gone. */
+/** A pack without a snapshot is removed after this time: it may belong to a running job, or to a header that a reader still caches. */
 export const UNUSED_PACK_HOURS = 24
 
 // The store

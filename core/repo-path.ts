@@ -9,7 +9,7 @@ export type RepoPath = string & { readonly __repoPath: true }
 
 export const ROOT = '' as RepoPath
 
-/** The canonical path that the text spells, or `null` when it spells none. */
+/** The text as a canonical path; `null` when it is not one. */
 export function parseRepoPath(text: string): RepoPath | null {
   if (text === '') return ROOT
   if (utf8Length(text) > PATH_BYTES) return null
@@ -17,7 +17,7 @@ export function parseRepoPath(text: string): RepoPath | null {
   return segments.length <= ADDRESS_SEGMENTS && segments.every(isPathSegment) ? (text as RepoPath) : null
 }
 
-/** Whether the text may stand between two slashes of a canonical path. */
+/** Whether the text may be a segment of a canonical path. */
 export function isPathSegment(text: string): boolean {
   return text !== '' && text !== '.' && text !== '..' && !UNPRINTABLE.test(text) && text.isWellFormed()
 }
@@ -52,7 +52,7 @@ export function ancestorsOf(path: RepoPath): RepoPath[] {
   return folders
 }
 
-/** Percent-encodes every segment of a path for a URL; `/` stays. */
+/** Percent-encodes every segment of a path for a URL. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A setting that stops the start. The message is one line that names the variable. */
+/** An invalid setting, which prevents the start. The message is one line that names the variable. */
 export class SettingsError extends Error {
   constructor(variable: string, problem: string, options?: ErrorOptions) {
     super(`${variable}: ${problem}`, options)
@@ -9,9 +9,9 @@ export class SettingsError extends Error {
 }
 
 /**
- * The variables of a schema. A variable that is empty counts as not set.
+ * Parses the variables of a schema. An empty variable counts as not set.
  *
- * @throws SettingsError naming the first variable that is wrong
+ * @throws SettingsError for the first invalid variable
  */
 export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> {
   const given = Object.keys(schema.shape).filter(name => env[name] !== undefined && env[name] !== '')
@@ -21,19 +21,21 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
   throw new SettingsError(String(issue?.path[0]), issue?.message ?? 'is not valid')
 }
 
+const PORT_PROBLEM = 'must be a port number from 0 to 65535'
+
 const Port = z
   .string()
-  .regex(/^\d{1,5}$/, 'must be a port number')
+  .regex(/^\d{1,5}$/, PORT_PROBLEM)
   .transform(Number)
-  .refine(port => port <= 65_535, 'must be a port number')
+  .refine(port => port <= 65_535, PORT_PROBLEM)
 
-/** Where the process listens. */
+/** The address on which the process listens. */
 export const LISTEN_VARIABLES = {
   HOST: z.string().default('127.0.0.1'),
   PORT: Port.default(4321),
 }
 
-/** Where the process is watched, apart from what it serves. */
+/** The address of the monitoring server, separate from that of the service. */
 export const MONITORING_VARIABLES = { HOST: LISTEN_VARIABLES.HOST, MOUNTGLASS_METRICS_PORT: Port.optional() }
 
 export interface ListenAddress {
@@ -41,14 +43,14 @@ export interface ListenAddress {
   port: number
 }
 
-/** `null` where no port is set. */
+/** The address of the monitoring server; `null` when no port is set. */
 export function monitoringAddress({ HOST: host, MOUNTGLASS_METRICS_PORT: port }: MonitoringVariables): ListenAddress | null {
   return port === undefined ? null : { host, port }
 }
 
 type MonitoringVariables = { HOST: string; MOUNTGLASS_METRICS_PORT?: number | undefined }
 
-/** A whole number from `min` to `max`, with the unit that the name of the variable says. */
+/** Schema of a whole number from `min` to `max`. The name of the variable has the unit. */
 export function numberVariable(min: number, max: number) {
   const problem = `must be a whole number from ${min} to ${max}`
   return z
@@ -61,7 +63,7 @@ export function numberVariable(min: number, max: number) {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** How much is logged. */
+/** The lowest level that is logged. */
 export const LOG_VARIABLES = {
   MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 }

@@ -10,14 +10,14 @@ export interface ContextPiece {
   sizeBytes: number
 }
 
-/** Where a page begins. */
+/** Start of a page. */
 export interface ContextPosition {
-  /** Number of the piece. */
+  /** Index of the piece. */
   piece: number
-  /** What of the piece earlier pages delivered, in characters and in bytes. */
+  /** Length of the part of the piece on earlier pages, in characters and in bytes. */
   offsetCharacters: number
   offsetBytes: number
-  /** How many fragments of the piece earlier pages delivered. */
+  /** Number of fragments of the piece on earlier pages. */
   fragment: number
 }
 
@@ -27,14 +27,16 @@ export interface ContextCut {
   fragment: Fragment
 }
 
-/** Where the first page begins. */
+/** Start of the first page. */
 export const START: ContextPosition = { piece: 0, offsetCharacters: 0, offsetBytes: 0, fragment: 0 }
 
 /**
- * Cuts one page: at most `SKILL_PAGE_BYTES` of UTF-8, no character split. A piece that does not end on the page is cut behind the last line
- * break in the page's last KiB, or, without one, at the limit.
+ * Cuts one page of at most `SKILL_PAGE_BYTES` of UTF-8. Never splits a character. A piece that does not end on the page is cut behind the
+ * last line break in the page's last `SKILL_PAGE_BREAK_BYTES`; without one, at the limit.
  *
- * @param pieces from the one of `start` on, with their whole texts; `next` is `null` when they end on this page
+ * @param pieces those from `start.piece` on
+ * @param texts the whole texts of the pieces
+ * @returns `next`: start of the next page; `null` on the last one
  */
 export function cutSkillContext(
   pieces: readonly ContextPiece[],
@@ -74,7 +76,7 @@ export function cutSkillContext(
   return { cuts, next: null }
 }
 
-/** What of a text that is too long fits behind `usedBytes` of a page. */
+/** The part of a text that fits on a page behind `usedBytes`. */
 function cutAtLineBreak(text: string, usedBytes: number): string {
   const fitting = cutAtBytes(text, SKILL_PAGE_BYTES - usedBytes)
   const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)

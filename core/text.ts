@@ -3,7 +3,7 @@
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Decodes strictly, keeping a byte order mark as U+FEFF. `null` when the bytes are not UTF-8 text: malformed, or with a NUL. */
+/** Decodes UTF-8 strictly, and keeps a byte order mark as U+FEFF. `null` when the bytes are malformed or contain NUL. */
 export function decodeText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
@@ -21,7 +21,7 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text, 'utf8')
 }
 
-/** How many code points the text has. */
+/** The number of code points. */
 export function countCharacters(text: string): number {
   let surrogatePairs = 0
   for (let index = 0; index < text.length; index++) {
@@ -39,14 +39,14 @@ export function sliceCharacters(text: string, offset: number, length: number): s
   return text.slice(start, indexOfCharacter(text, start, length))
 }
 
-/** The text when it has at most `limit` code points, else its beginning with an ellipsis as the last of them. */
+/** The text, cut to at most `limit` code points; a cut text ends with an ellipsis. */
 export function truncateCharacters(text: string, limit: number): string {
   return countCharacters(text) <= limit ? text : `${sliceCharacters(text, 0, limit - 1)}…`
 }
 
-/** The longest beginning of the text that takes at most `limitBytes` of UTF-8; no code point is split. */
+/** The longest prefix of at most `limitBytes` bytes of UTF-8. Never splits a code point. */
 export function cutAtBytes(text: string, limitBytes: number): string {
-  // No unit takes more than three bytes.
+  // A UTF-16 unit takes at most three bytes.
   if (3 * text.length <= limitBytes) return text
   let bytes = 0
   let index = 0
@@ -71,7 +71,7 @@ export function compareBytes(left: string, right: string): number {
   return left.length - right.length
 }
 
-// Surrogates stand for code points above U+FFFF, so they sort behind the units U+E000..U+FFFF.
+// Surrogates encode code points above U+FFFF, so they sort behind the units U+E000..U+FFFF.
 function orderOfUnit(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800
   return unit >= 0xd800 ? unit + 0x2000 : unit

@@ -1,21 +1,21 @@
-/** As many tasks wait as may. */
+/** The maximum number of tasks waits already. */
 export class GateFull extends Error {
   constructor() {
-    super('too many wait already')
+    super('too many tasks wait')
     this.name = 'GateFull'
   }
 }
 
-/** @throws GateFull, or what the task throws */
+/** Runs the task once the gate admits it. @throws GateFull, or what the task throws */
 export type Gate = <Value>(task: () => Promise<Value>) => Promise<Value>
 
-/** Lets at most `limit` tasks run at once; the others wait in order. @param places for those who wait. Default: no bound */
-export function createGate(limit: number, places = Number.POSITIVE_INFINITY): Gate {
+/** A semaphore: at most `limit` tasks run at once, the others wait in order. @param maxWaiting tasks that may wait. Default: no limit */
+export function createGate(limit: number, maxWaiting = Number.POSITIVE_INFINITY): Gate {
   let running = 0
   const waiting: (() => void)[] = []
   return async task => {
     if (running === limit) {
-      if (waiting.length >= places) throw new GateFull()
+      if (waiting.length >= maxWaiting) throw new GateFull()
       await new Promise<void>(resolve => waiting.push(resolve))
     } else running++
     try {

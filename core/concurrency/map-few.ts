@@ -1,4 +1,4 @@
-/** Maps every item, at most `atOnce` of them side by side. Results come in the order of the items; the first failure is thrown. */
+/** Maps the items, at most `atOnce` of them concurrently. Results are in the order of the items. @throws the first failure */
 export async function mapFew<Item, Value>(
   items: readonly Item[],
   work: (item: Item) => Promise<Value>,
@@ -13,7 +13,11 @@ export async function mapFew<Item, Value>(
   return values
 }
 
-/** Works on items as they come, at most `atOnce` of them side by side. After the first failure no item is begun; it is thrown once the running ones ended. */
+/**
+ * Runs `work` for the items as they arrive, at most `atOnce` of them concurrently. After the first failure it starts no other item.
+ *
+ * @throws the first failure, once all running items have ended
+ */
 export async function forEachOf<Item>(
   items: AsyncIterable<Item>,
   atOnce: number,

@@ -1,4 +1,4 @@
-/** Calls for a key that is being worked on share that work. A result is not memoized: the next call after it starts anew. */
+/** Concurrent calls for a key share one execution of `work`. Results are not memoized: a call after the end starts again. */
 export interface SingleFlight<Value> {
   /** @param work begins at once; receives a function that tells whether `forget` was called for the key since then */
   run(key: string, work: (isForgotten: () => boolean) => Promise<Value>): Promise<Value>

@@ -1,16 +1,16 @@
-/** Does pieces of work one after another, in the order in which they are asked for; gives way to others whenever they have taken long. */
+/** Runs pieces of work one after another, in the order of the calls. Yields to the event loop after every `SLICE_MS`. */
 export type Slices = <Value>(work: () => Value) => Promise<Value>
 
-const SLICE_MILLISECONDS = 10
+const SLICE_MS = 10
 
 export function createSlices(): Slices {
   let before: Promise<unknown> = Promise.resolve()
-  let endsAt = performance.now() + SLICE_MILLISECONDS
+  let endsAt = performance.now() + SLICE_MS
 
   async function next<Value>(work: () => Value): Promise<Value> {
     if (performance.now() >= endsAt) {
       await new Promise(resolve => setImmediate(resolve))
-      endsAt = performance.now() + SLICE_MILLISECONDS
+      endsAt = performance.now() + SLICE_MS
     }
     return work()
   }

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or with what `onTimeout` returns or throws once `milliseconds` have passed. The timer never outlives the call.
- * `work` itself goes on; a failure that comes after the timeout is dropped.
+ * Settles as `work` does, or as `onTimeout` does once `milliseconds` have passed. Clears its timer in either case.
+ * `work` is not cancelled; a failure after the timeout is ignored.
  */
 export async function withTimeout<Value, Late>(
   work: Promise<Value>,

@@ -1,21 +1,21 @@
-/** Lets the process look after its timers, the time limit and the lease among them. @throws the reason of `signal` */
+/** Yields to the event loop, for timers such as those of the time limit and the lease. @throws the reason of `signal` */
 export async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
   signal?.throwIfAborted()
 }
 
-/** Asked between the steps of a long walk: a turn to wait for when the walk has taken its time, else nothing. */
+/** Returns a function to call between the steps of a long walk: it returns a turn to await every `TURN_MS`, else `undefined`. */
 export function createTurns(signal: AbortSignal | undefined): () => Promise<void> | undefined {
-  let turnEndsAt = performance.now() + TURN_MILLISECONDS
+  let turnEndsAt = performance.now() + TURN_MS
   return () => {
     if (performance.now() < turnEndsAt) return undefined
     return nextTurn(signal).then(() => {
-      turnEndsAt = performance.now() + TURN_MILLISECONDS
+      turnEndsAt = performance.now() + TURN_MS
     })
   }
 }
 
-/** Takes the steps of a long walk, and lets the process look after its timers and the lease between them. */
+/** Runs the steps of a long walk, and yields to the event loop between them. @throws the reason of `signal` */
 export async function inTurns<Result>(steps: Generator<void, Result>, signal: AbortSignal | undefined): Promise<Result> {
   const turn = createTurns(signal)
   for (;;) {
@@ -26,4 +26,4 @@ export async function inTurns<Result>(steps: Generator<void, Result>, signal: Ab
   }
 }
 
-const TURN_MILLISECONDS = 50
+const TURN_MS = 50

@@ -8,7 +8,7 @@ const CardReady = z
     manifest: ManifestMetadata.optional().meta({ description: 'The nearest manifest at or above the folder of the address.' }),
     license: License,
     counts: Counts,
-    skillNames: z.array(z.string()).meta({ description: 'A few of the skills, in path order.' }),
+    skillNames: z.array(z.string()).meta({ description: 'Names of the first skills, in path order.' }),
   })
   .meta({ id: 'CardReady' })
 const CardIndexing = z.object({ status: z.literal('indexing') }).meta({ id: 'CardIndexing' })
@@ -16,7 +16,7 @@ const CardFailed = z
   .object({ status: z.literal('failed'), errorCode: IndexErrorCode, retryAt: Instant })
   .meta({ id: 'CardFailed' })
 
-/** An address in a list: what its mount says, cut short. */
+/** An address in a list, with a summary of its mount. */
 export const Card = z
   .object({
     address: z.string().meta({ description: 'Canonical address.' }),
@@ -30,6 +30,6 @@ export type Card = z.infer<typeof Card>
 
 /** `GET /api/v1/featured` */
 export const Featured = z
-  .object({ items: z.array(Card).meta({ description: 'In the order of the operator.' }) })
+  .object({ items: z.array(Card).meta({ description: 'In the order that the operator chose.' }) })
   .meta({ id: 'Featured' })
 export type Featured = z.infer<typeof Featured>

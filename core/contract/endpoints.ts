@@ -17,9 +17,9 @@ export interface Endpoint<
 > {
   method: EndpointMethod
   guard: EndpointGuard
-  /** Below `/api/v1`; `{address}` and `{owner}` are raw, still percent-encoded. */
+  /** Below `/api/v1`; `{address}` and `{owner}` are percent-encoded. */
   path: `/${string}`
-  /** What the path names. */
+  /** The kind of thing that the path names. */
   subject: Subject
   summary: string
   query: Query
@@ -62,7 +62,7 @@ const ADDRESS_ERRORS = [
   'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
-/** The endpoint table: validation, types, OpenAPI, the site's client and the tests derive from it. */
+/** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */
 export const ENDPOINTS = {
   mounts: reading({
     path: '/mounts/{address}',

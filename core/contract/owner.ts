@@ -17,7 +17,7 @@ export const Owner = z
     kind: z.enum(['organization', 'user']),
     avatar: z.string().nullable(),
     url: z.string().meta({ description: "The account's page at the host." }),
-    publicRepositories: z.int().min(0).meta({ description: 'As the host counts.' }),
+    publicRepositories: z.int().min(0).meta({ description: 'As counted by the host.' }),
   })
   .meta({ id: 'Owner' })
 export type Owner = z.infer<typeof Owner>

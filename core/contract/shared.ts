@@ -21,7 +21,7 @@ export const LicenseKind = z.enum(['open', 'restricted', 'unknown', 'none'])
 export const License = z
   .object({
     kind: LicenseKind,
-    name: z.string().nullable().meta({ description: 'SPDX expression, or the words that were declared.' }),
+    name: z.string().nullable().meta({ description: 'SPDX expression, or the declared text.' }),
     source: Path.nullable().meta({ description: 'File that declares it.' }),
   })
   .meta({ id: 'License' })
@@ -41,7 +41,7 @@ export const Diagnostic = z
     code: z.string(),
     severity: z.enum(['error', 'warning', 'info']),
     path: Path,
-    boundary: Path.optional().meta({ description: 'Folder that this closed.' }),
+    boundary: Path.optional().meta({ description: 'Folder that the problem closed.' }),
     field: z.string().optional(),
     message: z.string(),
   })
@@ -66,7 +66,7 @@ export type ManifestMetadata = z.infer<typeof ManifestMetadata>
 
 export const Fragment = z
   .object({
-    index: z.int().min(0).meta({ description: 'Which piece of its file this is.' }),
+    index: z.int().min(0).meta({ description: 'Index of the fragment in its file.' }),
     offset: Characters,
     length: Characters,
     totalLength: Characters,
@@ -75,11 +75,11 @@ export const Fragment = z
   .meta({ id: 'Fragment' })
 export type Fragment = z.infer<typeof Fragment>
 
-/** Text of one file on one page, with the piece of it that it is. */
+/** The part of a file's text that is on one page. */
 export const FragmentOfFile = z.object({ path: Path, content: z.string(), fragment: Fragment }).meta({ id: 'FragmentOfFile' })
 export type FragmentOfFile = z.infer<typeof FragmentOfFile>
 
-const DescribedOnly = z.literal(true).optional().meta({ description: 'Present when the license permits a description only.' })
+const DescribedOnly = z.literal(true).optional().meta({ description: 'Present when the license permits only a description.' })
 
 export const SkillListing = z
   .object({
@@ -106,7 +106,7 @@ export const IndexErrorCode = z
   .meta({ id: 'IndexErrorCode' })
 export type IndexErrorCode = z.infer<typeof IndexErrorCode>
 
-/** What endpoints that need the index answer while there is none. */
+/** Answer of the endpoints that need the index, while it is being built. */
 export const IndexingAnswer = z.object({ status: z.literal('indexing'), commit: Commit }).meta({ id: 'IndexingAnswer' })
 export type IndexingAnswer = z.infer<typeof IndexingAnswer>
 
@@ -115,7 +115,7 @@ export const FailedAnswer = z
   .meta({ id: 'FailedAnswer' })
 export type FailedAnswer = z.infer<typeof FailedAnswer>
 
-/** A digits-only integer of a query string. */
+/** Schema of an integer in a query string, digits only. */
 export function queryInteger(min: number, max: number) {
   return z
     .string()

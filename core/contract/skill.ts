@@ -18,7 +18,7 @@ export const SkillQuery = z.strictObject({
 })
 export type SkillQuery = z.infer<typeof SkillQuery>
 
-/** A known front-matter field: words, a list of words, or a map of words. */
+/** Value of a known front-matter field: a text, a list of texts, or a map of texts. */
 export const FrontMatterValue = z
   .union([z.string(), z.array(z.string()), z.record(z.string(), z.string())])
   .meta({ id: 'FrontMatterValue' })
@@ -27,7 +27,7 @@ export type FrontMatterValue = z.infer<typeof FrontMatterValue>
 export const Serving = z
   .object({
     license: License,
-    full: z.boolean().meta({ description: 'False when the license permits a description only.' }),
+    full: z.boolean().meta({ description: 'False when the license permits only a description.' }),
     sourceUrl: z.string().meta({ description: 'The `SKILL.md` at its git host.' }),
   })
   .meta({ id: 'Serving' })
@@ -46,7 +46,7 @@ export const Skill = z
     warnings: z.array(Warning),
     translations: Translations,
     serving: Serving,
-    ruleChain: z.array(FragmentOfFile).optional().meta({ description: 'What of the rules is on this page, root first.' }),
+    ruleChain: z.array(FragmentOfFile).optional().meta({ description: 'The rules on this page, root first.' }),
     body: z.string(),
     bodyFragment: Fragment.nullable(),
     files: z.array(Path).optional().meta({ description: 'Supporting files; on the first page only.' }),

@@ -1,21 +1,21 @@
-/** Immutable objects. Keys are of `[a-z0-9._/-]`; a key may also be the beginning of another key (`a/b` and `a/b/c`). */
+/** Immutable objects. Keys consist of `[a-z0-9._/-]`; a key may be a prefix of another one (`a/b` and `a/b/c`). */
 export interface BlobStore {
   /**
-   * Writes an object that is not there yet. Durable when it resolves; readers see all of it or nothing.
-   * Of parallel creates of one key exactly one answers `created`; `exists` means that the earlier bytes stay.
+   * Writes an object unless it exists. Durable when it resolves; readers see all of it or nothing.
+   * Exactly one of several parallel creates of a key returns `created`; `exists` means that the stored bytes stay.
    */
   create(key: string, bytes: Uint8Array): Promise<'created' | 'exists'>
 
-  /** The whole object, or `null`. */
+  /** The whole object; `null` when it does not exist. */
   read(key: string): Promise<StoredBlob | null>
 
-  /** `length` bytes from `offset` on, fewer when the object ends before; `null` when there is no object. */
+  /** Up to `length` bytes from `offset` on, fewer at the end of the object; `null` when it does not exist. */
   readRange(key: string, offset: number, length: number): Promise<Uint8Array | null>
 
-  /** Keys with the prefix, in byte order, those behind `after` only. */
+  /** Keys with the prefix behind `after`, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<string[]>
 
-  /** Removes the object; no error when there is none. */
+  /** Removes the object. Idempotent. */
   remove(key: string): Promise<void>
 
   close(): Promise<void>

@@ -1,112 +1,112 @@
 import type { CommitSha } from '../commit-sha.ts'
 import type { Repository } from '../contract/mount.ts'
 
-/** A place that holds git repositories, known by its host segment in addresses. */
+/** A host of git repositories, named by its segment in addresses. */
 export interface GitHost {
   /** `gh`, `local`. */
   readonly segment: string
 
-  /** Whether reading fetches over a network; else the objects are at hand. */
+  /** Whether reading fetches objects over a network. */
   readonly isRemote: boolean
 
-  /** The repository as the host spells it. `missing`: there is none, or the caller may not see it; nobody can tell which. */
+  /** The repository, as the host spells it. `missing`: it does not exist or is not visible; the caller cannot tell which. */
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
-   * The commit that a ref names now, or named within the last minute where the host is far away; `null` is the default branch.
+   * The commit of a ref, for a remote host at most a minute old. `null` stands for the default branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
-   * `missing`: no such ref, or the repository is empty. `gone`: the host does not show the repository any more.
+   * `missing`: the ref does not exist, or the repository is empty. `gone`: the host no longer shows the repository.
    */
   resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
 
   /**
    * Opens the repository at a commit for reading. The caller closes it.
    *
-   * @param selection what the reading will ask for; a host at whose hand everything lies does not need to know
+   * @param selection the blobs that the caller will read; ignored by hosts that are not remote
    * @throws ReadError
    */
   open(repository: HostRepository, commit: CommitSha, limits: ReadLimits, selection?: BlobSelection): Promise<RepositoryReader>
 
   readonly urls: HostUrls
 
-  /** Absent where there are no accounts to list from. */
+  /** Absent when the host has no accounts. */
   readonly accounts?: AccountDirectory
-  /** How the host tells of changes; absent where it does not. */
+  /** Receives the host's messages about changes; absent when it sends none. */
   readonly hook?: HostHook
 
-  /** What is left of the questions that the host answers; `null` while nobody knows. Absent where nobody counts. */
+  /** Remaining requests to the host; `null` while unknown. Absent when the host does not limit them. */
   quota?(): HostQuota | null
 
   close(): Promise<void>
 }
 
-/** Questions that a host answers within some time, usually an hour. */
+/** Requests that a host answers within a window, usually an hour. */
 export interface HostQuota {
   limit: number
   remaining: number
-  /** When all of them are left again. */
+  /** End of the window. */
   resetsAt: Date
 }
 
-/** Messages that a host posts. What they say of a repository is never waited for: without them it is noticed later. */
+/** Webhook of a host. Optional: without its messages, changes are noticed later. */
 export interface HostHook {
-  /** What follows `/hooks/` in the address that the host is given. */
+  /** Last segment of the webhook's URL, behind `/hooks/`. */
   readonly name: string
 
-  /** Bytes of the largest message. */
+  /** Maximum size of a message. */
   readonly maxBytes: number
 
-  /** Whether it is worth reading the body of a message with these headers. */
+  /** Whether the headers have a signature. The body of a message without one need not be read. */
   isSigned(headers: HookHeaders): boolean
 
-  /** Checks a message, and forgets at once what it says is no longer true. */
+  /** Verifies a message and invalidates the cached answers that it outdates. */
   receive(headers: HookHeaders, body: Uint8Array): HookAnswer
 }
 
 export type HookHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export type HookAnswer =
-  /** It does not come from the host. */
+  /** The signature is missing or wrong. */
   | { status: 'forged' }
-  /** It comes from the host and is not as the host describes it. */
+  /** The signature is right, but the content is not as the host documents it. */
   | { status: 'malformed' }
-  /** It says nothing new. */
+  /** The message is a duplicate, or of no interest. */
   | { status: 'ignored' }
-  /** `commits`: what refs that somebody has opened point at from now on. */
+  /** `commits`: the new commits of refs that this process has resolved. */
   | { status: 'heard'; commits: readonly PushedCommit[] }
 
 export interface PushedCommit {
   repository: HostRepository
   commit: CommitSha
-  /** It was pushed to the default branch. */
+  /** Whether it was pushed to the default branch. */
   isDefault: boolean
 }
 
 export interface HostRepository extends Repository {
-  /** The host's own id with the host segment before it, of `[a-z0-9-]`; survives a rename. */
+  /** The host's id of the repository, prefixed by the host segment; consists of `[a-z0-9-]`. Survives a rename. */
   id: string
-  /** The account's own id, made like `id`; absent where the host has no accounts. */
+  /** The host's id of the account, in the form of `id`; absent when the host has no accounts. */
   ownerId?: string
 }
 
-/** What a host shows of its accounts to everyone, whoever asks. */
+/** Accounts of a host and their public repositories, whatever the credential may see. */
 export interface AccountDirectory {
-  /** Any case; the answer has the host's spelling. */
+  /** @param login in any case; the answer has the host's spelling */
   account(login: string): Promise<HostAnswer<HostAccount>>
 
   /**
    * A page of the account's public repositories, most recently pushed first.
    *
-   * @param page from 1 on; a page behind the last one is empty
+   * @param page from 1 on; pages behind the last one are empty
    */
   repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
 
-  /** The repository as the host shows it to everyone, at most a minute ago. */
+  /** The public repository, as shown at most a minute ago. */
   shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 }
 
 export interface HostAccount {
-  /** Survives a change of the login; see `HostRepository.ownerId`. */
+  /** See `HostRepository.ownerId`. Survives a change of the login. */
   id: string
   host: string
   login: string
@@ -116,7 +116,7 @@ export interface HostAccount {
   avatar: string | null
   /** The account's page at the host. */
   url: string
-  /** As the host counts. */
+  /** As counted by the host. */
   publicRepositories: number
 }
 
@@ -134,7 +134,7 @@ export interface ListedRepository {
   fork: boolean
   archived: boolean
   stars: number
-  /** ISO 8601, UTC; `null` when nobody has pushed yet. */
+  /** ISO 8601, UTC; `null` before the first push. */
   pushedAt: string | null
 }
 
@@ -144,32 +144,32 @@ export type HostAnswer<Value> =
   | { status: 'rate_limited'; retryAfterSeconds: number | null }
   | { status: 'unavailable'; retryAfterSeconds: number | null }
 
-/** Where people and browsers find a file at the host. */
+/** URLs of files at the host. */
 export interface HostUrls {
-  /** A file's bytes at a commit, every path segment percent-encoded. */
+  /** URL of a file's bytes at a commit, with every path segment percent-encoded. */
   raw(repository: HostRepository, commit: CommitSha, path: string): string
 }
 
 export interface ReadLimits {
-  /** Tree entries after which reading stops; what was seen until then counts. */
+  /** Maximum number of tree entries; the reader returns the first ones and sets `cut`. */
   treeEntries: number
   treeDepthSegments: number
-  /** Wall time of all reading. */
+  /** Wall time of the whole reading. */
   seconds: number
 }
 
 /**
- * What a reading will ask of the blobs. A host over a network is told before it brings any, and brings them all at once.
- * Without a selection the sizes of all blobs are told, and bytes are brought by every `read`.
+ * The blobs that a caller will read. A remote host fetches them in one batch.
+ * Without a selection, the reader gets the sizes of all blobs, and fetches bytes with every `read`.
  */
 export interface BlobSelection {
   /**
-   * What is asked of each file, in the order of the files: its `bytes`, its `size` alone, or `nothing`: then its size may be `null`.
+   * The use of each file, in the order of the files: `bytes`, `size` only, or `nothing`, for which the size may be `null`.
    */
   usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
-  /** The bytes of larger blobs are not brought. */
+  /** The bytes of larger blobs are not fetched. */
   maxBytes: number
-  /** Asked once, of the blobs that would be brought or asked about: those of which the caller needs neither bytes nor size. */
+  /** Called once, with the ids of the blobs in use. Returns those for which the caller has bytes and size already. */
   heldAmong?(oids: readonly string[]): Promise<ReadonlySet<string>>
 }
 
@@ -177,15 +177,15 @@ export type BlobUse = 'bytes' | 'size' | 'nothing'
 
 /** One repository at one commit. */
 export interface RepositoryReader {
-  /** Every entry below the root except folders, in git's tree order. At most `limits.treeEntries`; `cut` tells whether there were more. */
+  /** Files, links and submodules below the root, in git's tree order. At most `limits.treeEntries`; `cut` tells whether there are more. */
   entries(): AsyncIterable<TreeEntry>
 
-  /** Known once `entries` ended: the tree was larger or deeper than the limits. */
+  /** Whether the tree exceeded the limits. Valid once `entries` ended. */
   readonly cut: boolean
 
   /**
-   * The bytes of blobs, in the order asked for. `bytes` is `null` when the blob is missing, unreadable, or larger than `maxBytes`.
-   * @throws ReadError when the repository as a whole cannot be read
+   * The bytes of blobs, in the order of the ids. `bytes` is `null` when the blob is missing, unreadable, or larger than `maxBytes`.
+   * @throws ReadError when the repository cannot be read
    */
   read(oids: Iterable<string>, maxBytes: number): AsyncIterable<{ oid: string; bytes: Uint8Array | null }>
 
@@ -198,11 +198,11 @@ export interface TreeEntry {
   mode: '100644' | '100755' | '120000' | '160000'
   /** Blob id, or the commit of a submodule. */
   oid: string
-  /** Bytes of the blob; `null` for a submodule, when the blob is missing, and when the selection asks nothing of it or holds it. */
+  /** Size of the blob; `null` for a submodule, for a missing blob, and for one that the selection does not use or holds already. */
   sizeBytes: number | null
 }
 
-/** The repository cannot be read. `code` is what the index job fails with. */
+/** The repository cannot be read. `code`: the error code of the index job. */
 export class ReadError extends Error {
   readonly code: 'index.fetch_failed' | 'index.too_large' | 'index.timeout'
 

@@ -2,33 +2,33 @@ import type { CommitSha } from '../commit-sha.ts'
 import type { IndexErrorCode } from '../contract/shared.ts'
 import type { HostRepository } from './git-host.ts'
 
-/** Index jobs, at most one for a repository, commit and reading-rule version. */
+/** A queue of index jobs, with at most one job for each repository, commit and version of the reading rules. */
 export interface JobQueue {
-  /** How long a lease lasts that is not renewed. */
+  /** Duration of a lease without renewal. */
   readonly leaseSeconds: number
 
-  /** Leaves a job unless one waits or runs already. After a failure it counts only once the backoff elapsed. */
+  /** Adds a job, unless it waits or runs already. After a failure, only once the backoff has elapsed. */
   offer(job: IndexJob): Promise<JobState>
 
-  /** Takes the oldest job that nobody holds, or `null`. A job whose lease ran out is taken again. */
+  /** Leases the oldest waiting job; `null` when none waits. A job with an expired lease counts as waiting. */
   take(worker: string): Promise<Lease | null>
 
-  /** Prolongs the lease; `null` when somebody else holds the job by now: stop working on it. */
+  /** Renews the lease; `null` when it is lost: the worker must stop the job. */
   renew(lease: Lease): Promise<Lease | null>
 
-  /** The snapshot is there: drops the job. */
+  /** Removes the job: its snapshot exists. */
   finish(lease: Lease): Promise<void>
 
-  /** Hands the job back: it waits as if nobody had taken it. */
+  /** Returns the job to the queue. */
   release(lease: Lease): Promise<void>
 
-  /** Records the failure; the next visitor may ask again after `retryAt`. */
+  /** Fails the job. An offer after `retryAt` adds it again. */
   fail(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 
-  /** The process that ran the job died: the job waits again, or fails with the code when `JOB_CRASHES` processes died over it. */
+  /** Counts a death of the process that ran the job: returns the job to the queue, or fails it with the code after `JOB_CRASHES` deaths. */
   crash(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 
-  /** Jobs that wait or run. Costs a listing of them at most. */
+  /** Number of jobs that wait or run. Costs at most one listing. */
   depth(): Promise<number>
 
   close(): Promise<void>
@@ -37,18 +37,18 @@ export interface JobQueue {
 export interface IndexJob {
   repository: HostRepository
   commit: CommitSha
-  /** Whoever left the job found the commit as that of the default branch. */
+  /** The commit was that of the default branch when the job was offered. */
   isDefault?: true
 }
 
 export interface Lease {
   job: IndexJob
   worker: string
-  /** Grows with every taking of the job: with the worker it tells one lease from another. */
+  /** Fencing token: increases with every lease of the job. Identifies the lease together with `worker`. */
   fence: number
   /** ISO 8601. */
   until: string
-  /** What a server that delivers jobs calls this delivery. */
+  /** Id of the delivery, in queues of a queue server. */
   delivery?: string
 }
 

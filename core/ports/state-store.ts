@@ -1,19 +1,20 @@
 import type { ListOptions } from './blob-store.ts'
 
-/** Small mutable documents (JSON values) under compare-and-swap. Keys as in `BlobStore`. */
+/** Small mutable entries (JSON values) with compare-and-swap. Keys as in `BlobStore`. */
 export interface StateStore {
+  /** `null` when there is no entry. */
   read(key: string): Promise<StoredState | null>
 
-  /** Writes a document that is not there yet. */
+  /** Creates an entry. `conflict` when it exists. */
   create(key: string, value: JsonValue): Promise<WriteOutcome>
 
-  /** Writes over the version that was read. `conflict` when it is no longer that version, or gone. */
+  /** Replaces the version of `etag`. `conflict` when the entry has another version, or does not exist. */
   replace(key: string, value: JsonValue, etag: string): Promise<WriteOutcome>
 
-  /** Removes the document; no error when there is none. */
+  /** Removes the entry. Idempotent. */
   remove(key: string): Promise<void>
 
-  /** Keys with the prefix, in byte order, those behind `after` only. */
+  /** Keys with the prefix behind `after`, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<string[]>
 
   close(): Promise<void>
@@ -21,7 +22,7 @@ export interface StateStore {
 
 export interface StoredState {
   value: JsonValue
-  /** Opaque version; another value never has the etag of an earlier one at the same key. */
+  /** Opaque version. No two versions of a key have the same etag, unless their values are equal. */
   etag: string
 }
 

@@ -1,7 +1,7 @@
 /** JSON with the keys of every object sorted and `undefined` left out: the same value always gives the same text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
-    // Long lists are lists of numbers, and those have no keys to sort.
+    // Fast path: long lists hold numbers, without keys to sort.
     if (typeof value[0] === 'number' && value.every(item => typeof item === 'number')) return JSON.stringify(value)
     return `[${value.map(item => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`
   }

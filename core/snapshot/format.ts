@@ -15,15 +15,15 @@ import { FrontMatterValue } from '../contract/skill.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
- * Where a gzip member lies: index into `SnapshotHeader.packs`, byte offset, byte length.
+ * Location of a gzip member: index into `SnapshotHeader.packs`, byte offset, byte length.
  * A member is a record (the bytes of one file) or a shard of a table.
  */
 export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
 export type Location = z.infer<typeof Location>
 
 /**
- * A pack: members and pieces of search sections, and at its end a directory of `directoryBytes`, which tells whoever indexes the next commit
- * which blobs lie in it; `indexer/snapshot/pack-directory.ts` has its layout. Commits of one repository share packs.
+ * A pack: gzip members and segments of search sections, and at its end a directory of `directoryBytes` that lists its blobs for the indexer
+ * of the next commit; `indexer/snapshot/pack-directory.ts` has its layout. Commits of one repository share packs.
  */
 export const PackEntry = z.object({
   /** SHA-256 of the bytes, first 40 hex digits. */
@@ -34,9 +34,8 @@ export const PackEntry = z.object({
 export type PackEntry = z.infer<typeof PackEntry>
 
 /**
- * Many locations, as one list of numbers: three for each, the index of its pack, its distance from the end of the location before it
- * in that pack, and its length. Neighbours then differ by small numbers, which compress well. There may be thousands, so that a schema
- * for each would take longer than all the rest of a header.
+ * Locations as one list of numbers, three for each: index of the pack, distance from the end of the previous location in that pack,
+ * and length. Such numbers are small and compress well. There may be thousands: a schema for each would dominate the parsing of a header.
  */
 const Locations = z.codec(z.custom<number[]>(isListOfIntegers), z.custom<Location[]>(isListOfLocations), {
   decode(numbers) {
@@ -69,7 +68,7 @@ function isListOfLocations(value: unknown): boolean {
 }
 
 /**
- * A sorted table: rows in byte order of their keys, cut into shards at content-defined borders.
+ * A sorted table: rows in byte order of their keys, cut into shards at content-defined boundaries.
  * A shard is the canonical JSON of `[key, row][]`. `shards` holds, in order, the first key, the number of rows before it, and the location.
  */
 export const TableIndex = z.object({
@@ -82,7 +81,7 @@ export type TableIndex = z.infer<typeof TableIndex>
 export const FolderRow = z.object({
   /** Eligible content at any depth below it. */
   counts: Counts,
-  /** Governs the folder outside its skills. */
+  /** License of the folder's files that belong to no skill. */
   license: License,
   /** Path of the nearest readable manifest at or above it; a row of `manifests`. */
   manifest: z.string().optional(),
@@ -111,7 +110,7 @@ export type DocumentRow = z.infer<typeof DocumentRow>
 export const DiagnosticRow = Diagnostic
 export type DiagnosticRow = z.infer<typeof DiagnosticRow>
 
-/** `files`: every file that the files endpoint knows. Key: path. Exactly one of `record` and `refusal` is there. */
+/** `files`: every file of the files endpoint. Key: path. Has exactly one of `record` and `refusal`. */
 export const FileRow = z.object({
   sizeBytes: z.int().min(0),
   /** The bytes of the whole file. */
@@ -120,11 +119,11 @@ export const FileRow = z.object({
 })
 export type FileRow = z.infer<typeof FileRow>
 
-/** Text taken from a record: `lengthBytes` of it from `offsetBytes` on. */
+/** A part of a record: `lengthBytes` bytes from `offsetBytes` on. */
 export const RecordSlice = z.object({ record: Location, offsetBytes: z.int().min(0), lengthBytes: z.int().min(0) })
 export type RecordSlice = z.infer<typeof RecordSlice>
 
-/** One piece of required text with where it comes from. `characters` is its whole length. */
+/** One piece of required text, and the path of its file. `characters` is its total length. */
 export const ContextPart = z.object({ path: z.string(), characters: Fragment.shape.totalLength, slice: RecordSlice })
 export type ContextPart = z.infer<typeof ContextPart>
 
@@ -137,17 +136,17 @@ export const ContextRow = z.object({
   warnings: z.array(Warning),
   translations: Translations,
   license: License,
-  /** Absent when the license permits a description only. */
+  /** Absent when the license permits only a description. */
   full: z
     .object({
       rules: z.array(ContextPart),
       body: z.string(),
       includes: z.array(ContextPart),
       files: z.array(z.string()),
-      /** Readable files of the whole repository; a mount shows those inside it. */
+      /** Paths in the whole repository; a mount shows those inside it. */
       references: z.array(z.string()),
       oversized: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0) })),
-      /** Required content is missing: the context never becomes complete. */
+      /** Whether required content is missing, so that no page completes the context. */
       incomplete: z.boolean(),
     })
     .optional(),
@@ -155,12 +154,12 @@ export const ContextRow = z.object({
 })
 export type ContextRow = z.infer<typeof ContextRow>
 
-/** `withheld`: excluded files and folders, and closed folders. Key: path. Withholds everything below it. */
+/** `withheld`: excluded files and folders, and closed folders. Key: path. Applies to everything below it. */
 export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
 export type WithheldRow = z.infer<typeof WithheldRow>
 
 /**
- * What find searches: bytes as they are, in order, of one or more packs. The head stands at their end; `core/search/head.ts` has the layout.
+ * The search section: segments of one or more packs, in order. The head is at their end; `core/search/head.ts` has the layout.
  * Blocks and head are compressed with raw deflate, postings and fingerprints are not.
  */
 export const SearchSection = z.object({
@@ -172,7 +171,7 @@ export const SearchSection = z.object({
 })
 export type SearchSection = z.infer<typeof SearchSection>
 
-/** The tables of a snapshot: schema of a row, and how many rows a shard has on average. */
+/** The tables of a snapshot: schema of a row, and average number of rows in a shard. */
 export const TABLES = {
   folders: { row: FolderRow, shardRows: 64 },
   entries: { row: EntryRow, shardRows: 128 },
@@ -189,8 +188,8 @@ export type TableName = keyof typeof TABLES
 export type RowOf<Name extends TableName> = z.infer<(typeof TABLES)[Name]['row']>
 
 /**
- * The header of a snapshot, written last: its existence is what ready means. It is stored as `encodeHeader` gives it.
- * It answers a mount of the root by itself, and says where everything else lies.
+ * The header of a snapshot, written last: a snapshot is ready when its header exists. Stored as `encodeHeader` encodes it.
+ * It answers a mount of the root by itself, and locates everything else.
  */
 export const SnapshotHeader = z.object({
   format: z.literal(FORMAT_VERSION),
@@ -198,35 +197,36 @@ export const SnapshotHeader = z.object({
   repositoryId: z.string(),
   commit: z.string(),
   truncated: z.boolean(),
-  /** In the order of `Location`'s index: first those of the commit that this one was built on, so that locations stay as they were. */
+  /** Indexed by `Location`. The packs of the previous commit come first, so that its locations stay valid. */
   packs: z.array(PackEntry),
-  /** Bytes of the packs that this snapshot refers to; the others belong to commits before it. */
+  /** Bytes in the packs that this snapshot uses; the others belong to earlier commits. */
   usedBytes: z.int().min(0),
   tables: z.object(
     Object.fromEntries(Object.keys(TABLES).map(name => [name, TableIndex])) as Record<TableName, typeof TableIndex>,
   ),
   /** `null` when nothing can be searched. */
   search: SearchSection.nullable(),
-  /** What a mount of the root shows. */
+  /** The overview of the root. */
   root: z.object({
     folder: FolderRow,
     manifest: ManifestMetadata.optional(),
     skills: z.array(SkillListing),
     documents: z.array(DocumentListing),
-    /** One more than an answer lists, so that it can say that there are more. */
+    /** One more than an answer lists, so that the answer can tell that there are more. */
     diagnostics: z.array(Diagnostic),
   }),
 })
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>
 
-/** What a stored header may unpack to. */
+/** Maximum size of an unpacked header. */
 export const HEADER_BYTES = 32 * 1024 * 1024
 
-/** What `SnapshotHeader` parses: a JSON value. */
+/** The JSON value that `SnapshotHeader` parses. */
 export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHeader> {
   return z.encode(SnapshotHeader, header)
 }
 
+/** Key of a row of `entries`. */
 export function entryKey(folder: string, name: string): string {
   return `${folder}\0${name}`
 }

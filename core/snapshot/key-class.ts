@@ -1,16 +1,16 @@
-/** Whether what a key names belongs to a private repository. Every key that names a repository has the class of it as its first part. */
+/** Whether the key belongs to a private repository. Every key of a repository begins with its class, after the `ctl/` area if any. */
 export function isPrivateKey(key: string): boolean {
   return classOf(key) === 'prv'
 }
 
-/** Whether keys that begin with the prefix belong to private repositories: all, none or some of them. */
+/** Whether all, none or some of the keys with this prefix belong to private repositories. */
 export function privateShare(prefix: string): 'all' | 'none' | 'some' {
   const found = classOf(prefix)
   if (found === undefined) return 'some'
   return found === 'prv' ? 'all' : 'none'
 }
 
-/** The part where the class stands, when it is whole. */
+/** The segment of the class; `undefined` when the key ends before it is complete. */
 function classOf(key: string): string | undefined {
   return /^(?:ctl\/[^/]*\/)?(?!ctl\/)([^/]*)\//.exec(key)?.[1]
 }

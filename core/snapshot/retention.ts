@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { CommitSha } from '../commit-sha.ts'
 
-/** Documents that tell how long snapshots are kept. They are written when somebody opens one, and read by `mountglass sweep` alone. */
+/** Entries of the state store that decide how long snapshots are kept. Opening a snapshot writes them; only `mountglass sweep` reads them. */
 
-/** The day, in UTC, on which a snapshot was opened last. */
+/** The day on which a snapshot was last opened, in UTC. */
 export const ReadMark = z.object({ day: z.iso.date() })
 export type ReadMark = z.infer<typeof ReadMark>
 
-/** Where a ref pointed when somebody opened it last. */
+/** The commit of a ref when it was last opened. */
 export const SeenRef = z.object({
   ref: z.string(),
   commit: CommitSha,
@@ -15,6 +15,6 @@ export const SeenRef = z.object({
 })
 export type SeenRef = z.infer<typeof SeenRef>
 
-/** The host showed the repository to everyone and says that it does so no more. An outage says nothing. */
+/** The host hides a repository that was public. Outages do not count. */
 export const HiddenRepository = z.object({ since: z.iso.datetime() })
 export type HiddenRepository = z.infer<typeof HiddenRepository>

@@ -1,12 +1,13 @@
 import type { Location } from './format.ts'
 
-/** Bytes that lie in many places are addressed as if they were joined. */
+/** Addresses the bytes of several segments as if they were concatenated. */
 
+/** Total size in bytes. */
 export function sizeOfSegments(segments: readonly Location[]): number {
   return segments.reduce((sum, [, , length]) => sum + length, 0)
 }
 
-/** Where the bytes of a range lie when the segments are joined. A range past their end gives what there is. */
+/** The locations of a range of the concatenated segments. A range beyond their end is truncated. */
 export function locateRange(segments: readonly Location[], { start, end }: { start: number; end: number }): Location[] {
   const located: Location[] = []
   let before = 0
@@ -20,7 +21,7 @@ export function locateRange(segments: readonly Location[], { start, end }: { sta
   return located
 }
 
-/** Adds a segment behind others; where it goes on from the last one, that one becomes longer. */
+/** Appends a segment, or extends the last one if the new one follows it in the same pack. */
 export function appendSegment(segments: Location[], [pack, offset, length]: Location): void {
   const last = segments.at(-1)
   if (last && last[0] === pack && last[1] + last[2] === offset) segments[segments.length - 1] = [pack, last[1], last[2] + length]

@@ -2,8 +2,9 @@ import type { CommitSha } from '../commit-sha.ts'
 import type { HostRepository } from '../ports/git-host.ts'
 import { FORMAT_VERSION, RULES_VERSION, SEARCH_VERSION } from './versions.ts'
 
-/** The only place where an object key is spelled. The class comes first, then a hash that spreads the load of a store. */
+/** The only place that spells keys of the stores. A key begins with the class of the repository and a hash that spreads the load. */
 
+/** Header of a snapshot. */
 export function headerKey(repository: HostRepository, commit: CommitSha): string {
   return `${classedPrefix(repository)}/c/${commit}/${VERSIONS}`
 }
@@ -12,17 +13,17 @@ export function packKey(repository: HostRepository, packName: string): string {
   return `${classedPrefix(repository)}/p/${packName}`
 }
 
-/** Lease or failure of an index job. */
+/** Entry with the lease or the failure of an index job. */
 export function jobKey(repository: HostRepository, commit: CommitSha): string {
   return `ctl/job/${classedPrefix(repository)}/${commit}.${VERSIONS}`
 }
 
-/** Names the commit that was indexed last. */
+/** Entry with the commit that was indexed last. */
 export function lastIndexedKey(repository: HostRepository): string {
   return `ctl/last/${classedPrefix(repository)}/${VERSIONS}`
 }
 
-/** The documents of one account's indexed repositories, one each. */
+/** Prefix of the listings of one account's indexed repositories. */
 export function ownerPrefix(ownerId: string): string {
   return `ctl/owner/${spread(ownerId)}/${VERSIONS}/`
 }
@@ -33,7 +34,7 @@ export function ownerListingKey(ownerId: string, repositoryId: string): string {
 
 export const OWNERS_PREFIX = 'ctl/owner/'
 
-/** The header beside which an owner's listing stands; `null` for a key that is none of a listing. */
+/** Key of the header from which a listing was derived; `null` when the key is not that of a listing. */
 export function listedHeaderKey(listingKey: string, commit: string): string | null {
   const [, versions, id] = /^ctl\/owner\/[0-9a-f]{3}\/[^/]+\/([^/]+)\/([^/]+)$/.exec(listingKey) ?? []
   return versions === undefined || id === undefined ? null : keysAt(`pub/${spread(id)}`).header({ commit, versions })
@@ -46,46 +47,46 @@ export function queueKey(repository: HostRepository, commit: CommitSha): string 
   return `${QUEUE_PREFIX}${classedPrefix(repository)}/${commit}.${VERSIONS}`
 }
 
-/** Whether workers of these reading rules take the job of a marker. */
+/** Whether the marker is for workers of these versions. */
 export function isQueueKeyOfOurs(key: string): boolean {
   return key.endsWith(`.${VERSIONS}`)
 }
 
-/** Queue of a queue server. Workers of other reading rules have another one: what these can do, those cannot. */
+/** Name of the queue in a queue server. Workers of other versions use another queue. */
 export function queueName(): string {
   return `index.${VERSIONS}`
 }
 
-/** Day on which a snapshot was opened last. */
+/** Entry with the day on which a snapshot was last opened. */
 export function readMarkKey(repository: KeyedRepository, commit: CommitSha): string {
   return keysAt(classedPrefix(repository)).readMark({ commit, versions: VERSIONS })
 }
 
-/** What readers found of a snapshot that is damaged. */
+/** Entry that reports a damaged snapshot. */
 export function damageKey(repository: KeyedRepository, commit: CommitSha): string {
   return `ctl/kept/${classedPrefix(repository)}/damage/${commit}.${VERSIONS}`
 }
 
-/** Where a ref pointed when it was opened last. @param digest of the ref's name, hex: names hold what keys cannot */
+/** Entry with the commit of a ref when it was last opened. @param digest hex digest of the ref's name, which may have characters that keys cannot */
 export function seenRefKey(repository: KeyedRepository, digest: string): string {
   return `ctl/kept/${classedPrefix(repository)}/ref/${digest}`
 }
 
-/** Since when the host does not show the repository. */
+/** Entry of a repository that the host hides. */
 export function hiddenKey(repository: KeyedRepository): string {
   return keysAt(classedPrefix(repository)).hidden
 }
 
 export const SWEEP_LEASE_KEY = 'ctl/sweep/lease'
 
-/** A snapshot of a repository, as keys name it: the versions may be others than those of this build. */
+/** Commit and versions of a snapshot in a key. The versions may differ from those of this build. */
 export interface SnapshotName {
   commit: string
   /** See `VERSIONS`. */
   versions: string
 }
 
-/** Keys of one repository's data of all versions, for whoever tidies it. @param place as `splitKey` gives it */
+/** Keys of one repository's data of all versions, for the sweep. @param place as `splitKey` returns it */
 export function keysAt(place: string) {
   return {
     header: ({ commit, versions }: SnapshotName) => `${place}/c/${commit}/${versions}`,
@@ -93,7 +94,7 @@ export function keysAt(place: string) {
     pack: (name: string) => `${place}/p/${name}`,
     readMark: ({ commit, versions }: SnapshotName) => `ctl/kept/${place}/read/${commit}.${versions}`,
     hidden: `ctl/kept/${place}/hidden`,
-    /** Packs that no snapshot refers to, with the instants at which that was found. */
+    /** Entry with the packs that no snapshot refers to. */
     unusedPacks: `ctl/kept/${place}/unused`,
     queueMarker: ({ commit, versions }: SnapshotName) => `${QUEUE_PREFIX}${place}/${commit}.${versions}`,
   }
@@ -105,14 +106,14 @@ export const REPOSITORY_CLASSES = ['prv', 'pub'] as const
 
 type PartOfSnapshot = 'header' | 'readMark' | 'damage' | 'job'
 
-/** What a key of a repository names. */
+/** The object or entry that a key of a repository names. */
 export type KeyPart =
   | { kind: PartOfSnapshot; snapshot: SnapshotName }
   | { kind: 'pack'; name: string }
   | { kind: 'last'; versions: string }
   | { kind: 'ref' | 'hidden' | 'unusedPacks' }
 
-/** The repository that a key is of, as its place among all keys, and what it names of it; `null` for every other key. */
+/** Splits a key into the prefix of its repository and the part that it names; `null` when the key belongs to no repository. */
 export function splitKey(key: string): { place: string; part: KeyPart } | null {
   const [, area = '', place, rest = ''] = /^(ctl\/(?:kept|job|last)\/)?((?:pub|prv)\/[0-9a-f]{3}\/[^/]+)\/(.+)$/.exec(key) ?? []
   if (place === undefined) return null
@@ -142,13 +143,13 @@ function parsePart(area: string, rest: string): KeyPart | null {
   return named('header', snapshotAt(/^c\/([0-9a-f]{40})\/([^/]+)$/))
 }
 
-/** Snapshots of other reading rules, another format or other search terms are other objects. */
+/** Versions of reading rules, format and search terms in keys: snapshots of other versions are separate objects. */
 export const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}s${SEARCH_VERSION}`
 
-/** What of a repository stands in keys. */
+/** The fields of a repository that its keys depend on. */
 type KeyedRepository = Pick<HostRepository, 'id' | 'visibility'>
 
-// What is private shares no prefix with what is public, jobs included: a repository that changes from one to the other starts anew.
+// Private and public data share no prefix, jobs included: a repository whose visibility changes is indexed again.
 function classedPrefix(repository: KeyedRepository): string {
   return `${repository.visibility === 'public' ? 'pub' : 'prv'}/${spread(repository.id)}`
 }

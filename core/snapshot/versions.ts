@@ -1,27 +1,27 @@
 /**
- * Version of the stored bytes, part of the header's key: what was stored in another one is not seen, and built anew.
+ * Version of the stored format, part of the header's key: snapshots of another version are ignored and built again.
  *
  * 1: packs of gzip members, sorted tables in shards, a header last.
- * 2: what find searches is a section of its own, read by range, in place of tables.
- * 3: commits share packs, which end with directories of their records; the search section may lie in many pieces.
+ * 2: a search section, read by range, replaces the search tables.
+ * 3: commits share packs, which end with a directory of their records; the search section may consist of several segments.
  */
 export const FORMAT_VERSION = 3
 
 /**
- * Version of the reading rules: part of the header's key and of every cursor. Grows with any change of what is delivered.
+ * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.
  *
- * 1: the first rules. They are open until the first release: throw a store of an earlier checkout away.
+ * 1: the first rules. They may change until the first release: remove the store of an earlier checkout.
  */
 export const RULES_VERSION = 1
 
 /**
- * Version of the terms and of what a posting says, part of the header's key: a snapshot with other terms is not seen, and built anew.
+ * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.
  *
  * 1: the first analyzer.
  * 2: places and impacts in a posting, keywords, triples of characters.
- * 3: the end of a contraction is no word.
+ * 3: the ending of a contraction is not a word.
  * 4: the same terms, packed in less time.
- * 5: stop words stand in front of the other terms, and blocks begin where they did in the commit before.
- * 6: the length of a text counts to three binary digits.
+ * 5: stop words precede the other terms, and blocks keep the boundaries of the previous commit.
+ * 6: the length of a text is rounded to three binary digits.
  */
 export const SEARCH_VERSION = 6

@@ -7,7 +7,7 @@ import type {
   ListedRepository,
 } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { AnswerCache, type Kept } from './answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import type { AskOptions, GitHubApi } from './api.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
@@ -85,7 +85,7 @@ class GitHubAccounts implements Accounts {
     )
   }
 
-  async #askAccount(login: string, known: Known<HostAccount> | null): Promise<Kept<Known<HostAccount>> | Trouble> {
+  async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
     const { api, url } = this.#options
     const answer = await api.get('/users/{username}', { username: login }, askOptionsOf(known))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
@@ -102,7 +102,7 @@ class GitHubAccounts implements Accounts {
   async #describeOrganization(
     account: HostAccount,
     known: Known<HostAccount> | null,
-  ): Promise<Kept<Known<HostAccount>> | Trouble> {
+  ): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
     const options = askOptionsOf(known && { etag: null })
     const described = await this.#options.api.get('/orgs/{org}', { org: account.login }, options)
     if (described.status !== 'ok' && described.status !== 'missing') return troubleOf(described)
@@ -110,7 +110,11 @@ class GitHubAccounts implements Accounts {
     return { status: 'ok', value: { value: { ...account, bio }, etag: null } }
   }
 
-  async #askPage(login: string, page: number, known: Known<ListedPage> | null): Promise<Kept<Known<ListedPage>> | Trouble> {
+  async #askPage(
+    login: string,
+    page: number,
+    known: Known<ListedPage> | null,
+  ): Promise<CachedAnswer<Known<ListedPage>> | Trouble> {
     const parameters = { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page }
     const answer = await this.#options.api.get('/users/{username}/repos', parameters, askOptionsOf(known))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }

@@ -4,7 +4,7 @@ import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
 
 /** A cached answer: a value, or that there is none. */
-export type Kept<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
+export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
 export interface CacheOptions<Value> {
   /** Maximum number of values, and of keys without a value. The least recently used is evicted first. */
@@ -26,7 +26,7 @@ export interface KeepingTimes {
 }
 
 interface Entry<Value> {
-  answer: Kept<Value>
+  answer: CachedAnswer<Value>
   /** When the question was asked, in milliseconds since 1970. */
   askedAt: number
   /** When the host last could not be asked again. */
@@ -44,11 +44,11 @@ interface Question {
 
 interface Flight<Value> {
   question: Question
-  answer: Promise<Kept<Value> | Trouble>
+  answer: Promise<CachedAnswer<Value> | Trouble>
 }
 
 /** @param answer `null` while the first answer is awaited */
-export type KeyTest<Value> = (key: string, answer: Kept<Value> | null) => boolean
+export type KeyTest<Value> = (key: string, answer: CachedAnswer<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
 /** After a failure, a stale value is returned for this time without another question. */
@@ -75,8 +75,8 @@ export class AnswerCache<Value> {
   async get(
     key: string,
     { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: KeepingTimes,
-    ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
-  ): Promise<Kept<Value> | Trouble> {
+    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
+  ): Promise<CachedAnswer<Value> | Trouble> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
@@ -93,7 +93,7 @@ export class AnswerCache<Value> {
   }
 
   /** The cached answer of any age. */
-  known(key: string): Kept<Value> | null {
+  known(key: string): CachedAnswer<Value> | null {
     return this.#entry(key)?.answer ?? null
   }
 
@@ -140,7 +140,7 @@ export class AnswerCache<Value> {
     this.#flights.delete(key)
   }
 
-  #start(key: string, askedAt: number, ask: (known: Value | null) => Promise<Kept<Value> | Trouble>): Flight<Value> {
+  #start(key: string, askedAt: number, ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>): Flight<Value> {
     const question = { askedAt, isOvertaken: false }
     const flight: Flight<Value> = {
       question,
@@ -155,8 +155,8 @@ export class AnswerCache<Value> {
   async #ask(
     key: string,
     question: Question,
-    ask: (known: Value | null) => Promise<Kept<Value> | Trouble>,
-  ): Promise<Kept<Value> | Trouble> {
+    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
+  ): Promise<CachedAnswer<Value> | Trouble> {
     const known = this.known(key)
     const answer = await ask(known?.status === 'ok' ? known.value : null)
     const { askedAt } = question

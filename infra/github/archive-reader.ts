@@ -39,7 +39,7 @@ const TREES = 200
 const ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024
 /** Maximum number of files that the archive omits or changes, which are then fetched one by one. */
 const SINGLE_BLOBS = 500
-const SIDE_BY_SIDE = 8
+const AT_ONCE = 8
 
 /**
  * Reads a commit without git: the tree from the API, the files from an archive. Attributes of the repository make an archive omit files
@@ -55,7 +55,7 @@ class ArchiveReader implements RepositoryReader {
   readonly #timeout: AbortSignal
   readonly #closing = new AbortController()
   readonly #signal: AbortSignal
-  readonly #held = new Set<string>()
+  readonly #stored = new Set<string>()
   #listing: Promise<TreeEntry[]> | null = null
   #fetching: Promise<void> = Promise.resolve()
   #hasUnpacked = false
@@ -80,7 +80,7 @@ class ArchiveReader implements RepositoryReader {
     const asked = [...oids]
     const sizes = await this.#orFailure(this.#fetch(asked, maxBytes))
     for (const oid of asked) {
-      const isReadable = this.#held.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
+      const isReadable = this.#stored.has(oid) && (sizes.get(oid) ?? 0) <= maxBytes
       yield { oid, bytes: isReadable ? new Uint8Array(await this.#orFailure(readFile(join(this.#folder, oid)))) : null }
     }
   }
@@ -101,13 +101,13 @@ class ArchiveReader implements RepositoryReader {
   /** Lists the tree in one request, or folder by folder when the host truncates it. */
   async #listFolder(tree: string, folder: string, count: { trees: number; entries: number }): Promise<TreeEntry[]> {
     const { limits } = this.#options
-    const whole = await this.#askTree(tree, true, count)
-    const rows = whole.truncated ? (await this.#askTree(tree, false, count)).tree : whole.tree
+    const recursive = await this.#askTree(tree, true, count)
+    const rows = recursive.truncated ? (await this.#askTree(tree, false, count)).tree : recursive.tree
     const entries: TreeEntry[] = []
     for (const { path: name, type, mode, sha, size } of rows) {
       const path = folder === '' ? name : `${folder}/${name}`
       if (type === 'tree') {
-        if (!whole.truncated || this.#cut) continue
+        if (!recursive.truncated || this.#cut) continue
         // Not a spread: a folder may have more entries than a call takes arguments.
         for (const entry of await this.#listFolder(sha, path, count)) entries.push(entry)
         continue
@@ -158,7 +158,7 @@ class ArchiveReader implements RepositoryReader {
   ): Promise<void> {
     const { selection } = this.#options
     const isSmall = (oid: string, most: number) => (sizes.get(oid) ?? Number.POSITIVE_INFINITY) <= most
-    const missing = new Set(asked.filter(oid => !this.#held.has(oid) && isSmall(oid, maxBytes)))
+    const missing = new Set(asked.filter(oid => !this.#stored.has(oid) && isSmall(oid, maxBytes)))
     if (missing.size === 0) return
     if (!this.#hasUnpacked) {
       this.#hasUnpacked = true
@@ -166,10 +166,10 @@ class ArchiveReader implements RepositoryReader {
       const selected = entries.filter(({ oid }, index) => uses?.[index] === 'bytes' && isSmall(oid, selection?.maxBytes ?? 0))
       await this.#unpack(entries, sizes, new Set([...missing, ...selected.map(({ oid }) => oid)]))
     }
-    const single = [...missing].filter(oid => !this.#held.has(oid))
+    const single = [...missing].filter(oid => !this.#stored.has(oid))
     if (single.length > SINGLE_BLOBS)
       throw new Error(`the archive lacks ${single.length} files: at most ${SINGLE_BLOBS} are fetched one by one`)
-    const throughGate = createGate(SIDE_BY_SIDE)
+    const throughGate = createGate(AT_ONCE)
     await Promise.all(single.map(oid => throughGate(() => this.#fetchOne(oid))))
   }
 
@@ -194,10 +194,10 @@ class ArchiveReader implements RepositoryReader {
       for await (const entry of readTar(bounded(unpacked, ARCHIVE_BYTES))) {
         const path = entry.path?.slice(entry.path.indexOf('/') + 1)
         const oid = path === undefined ? undefined : oids.get(path)
-        if (oid === undefined || !wanted.has(oid) || this.#held.has(oid)) continue
+        if (oid === undefined || !wanted.has(oid) || this.#stored.has(oid)) continue
         // Keyword expansion can make a small file arbitrarily large.
         if (entry.kind === 'file' && entry.sizeBytes !== sizes.get(oid)) continue
-        await this.#keep(oid, await bytesOf(entry))
+        await this.#store(oid, await bytesOf(entry))
       }
     } finally {
       packed.destroy()
@@ -213,17 +213,17 @@ class ArchiveReader implements RepositoryReader {
       { signal: this.#signal },
     )
     const bytes = answer.status === 'ok' ? readBlob(answer.data) : null
-    if (bytes !== null) await this.#keep(oid, bytes)
+    if (bytes !== null) await this.#store(oid, bytes)
     // A missing blob is an outcome; a host that does not answer is an error.
     else if (answer.status !== 'missing' && answer.status !== 'ok')
       throw new Error(`the host did not return blob ${oid}: ${answer.status}`)
   }
 
   /** Stores the bytes if their hash is the id. */
-  async #keep(oid: string, bytes: Uint8Array): Promise<void> {
+  async #store(oid: string, bytes: Uint8Array): Promise<void> {
     if (createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex') !== oid) return
     await writeFile(join(this.#folder, oid), bytes)
-    this.#held.add(oid)
+    this.#stored.add(oid)
   }
 
   async #orFailure<Value>(reading: Promise<Value>): Promise<Value> {

@@ -6,7 +6,7 @@ import type { Clock } from '#core/ports/system.ts'
 import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
-import { AnswerCache, type Kept } from './answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
@@ -27,7 +27,7 @@ export interface PinsOptions {
 /** Resolves commits that are given by their full hash. */
 export interface Pins {
   /** The commit, if a branch or tag of the repository leads to it. A proof is cached forever. */
-  resolve(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble>
+  resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble>
   /** Waits for running proofs, which `closing` aborts. */
   close(): Promise<void>
 }
@@ -64,7 +64,7 @@ class GitHubPins implements Pins {
     this.#histories = createHistories({ clock, closing })
   }
 
-  resolve(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+  resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
     return this.#cache.get(keyOf(repository, commit), FOREVER, () => this.#prove(repository, commit))
   }
 
@@ -72,7 +72,7 @@ class GitHubPins implements Pins {
     return this.#histories.close()
   }
 
-  async #prove(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+  async #prove(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
     return (await this.#isStillRefuted(repository, commit)) ? { status: 'missing' } : this.#ask(repository, commit)
   }
 
@@ -83,7 +83,7 @@ class GitHubPins implements Pins {
     return listed.status === 'ok' && this.#tipSetOf(listed.value).fingerprint === fingerprint
   }
 
-  async #ask(repository: HostRepository, commit: CommitSha): Promise<Kept<CommitSha> | Trouble> {
+  async #ask(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
     const compared = await this.#compare(repository, commit)
     if (compared.status === 'ok' && isBehind(compared.data, commit)) return { status: 'ok', value: commit }
     if (compared.status === 'no_commit') return { status: 'missing' }
@@ -111,7 +111,7 @@ class GitHubPins implements Pins {
     commit: CommitSha,
     tips: TipSet,
     isTagged: boolean,
-  ): Promise<Kept<CommitSha> | Trouble> {
+  ): Promise<CachedAnswer<CommitSha> | Trouble> {
     const source = { id: repository.id, remote: this.#options.remoteOf(repository) }
     try {
       // A tag points here; only the object's type is left to check.

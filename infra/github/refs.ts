@@ -1,7 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { AnswerCache, type Kept } from './answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { type Repositories, SHOWN_SECONDS, STALE_SECONDS } from './repositories.ts'
@@ -18,7 +18,7 @@ export interface RefsOptions {
 /** Resolves branches, tags and other refs to commits. */
 export interface Refs {
   /** @param ref not a hash; `null`: the default branch */
-  resolve(repository: HostRepository, ref: string | null): Promise<Kept<CommitSha> | Trouble>
+  resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble>
   /** Drops all refs of these repositories. */
   forget(ids: ReadonlySet<string>): void
   /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
@@ -56,7 +56,7 @@ class GitHubRefs implements Refs {
     this.#cache = new AnswerCache<KnownRef>({ capacity: CACHED_REFS, patienceMs, clock })
   }
 
-  async resolve(repository: HostRepository, ref: string | null): Promise<Kept<CommitSha> | Trouble> {
+  async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
     const startedAt = performance.now()
     const name = nameOf(ref, repository.defaultBranch)
     if (name !== null) {
@@ -89,7 +89,7 @@ class GitHubRefs implements Refs {
   }
 
   /** A ref that may be a branch or a tag; a branch wins. */
-  async #askPlain(repository: HostRepository, ref: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
+  async #askPlain(repository: HostRepository, ref: string, known: KnownRef | null): Promise<CachedAnswer<KnownRef> | Trouble> {
     if (known !== null && this.#now() - known.namedAt < NAMED_SECONDS * 1000) {
       const answer = await this.#askName(repository, known.name, known)
       if (answer.status === 'ok') return { status: 'ok', value: { ...answer.value, namedAt: known.namedAt } }
@@ -106,14 +106,14 @@ class GitHubRefs implements Refs {
   }
 
   /** Without a listing: the API does not say whether it prefers the branch or the tag of a name, so both are asked for in order. */
-  async #askBoth(repository: HostRepository, ref: string): Promise<Kept<KnownRef> | Trouble> {
+  async #askBoth(repository: HostRepository, ref: string): Promise<CachedAnswer<KnownRef> | Trouble> {
     const branch = await this.#askName(repository, `heads/${ref}`, null)
     return branch.status === 'missing' ? this.#askName(repository, `tags/${ref}`, null) : branch
   }
 
   /** A full name. While the API is rate limited, git lists branches and tags instead. */
-  async #askName(repository: HostRepository, name: string, known: KnownRef | null): Promise<Kept<KnownRef> | Trouble> {
-    const found = (commit: CommitSha): Kept<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
+  async #askName(repository: HostRepository, name: string, known: KnownRef | null): Promise<CachedAnswer<KnownRef> | Trouble> {
+    const found = (commit: CommitSha): CachedAnswer<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
     const answer = await this.#askApi(repository, name, known?.commit ?? null, known !== null)
     if (answer.status === 'ok') return found(answer.value)
     if (answer.status !== 'rate_limited' || !/^(?:heads|tags)\//.test(name)) return answer
@@ -130,7 +130,7 @@ class GitHubRefs implements Refs {
     name: string,
     known: CommitSha | null,
     isAgain: boolean,
-  ): Promise<Kept<CommitSha> | Trouble> {
+  ): Promise<CachedAnswer<CommitSha> | Trouble> {
     const askedAt = this.#now()
     // For this media type, the etag is the commit itself, whatever the credential.
     const options = { accept: 'application/vnd.github.sha', isAgain, ...(known === null ? {} : { etag: `"${known}"` }) }
@@ -154,7 +154,7 @@ class GitHubRefs implements Refs {
     }
   }
 
-  #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): Kept<CommitSha> | Trouble {
+  #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): CachedAnswer<CommitSha> | Trouble {
     if (commit === null) return UNAVAILABLE
     // An answer to a credential that sees only public repositories proves that this one is public.
     const { api, repositories } = this.#options
@@ -167,7 +167,7 @@ class GitHubRefs implements Refs {
   }
 }
 
-function commitOf(answer: Kept<KnownRef> | Trouble): Kept<CommitSha> | Trouble {
+function commitOf(answer: CachedAnswer<KnownRef> | Trouble): CachedAnswer<CommitSha> | Trouble {
   return answer.status === 'ok' ? { status: 'ok', value: answer.value.commit } : answer
 }
 

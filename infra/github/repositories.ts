@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { AnswerCache, type Kept } from './answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { readRepository } from './described.ts'
@@ -20,7 +20,7 @@ export interface RepositoriesOptions {
 /** Repositories by name, as the host describes them. */
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
-  find(owner: string, name: string, freshSeconds: number): Promise<Kept<HostRepository> | Trouble>
+  find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: HostRepository, askedAt: number): void
   /** Whether the host showed within the last minute that the repository is public. */
@@ -73,7 +73,7 @@ class GitHubRepositories implements Repositories {
     this.#cache = new AnswerCache<KnownRepository>({ capacity: CACHED_REPOSITORIES, patienceMs, clock })
   }
 
-  async find(owner: string, name: string, freshSeconds: number): Promise<Kept<HostRepository> | Trouble> {
+  async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble> {
     const times = { freshSeconds, staleSeconds: STALE_SECONDS }
     const answer = await this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known))
     return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
@@ -107,7 +107,7 @@ class GitHubRepositories implements Repositories {
     this.#cache.dropWhere((key, answer) => names.has(key) || (answer?.status === 'ok' && ids.has(answer.value.repository.id)))
   }
 
-  async #ask(owner: string, name: string, known: KnownRepository | null): Promise<Kept<KnownRepository> | Trouble> {
+  async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const askedAt = this.#now()
     const looked = await this.#lookAnonymously(owner, name)
     if (looked.status === 'missing') return MISSING
@@ -126,7 +126,7 @@ class GitHubRepositories implements Repositories {
     known: KnownRepository | null,
     looked: Looked,
     askedAt: number,
-  ): Promise<Kept<KnownRepository> | Trouble> {
+  ): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const etag = known?.etag ? { etag: known.etag } : {}
     const options = { isAgain: known !== null, ...etag }
     const answer = await this.#options.api.get('/repos/{owner}/{repo}', { owner, repo: name }, options)
@@ -152,7 +152,7 @@ class GitHubRepositories implements Repositories {
     name: string,
     { data, etag }: Extract<ApiAnswer, { status: 'ok' }>,
     askedAt: number,
-  ): Kept<KnownRepository> | Trouble {
+  ): CachedAnswer<KnownRepository> | Trouble {
     const repository = readRepository(data)
     if (repository === null) return UNAVAILABLE
     if (repository === 'hidden') return MISSING
@@ -166,14 +166,14 @@ class GitHubRepositories implements Repositories {
     looked: Looked,
     askedAt: number,
     trouble: Trouble,
-  ): Promise<Kept<KnownRepository> | Trouble> {
+  ): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const { api, tips } = this.#options
     const shown = api.maySeePrivate ? looked : await tips.list(known.repository, NOW_SECONDS)
     if (shown.status === 'missing') return MISSING
     return shown.status === 'ok' ? this.#shown(known, askedAt) : trouble
   }
 
-  #shown(known: KnownRepository, askedAt: number): Kept<KnownRepository> {
+  #shown(known: KnownRepository, askedAt: number): CachedAnswer<KnownRepository> {
     this.noteShown(known.repository, askedAt)
     return { status: 'ok', value: known }
   }

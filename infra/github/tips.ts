@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { listRefs, type Remote, type RemoteRef, TooManyRefs } from '#infra/git/upload-pack.ts'
-import { AnswerCache, type Kept } from './answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type GitFailure, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 
 export interface TipsOptions {
@@ -21,7 +21,7 @@ export type TipList = ReadonlyMap<string, string>
 /** Questions to the host by git's own protocol: free of the API's quota, and one request lists all refs. */
 export interface Tips {
   /** Branches and tags, listed at most `freshSeconds` ago. `unavailable` for a repository with too many. */
-  list(repository: HostRepository, freshSeconds: number): Promise<Kept<TipList> | Trouble>
+  list(repository: HostRepository, freshSeconds: number): Promise<CachedAnswer<TipList> | Trouble>
   /** Whether an anonymous request sees the repository. */
   look(repository: RepositoryName): Promise<{ status: 'ok' } | GitFailure>
   forget(id: string): void
@@ -72,7 +72,7 @@ export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: T
     }
   }
 
-  async function askTips(repository: HostRepository): Promise<Kept<TipList> | Trouble> {
+  async function askTips(repository: HostRepository): Promise<CachedAnswer<TipList> | Trouble> {
     if (now() - (foundTooManyAt.get(repository.id) ?? Number.NEGATIVE_INFINITY) < TOO_MANY_SECONDS * 1000) return UNAVAILABLE
     const answer = await ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'], () => foundTooManyAt.set(repository.id, now()))
     if (answer.status === 'moved') return UNAVAILABLE

@@ -6,21 +6,20 @@ import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
 import { GitError, runGit } from '#infra/git/process.ts'
 import { withView } from '#infra/git/view.ts'
 import { type Place, readHead } from './place.ts'
-import type { Made, Watch } from './signed-cache.ts'
+import type { Computed, Watch } from './signed-cache.ts'
 
 /**
- * The commit that a ref of the repository names, asked of git by exact ref names: nothing is read as a revision expression.
- * `null` when there is none.
+ * The commit that a ref of the repository names; `null` when there is none. Git gets exact ref names, never a revision expression.
  *
- * @param ref a branch, a tag, `refs/…` or 40 hex digits; `null` and `HEAD` for where HEAD points
- * @throws GitError when git did not come to an answer
+ * @param ref a branch, a tag, `refs/…` or 40 hex digits; `null` and `HEAD` stand for the target of HEAD
+ * @throws GitError when git was killed or could not be started
  */
 export async function findCommit(
   place: Place,
   ref: string | null,
   watch: Watch,
   signal: AbortSignal,
-): Promise<Made<CommitSha | null>> {
+): Promise<Computed<CommitSha | null>> {
   if (ref !== null && isCommitSha(ref)) return findPinnedCommit(place, ref.toLowerCase(), signal)
   if (ref !== null && ref !== 'HEAD') return isRefName(ref) ? findRef(place, fullNames(ref), watch, signal) : NO_COMMIT
 
@@ -31,9 +30,9 @@ export async function findCommit(
   return { value: await withView(place.commonDir, gitDir => peel(gitDir, head.commit, signal)), keep: true }
 }
 
-const NO_COMMIT: Made<null> = { value: null, keep: true }
+const NO_COMMIT: Computed<null> = { value: null, keep: true }
 
-/** A branch wins over a tag of the same name. */
+/** The candidates, best first: a branch wins over a tag of the same name. */
 function fullNames(ref: string): string[] {
   return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
 }
@@ -46,7 +45,7 @@ async function findRef(
   names: readonly string[],
   watch: Watch,
   signal: AbortSignal,
-): Promise<Made<CommitSha | null>> {
+): Promise<Computed<CommitSha | null>> {
   watch(join(place.commonDir, 'packed-refs'))
   for (const name of names) await watchRef(place.commonDir, name, watch)
 
@@ -54,7 +53,7 @@ async function findRef(
     const format = '--format=%(refname) %(objectname) %(objecttype)'
     const args = ['for-each-ref', format, '--end-of-options', ...names]
     const output = await runGit(args, { gitDir, signal, maxOutputBytes: REFS_OUTPUT_BYTES }).catch(ifAnswered)
-    // git ends with an error when a ref names an object that is not there; it may yet come.
+    // Git fails when a ref names a missing object, which may be fetched later.
     if (output === null) return { value: null, keep: false }
     const found = new Map(
       output
@@ -73,7 +72,7 @@ async function findRef(
 
 const SYMBOLIC_REF_DEPTH = 5
 
-/** Watches the file of a ref, and the files of the refs that it points on to. */
+/** Watches the file of a ref, and those of the refs to which a symbolic ref leads. */
 async function watchRef(commonDir: string, name: string, watch: Watch): Promise<void> {
   let current = name
   for (let depth = 0; depth <= SYMBOLIC_REF_DEPTH; depth++) {
@@ -87,23 +86,23 @@ async function watchRef(commonDir: string, name: string, watch: Watch): Promise<
   }
 }
 
-/** The commit behind an object: a tag, a tag of a tag, or the commit itself. */
+/** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is. */
 async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
   const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{commit}\n` }).catch(ifAnswered)
   return (/^([0-9a-f]{40}) commit /.exec(output?.toString() ?? '')?.[1] ?? null) as CommitSha | null
 }
 
 /**
- * A commit given by its hash counts only when a branch, a tag or HEAD leads to it: anything else that lies among the objects
- * was never published under a name. Once found it counts for as long as the repository is the same.
+ * A commit given by its hash counts only if a branch, a tag or HEAD leads to it: other objects were never published.
+ * The result is cached as long as the repository is the same.
  */
-async function findPinnedCommit(place: Place, oid: string, signal: AbortSignal): Promise<Made<CommitSha | null>> {
+async function findPinnedCommit(place: Place, oid: string, signal: AbortSignal): Promise<Computed<CommitSha | null>> {
   return withView(place.commonDir, async gitDir => {
     if ((await peel(gitDir, oid, signal)) !== oid) return { value: null, keep: false }
     const head = await readHead(place.gitDir)
     const tips = ['--branches', '--tags', ...(head && 'commit' in head ? [head.commit] : [])]
     const unpublished = await runGit(['rev-list', '--max-count=1', oid, '--not', ...tips], { gitDir, signal }).catch(ifAnswered)
-    // The walk goes by date and may give up early where clocks were wrong; the second question is slower and exact.
+    // rev-list walks by date and may stop early after wrong clocks. The second command is slower and exact.
     const published = unpublished?.length === 0 || (await isContainedInRef(gitDir, oid, signal))
     return { value: published ? (oid as CommitSha) : null, keep: published }
   })
@@ -115,7 +114,7 @@ async function isContainedInRef(gitDir: string, oid: string, signal: AbortSignal
   return output !== null && output.length > 0
 }
 
-/** git that ends with a status has answered: no. */
+/** For `catch`: `null` when git ended with a status, which means no. */
 function ifAnswered(error: unknown): null {
   if (error instanceof GitError && error.status !== null) return null
   throw error

@@ -4,16 +4,16 @@ import { join, resolve } from 'node:path'
 import { compareBytes } from '#core/text.ts'
 import { GitError, startGit } from '#infra/git/process.ts'
 
-/** Grows when the same sources shall make another repository: part of the digest. */
+/** Part of the digest. Increase it when the same sources must give another repository. */
 const RECIPE = 1
 const OWNER = 'mountglass'
 const NAME = 'handbook'
 const SIGNATURE = 'Mountglass <handbook@mountglass.example> 1795176000 +0000'
 const DESCRIPTION = 'How to read, write and review skills'
 const DIGEST_FILE = 'example-digest'
-const LEFTOVER_MILLISECONDS = 60 * 60 * 1000
+const LEFTOVER_MS = 60 * 60 * 1000
 
-/** A file of the sources, as it becomes a tree entry. */
+/** A source file, as a tree entry. */
 interface SourceFile {
   path: string
   mode: '100644' | '100755'
@@ -21,20 +21,20 @@ interface SourceFile {
 }
 
 /**
- * Makes the bundled handbook a bare git repository at `<target>/mountglass/handbook.git`, unless it is there already.
+ * Builds a bare git repository of the bundled handbook at `<target>/mountglass/handbook.git`, unless it exists and is current.
  *
- * The same sources give the same commit on every machine: author, dates, modes and order are fixed, and git sees neither the
+ * The same sources give the same commit on every machine: author, dates, modes and order are fixed, and git reads neither the
  * environment nor any configuration. The branches `main` and `releases/v1` and the annotated tag `v1` name that commit.
- * Several processes may do this at once. Readers see a whole repository: the old one, the new one, or for a moment none.
+ * Several processes may do this at once. Readers see a complete repository: the old one, the new one, or for a moment none.
  *
  * @param source folder with the handbook's files
- * @param target folder of repositories, made when missing
- * @returns the absolute path of the target: what the local git host serves
- * @throws Error when the source is not the handbook, or git cannot be run
+ * @param target folder of repositories; created if missing
+ * @returns the absolute path of the target, for the local git host
+ * @throws Error when the source has no SKILLSET.md; GitError
  */
 export async function prepareExampleRepositories(source: string, target: string): Promise<string> {
   const files = await readSources(source)
-  if (!files.some(file => file.path === 'SKILLSET.md')) throw new Error(`no handbook in ${source}: SKILLSET.md is missing`)
+  if (!files.some(file => file.path === 'SKILLSET.md')) throw new Error(`${source} is not the handbook: SKILLSET.md is missing`)
   const digest = digestOf(files)
   const root = resolve(target)
   const owner = join(root, OWNER)
@@ -43,7 +43,7 @@ export async function prepareExampleRepositories(source: string, target: string)
 
   await mkdir(owner, { recursive: true })
   await removeLeftovers(owner)
-  // The local host serves no name with a leading dot, so nobody reads a repository that is being built.
+  // The local host serves no name with a leading dot, so a repository under construction is invisible.
   const building = join(owner, `.${NAME}-${randomUUID()}`)
   try {
     await buildRepository(building, files)
@@ -55,13 +55,13 @@ export async function prepareExampleRepositories(source: string, target: string)
   return root
 }
 
-/** Every file below the folder in byte order of its path. Names with a leading dot and everything but plain files are left out. */
+/** The plain files below the folder, in byte order of their paths. Skips names with a leading dot. */
 async function readSources(folder: string): Promise<SourceFile[]> {
   const paths = await listFiles(folder, '')
   return Promise.all(
     paths.sort(compareBytes).map(async (path): Promise<SourceFile> => {
       const bytes = await readFile(join(folder, path))
-      // The mode comes from the content: checkouts differ in what they make of the executable bit.
+      // The mode follows from the content: checkouts differ in the executable bit.
       return { path, mode: bytes[0] === 0x23 && bytes[1] === 0x21 ? '100755' : '100644', bytes }
     }),
   )
@@ -99,7 +99,7 @@ async function buildRepository(folder: string, files: readonly SourceFile[]): Pr
   await runGit(folder, ['fast-import', '--quiet', '--date-format=raw'], fastImportStream(files))
 }
 
-/** One commit of the files, with the refs that name it, as `git fast-import` reads it. */
+/** Input of `git fast-import`: one commit of the files, and the refs that name it. */
 function fastImportStream(files: readonly SourceFile[]): Uint8Array {
   const chunks: Uint8Array[] = []
   const line = (text: string) => chunks.push(Buffer.from(`${text}\n`))
@@ -126,7 +126,7 @@ function fastImportStream(files: readonly SourceFile[]): Uint8Array {
   return Buffer.concat(chunks)
 }
 
-/** Moves the finished repository to its place. When another process was first with the same sources, its work stays. */
+/** Moves the finished repository to its place, unless another process put one of the same sources there. */
 async function putInPlace(building: string, repository: string, digest: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -139,7 +139,7 @@ async function putInPlace(building: string, repository: string, digest: string):
   }
 }
 
-/** Takes an older repository out of the way in one step, then removes it. */
+/** Renames an older repository, which is atomic, then removes it. */
 async function moveAway(repository: string): Promise<void> {
   const away = join(repository, '..', `.${NAME}-${randomUUID()}`)
   const moved = await rename(repository, away).then(
@@ -149,17 +149,17 @@ async function moveAway(repository: string): Promise<void> {
   if (moved) await rm(away, { recursive: true, force: true })
 }
 
-/** Removes what processes that were killed left behind. */
+/** Removes unfinished repositories of killed processes. */
 async function removeLeftovers(owner: string): Promise<void> {
   const names = (await readdir(owner)).filter(name => name.startsWith(`.${NAME}-`))
   for (const name of names) {
     const leftover = join(owner, name)
     const facts = await stat(leftover).catch(() => null)
-    if (facts && Date.now() - facts.mtimeMs > LEFTOVER_MILLISECONDS) await rm(leftover, { recursive: true, force: true })
+    if (facts && Date.now() - facts.mtimeMs > LEFTOVER_MS) await rm(leftover, { recursive: true, force: true })
   }
 }
 
-/** Runs git in its own environment: nothing of the machine's configuration, language or time zone reaches it. @throws GitError */
+/** Runs git in a clean environment, without configuration, language or time zone of the machine. @throws GitError */
 async function runGit(gitDir: string, args: readonly string[], input: Uint8Array = new Uint8Array()): Promise<void> {
   const git = startGit(args, { gitDir })
   git.output.resume()

@@ -25,10 +25,10 @@ import { findCommit } from './commits.ts'
 import { findPlace, type Place, readHead } from './place.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
 
-/** The git host of a folder of repositories, which this process also plays for browsers: it serves their raw files. */
+/** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
   /**
-   * A file of a commit that a ref leads to; `null` when there is no such commit or no file or link at the path.
+   * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
    * The caller reads `bytes` to the end, or closes it.
    * @throws ReadError when the repository cannot be read now
    */
@@ -38,20 +38,20 @@ export interface LocalHost extends GitHost {
 export interface LocalHostOptions {
   /** Folder of `<owner>/<name>` or `<owner>/<name>.git`: bare repositories, working folders, linked worktrees. */
   root: string
-  /** Public origin of the service, which answers the addresses in `urls`. */
+  /** Public origin of the service, which serves the URLs of `urls`. */
   baseUrl: string
 }
 
-/** A file of this name in a git dir hides the repository from everyone who is not let in. */
+/** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
-const HELD_PLACES = 10_000
-const HELD_COMMITS = 20_000
-/** Short git processes at once; each lives for a few milliseconds. */
+const CACHED_PLACES = 10_000
+const CACHED_COMMITS = 20_000
+/** Concurrent git processes of a few milliseconds each. */
 const GIT_PROCESSES = 8
 const ANSWER_MS = 10_000
 
-/** @throws Error when the root is no folder, or git is missing or too old */
+/** @throws Error when the root does not exist, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
   return new LocalGitHost(await realpath(options.root), options.baseUrl)
@@ -62,9 +62,9 @@ class LocalGitHost implements LocalHost {
   readonly isRemote = false
   readonly urls: HostUrls
   readonly #root: string
-  readonly #places = new SignedCache<Place | null>(HELD_PLACES)
-  readonly #repositories = new SignedCache<HostRepository | null>(HELD_PLACES)
-  readonly #commits = new SignedCache<CommitSha | null>(HELD_COMMITS)
+  readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
+  readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
+  readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
   readonly #throughGate = createGate(GIT_PROCESSES)
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -120,7 +120,7 @@ class LocalGitHost implements LocalHost {
     } catch (cause) {
       throw new ReadError('index.fetch_failed', 'the repository cannot be read now', { cause })
     }
-    throw new ReadError('index.fetch_failed', 'there is no such repository')
+    throw new ReadError('index.fetch_failed', `there is no repository ${owner}/${name}`)
   }
 
   async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
@@ -145,7 +145,7 @@ class LocalGitHost implements LocalHost {
     return this.#places.get(`${owner}/${name}`, watch => findPlace(this.#root, owner, name, watch))
   }
 
-  /** Looked at once more before contents are read: what was found safe may have changed, and an index is kept for ever. */
+  /** Checks again that the repository is self-contained: it may have changed since it was found, and an index is kept forever. */
   async #containedPlace(owner: string, name: string): Promise<Place | null> {
     const place = await this.#place(owner, name)
     return place && (await isSelfContained(place.commonDir)) ? place : null
@@ -162,7 +162,7 @@ class LocalGitHost implements LocalHost {
   }
 }
 
-/** `null` is missing; git that did not end well, or a machine that is out of something, is unavailable. */
+/** Maps `null` to missing; a failure of git, or a system error such as EMFILE, to unavailable. */
 async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
   try {
     const value = await ask()

@@ -1,34 +1,34 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { ifAbsent, isSelfContained, readSmallFile } from '#infra/git/contained.ts'
-import type { Made, Watch } from './signed-cache.ts'
+import type { Computed, Watch } from './signed-cache.ts'
 
-/** Where a repository lies; real paths. */
+/** Real paths of a repository. */
 export interface Place {
   /** Holds HEAD. */
   gitDir: string
   /** Holds objects and refs; differs from `gitDir` in a linked worktree. */
   commonDir: string
-  /** Tells this repository from another that lay there before it. */
+  /** Distinguishes the repository from an earlier one at the same path. */
   identity: string
 }
 
 const NAME = /^(?!\.)[A-Za-z0-9._-]{1,100}$/
 
 /**
- * The repository of an owner below the root: `<owner>/<name>`, or `<owner>/<name>.git` where the former is none.
- * `null` when there is none, when a link leads out of the root, or when git would read something outside the repository.
+ * The repository of an owner below the root: `<owner>/<name>`, else `<owner>/<name>.git`.
+ * `null` when neither exists, when a link leads out of the root, or when git would read files outside the repository.
  *
  * @param root real path
  */
-export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Made<Place | null>> {
+export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Computed<Place | null>> {
   if (!NAME.test(owner) || !NAME.test(name) || name.endsWith('.git')) return { value: null, keep: true }
   const folder = join(root, owner, name)
   const found = (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
   return found === 'refused' ? { value: null, keep: false } : { value: found, keep: true }
 }
 
-/** `refused` is a repository that is not self-contained: no file that is watched tells when it will be. */
+/** `refused`: the repository is not self-contained, and no watched file shows when that changes. */
 async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | 'refused' | null> {
   watch(folder)
   watch(join(folder, '.git'))
@@ -48,7 +48,7 @@ async function placeAt(root: string, folder: string, watch: Watch): Promise<Plac
     isFolder(join(commonDir, 'refs')),
     isFolder(join(commonDir, 'reftable')),
   ])
-  // Refs kept as a reftable are not read: the files of the classic layout beside it say nothing.
+  // Reftables are not supported, and the files of the classic layout beside one are stale.
   if (!hasHead || !objects?.isDirectory() || !hasRefs || hasReftable) return null
   if (!(await isSelfContained(commonDir))) return 'refused'
   return { gitDir, commonDir, identity: `${gitDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}` }
@@ -72,10 +72,10 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(ifAbsent))?.isDirectory() ?? false
 }
 
-/** What HEAD names: a ref in full, or a commit when it is detached; `null` when the folder is no git dir. */
+/** The target of HEAD: a full ref name, or a commit when it is detached; `null` when the folder is not a git dir. */
 export async function readHead(gitDir: string): Promise<{ ref: string } | { commit: string } | null> {
   const path = join(gitDir, 'HEAD')
-  // The oldest repositories have a link in place of the text.
+  // In very old repositories HEAD is a link.
   const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path) : null
   const text = link === null ? ((await readSmallFile(path)) ?? '') : `ref: ${link}`
   const ref = /^ref:[ \t]*(refs\/[^ \t\n\r]+)[ \t\n\r]*$/.exec(text)?.[1]

@@ -1,22 +1,22 @@
 import { statSync } from 'node:fs'
 
-/** Notes a file or folder on which the value depends, before the value's maker reads it. Links are followed. */
+/** Registers a file or folder on which the value depends, before the computation reads it. Follows links. */
 export type Watch = (path: string) => void
 
-/** What a maker made. `keep: false`: the files that were watched do not tell when the value changes. */
-export interface Made<Value> {
+/** A computed value. `keep: false`: the watched files do not show when the value changes, so it is not cached. */
+export interface Computed<Value> {
   value: Value
   keep: boolean
 }
 
-/** What shows a change. A folder is told by what it is, a file also by when it was changed; `null` when there is neither. */
+/** Identifies a version of a file, by its identity and times, or a folder, by its identity alone. */
 interface Signature {
   isFolder: boolean
   dev: bigint
   ino: bigint
-  /** Of a folder: when it was made. */
+  /** For a folder: its birth time. */
   changedNs: bigint
-  /** Of a folder: 0. */
+  /** For a folder: 0. */
   modifiedNs: bigint
   sizeBytes: bigint
 }
@@ -32,11 +32,11 @@ interface Flight<Value> {
 }
 
 /**
- * Keeps values that are made from files for as long as these files stay as they were.
+ * Caches values computed from files until one of these files changes.
  *
- * A value given to a caller was true at some instant after the call. Every `get` looks at all files of the value, without
- * waiting: a few microseconds each on a local disk, less than a turn through the thread pool. Of callers that come while a
- * value is made, none is given what was read before it came, and one maker works for all of them.
+ * A returned value was current at some instant after the call. Every `get` checks all files of the value synchronously: a few microseconds
+ * each on a local disk, less than a turn through the thread pool. Concurrent callers share a computation, but only one that started
+ * after their call.
  */
 export class SignedCache<Value> {
   readonly #capacity: number
@@ -44,20 +44,21 @@ export class SignedCache<Value> {
   readonly #flights = new Map<string, Flight<Value>>()
   #order = 0
 
-  /** @param capacity entries; the one unused for longest goes first */
+  /** @param capacity maximum number of values; the least recently used is evicted first */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  async get(key: string, make: (watch: Watch) => Promise<Made<Value>>): Promise<Value> {
+  /** The cached value, or that of `compute`. @throws what `compute` throws */
+  async get(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const order = this.#order++
     for (;;) {
       const entry = this.#valid(key)
       if (entry) return entry.value
       const flight = this.#flights.get(key)
-      if (!flight) return this.#start(key, make)
+      if (!flight) return this.#start(key, compute)
       if (flight.order > order) return flight.value
-      await flight.value.catch(() => {}) // its own callers hear of the error
+      await flight.value.catch(() => {}) // its own callers get the error
     }
   }
 
@@ -72,16 +73,16 @@ export class SignedCache<Value> {
     return entry
   }
 
-  #start(key: string, make: (watch: Watch) => Promise<Made<Value>>): Promise<Value> {
-    const value = this.#make(key, make).finally(() => this.#flights.delete(key))
+  #start(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
+    const value = this.#compute(key, compute).finally(() => this.#flights.delete(key))
     this.#flights.set(key, { order: this.#order++, value })
     return value
   }
 
-  async #make(key: string, make: (watch: Watch) => Promise<Made<Value>>): Promise<Value> {
+  async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const signatures = new Map<string, Signature | null>()
     let settled = true
-    const { value, keep } = await make(path => {
+    const { value, keep } = await compute(path => {
       if (signatures.has(path)) return
       const signature = readSignature(path)
       signatures.set(path, signature)
@@ -96,6 +97,7 @@ export class SignedCache<Value> {
   }
 }
 
+/** `null` when the file is absent. */
 function readSignature(path: string): Signature | null {
   const stats = statOf(path)
   if (!stats) return null
@@ -109,7 +111,7 @@ function statOf(path: string) {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
-    return undefined // not to be reached: as good as absent
+    return undefined // unreachable counts as absent
   }
 }
 
@@ -127,11 +129,11 @@ function isSame(before: Signature | null, now: Signature | null): boolean {
 
 const NS_PER_MS = 1_000_000n
 const NS_PER_SECOND = 1_000_000_000n
-/** Clocks of file systems tick every 10 ms at the slowest, or every 2 s where they know whole seconds only. */
+/** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
 const TICK_MS = 50
 const COARSE_TICK_MS = 2_500
 
-/** Whether the next change of the file will show: it was not changed within the present tick of the file system's clock. */
+/** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
 function isSettled(signature: Signature | null, now: number): boolean {
   if (signature === null || signature.isFolder) return true
   const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS

@@ -2,7 +2,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 
-/** The store, with its requests counted: how many, how long, how many bytes. */
+/** Wraps a blob store to count its requests, their seconds and their bytes. */
 export function countBlobStore(blobs: BlobStore, metrics: Metrics): BlobStore {
   const count = createCounts('blobs', metrics)
   return {
@@ -27,7 +27,7 @@ export function countBlobStore(blobs: BlobStore, metrics: Metrics): BlobStore {
   }
 }
 
-/** Likewise. */
+/** Wraps a state store to count its requests and their seconds. */
 export function countStateStore(states: StateStore, metrics: Metrics): StateStore {
   const count = createCounts('documents', metrics)
   return {
@@ -47,7 +47,7 @@ interface Tally {
   bytes: number
 }
 
-/** Requests are many, so each only adds to numbers of its own; they are told when somebody reads them. */
+/** Each request adds to local numbers, which the next reading of the metrics records: requests are many. */
 function createCounts(store: string, metrics: Metrics) {
   return function count<Args extends unknown[], Result>(
     operation: string,

@@ -4,29 +4,29 @@ import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What an operator's machines ask of a process, on a port of its own: `/metrics`, `/healthz`, `/readyz`. */
+/** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`. */
 export interface MonitoringListener {
   readonly port: number
   close(): Promise<void>
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-const REQUEST_MILLISECONDS = 10_000
+const REQUEST_MS = 10_000
 
-/** @throws SettingsError when it cannot listen there */
+/** @throws SettingsError when the port cannot be opened */
 export async function listenForMonitoring(
   { host, port }: ListenAddress,
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
 ): Promise<MonitoringListener> {
-  const server = createServer({ requestTimeout: REQUEST_MILLISECONDS }, (request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     answer(request, metrics, readiness)
-      .then(said => send(request, response, said))
+      .then(content => send(request, response, content))
       .catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const problem = `cannot listen on ${host}:${port} (${cause.code}); another program may listen there already`
+      const problem = `cannot listen on ${host}:${port} (${cause.code}); another program may use the port: set another one`
       reject(new SettingsError('MOUNTGLASS_METRICS_PORT', problem, { cause }))
     })
     server.listen(port, host, resolve)
@@ -41,7 +41,7 @@ export async function listenForMonitoring(
   }
 }
 
-interface Said {
+interface Answer {
   status: number
   contentType: string
   text: string
@@ -51,28 +51,28 @@ async function answer(
   { method, url = '/' }: IncomingMessage,
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
-): Promise<Said> {
-  if (method !== 'GET' && method !== 'HEAD') return told(405, 'method not allowed')
+): Promise<Answer> {
+  if (method !== 'GET' && method !== 'HEAD') return statusAnswer(405, 'method not allowed')
   switch (url.split('?', 1)[0]) {
     case '/metrics':
       return { status: 200, ...(await metrics.read()) }
     case '/healthz':
-      return told(200, 'ok')
+      return statusAnswer(200, 'ok')
     case '/readyz':
       return readiness.check().then(
-        () => told(200, 'ready'),
-        () => told(503, 'unavailable'),
+        () => statusAnswer(200, 'ready'),
+        () => statusAnswer(503, 'unavailable'),
       )
     default:
-      return told(404, 'not found')
+      return statusAnswer(404, 'not found')
   }
 }
 
-function told(status: number, text: string): Said {
+function statusAnswer(status: number, text: string): Answer {
   return { status, contentType: JSON_TYPE, text: JSON.stringify({ status: text }) }
 }
 
-function send({ method }: IncomingMessage, response: ServerResponse, { status, contentType, text }: Said): void {
+function send({ method }: IncomingMessage, response: ServerResponse, { status, contentType, text }: Answer): void {
   response.writeHead(status, {
     'content-type': contentType,
     'cache-control': 'no-store',

@@ -2,22 +2,23 @@ import type { Registry } from 'prom-client'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { METRICS, type MetricName, type Metrics } from '#core/ports/metrics.ts'
 
-/** Metrics of this process as Prometheus reads them. */
+/** Metrics of this process, in the text format of Prometheus. */
 export interface PrometheusMetrics extends Metrics {
   read(): Promise<{ contentType: string; text: string }>
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
-/** Delays that are shorter are not told apart. A finer look would wake an idle process more often. */
-const EVENT_LOOP_MILLISECONDS = 20
-/** What is told later is missing from this reading: a store that hangs must not hide everything else. */
-const TELLING_MILLISECONDS = 1_000
+/** Resolution of the event loop delay. A finer one would wake an idle process more often. */
+const EVENT_LOOP_MS = 20
+/** Timeout of all collectors: one that hangs must not delay the other metrics. */
+const COLLECTING_MS = 1_000
 
-/** What takes long to load is loaded when somebody reads, or when the process has started. */
-const LOADING_MILLISECONDS = 2_000
+/** prom-client, which is slow to load, is loaded by the first reading, at the latest this long after the start. */
+const LOADING_MS = 2_000
 
 export function createPrometheusMetrics(): PrometheusMetrics {
-  const tellers: (() => void | Promise<void>)[] = []
+  const collectors: Collector[] = []
+  /** Recorded before prom-client is loaded. */
   const early: Parameters<Recorder>[] = []
   let record: Recorder = (...recorded) => early.push(recorded)
   let loading: Promise<Registry> | null = null
@@ -31,23 +32,25 @@ export function createPrometheusMetrics(): PrometheusMetrics {
 
   setTimeout(() => {
     loading ??= load()
-  }, LOADING_MILLISECONDS).unref()
+  }, LOADING_MS).unref()
 
   return {
     record: (name, labels, value) => record(name, labels, value),
-    beforeRead: tell => tellers.push(tell),
+    beforeRead: collect => collectors.push(collect),
     async read() {
       loading ??= load()
       const registry = await loading
-      await tellAll(tellers)
+      await collectAll(collectors)
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
 }
 
-async function tellAll(tellers: readonly (() => void | Promise<void>)[]): Promise<void> {
-  // A value that cannot be looked up stays as it was; the failure is counted where it happens.
-  await withTimeout(Promise.allSettled(tellers.map(async tell => tell())), TELLING_MILLISECONDS, () => {})
+type Collector = () => void | Promise<void>
+
+async function collectAll(collectors: readonly Collector[]): Promise<void> {
+  // After a failure the old value stays; the failure is counted where it happens.
+  await withTimeout(Promise.allSettled(collectors.map(async collect => collect())), COLLECTING_MS, () => {})
 }
 
 type Recorder = (name: MetricName, labels: Record<string, string>, value: number) => void
@@ -55,7 +58,7 @@ type Recorder = (name: MetricName, labels: Record<string, string>, value: number
 async function loadRegistry(): Promise<{ registry: Registry; record: Recorder }> {
   const { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MILLISECONDS })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS })
 
   function createRecorder(name: MetricName): (labels: Record<string, string>, value: number) => void {
     const { kind, help, labels } = METRICS[name]

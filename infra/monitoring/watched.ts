@@ -2,11 +2,10 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
-/** What is looked up when metrics are read. */
+/** The queue is asked at most once in this time, however often the metrics are read. */
+const QUEUE_MS = 5_000
 
-/** However often they are read, the store is asked no more often than this. */
-const QUEUE_MILLISECONDS = 5_000
-
+/** Records the depth of the queue whenever the metrics are read. */
 export function watchQueue(queue: Pick<JobQueue, 'depth'>, metrics: Metrics): void {
   let askedAt = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | null = null
@@ -14,7 +13,7 @@ export function watchQueue(queue: Pick<JobQueue, 'depth'>, metrics: Metrics): vo
     metrics.record('mountglass_queue_jobs', {}, await queue.depth())
   }
   metrics.beforeRead(() => {
-    if (asking === null && performance.now() - askedAt < QUEUE_MILLISECONDS) return undefined
+    if (asking === null && performance.now() - askedAt < QUEUE_MS) return undefined
     asking ??= ask().finally(() => {
       asking = null
       askedAt = performance.now()
@@ -23,6 +22,7 @@ export function watchQueue(queue: Pick<JobQueue, 'depth'>, metrics: Metrics): vo
   })
 }
 
+/** Records the quotas of the hosts whenever the metrics are read. */
 export function watchHosts(hosts: readonly Pick<GitHost, 'segment' | 'quota'>[], metrics: Metrics): void {
   metrics.beforeRead(() => {
     for (const host of hosts) {

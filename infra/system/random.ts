@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { RandomSource } from '#core/ports/system.ts'
 
-/** Unpredictable bytes: fit for keys and codes. */
+/** Cryptographically secure random bytes. */
 export const systemRandom: RandomSource = { bytes: length => randomBytes(length) }

@@ -1,29 +1,28 @@
-/** systemd tells every process of a service, the launcher among them, which passes it on: that is no asking again. */
-const SAME_MILLISECONDS = 1_000
+/** A second signal within this time is a duplicate: systemd signals every process, and the launcher forwards its signal. */
+const DUPLICATE_MS = 1_000
 
 /**
- * Runs `stop` at the first SIGTERM or SIGINT, and then ends the process: with 0 when it stopped in order, with 1 when it did not, or not in
- * time. Whoever asks again does not want to wait.
+ * Runs `stop` at the first SIGTERM or SIGINT, then exits: with 0 when it resolves, with 1 when it rejects or exceeds `milliseconds`.
+ * A later signal exits at once, with 1.
  *
- * @param milliseconds that stopping may take
- * @param onError told why it did not stop in order
- * @param sameMilliseconds who asks again within this time is taken for the first one
+ * @param onError receives the error of `stop`, or the timeout
+ * @param duplicateMs a second signal within this time is a duplicate
  */
 export function stopOnSignal(
   stop: (signal: NodeJS.Signals) => Promise<void>,
   milliseconds: number,
   onError: (error: unknown) => void,
-  sameMilliseconds = SAME_MILLISECONDS,
+  duplicateMs = DUPLICATE_MS,
 ): void {
   let askedAt: number | null = null
   const onSignal = (signal: NodeJS.Signals) => {
     if (askedAt !== null) {
-      if (performance.now() - askedAt > sameMilliseconds) process.exit(1)
+      if (performance.now() - askedAt > duplicateMs) process.exit(1)
       return
     }
     askedAt = performance.now()
     const tooLate = () => {
-      onError(new Error(`not stopped after ${milliseconds} ms`))
+      onError(new Error(`the process did not stop within ${milliseconds} ms`))
       process.exit(1)
     }
     setTimeout(tooLate, milliseconds).unref()

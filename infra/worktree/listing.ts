@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path'
 import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
 import { GitError, runGit, startGit } from '#infra/git/process.ts'
 
-/** A name that belongs to the working folder; whether something lies there is not known yet. */
+/** A path of the working folder. The file may be missing. */
 export interface ListedPath {
-  /** From the root; `null` when its bytes are not UTF-8. */
+  /** Relative to the root; `null` when its bytes are not UTF-8. */
   path: string | null
   kind: 'file' | 'submodule' | 'not_checked_out' | 'unreadable_folder'
 }
 
-/** What git would take into a commit of everything: tracked files, and others that nothing ignores. @throws GitError */
+/** The files of a commit of everything: tracked files, and untracked ones that are not ignored. @throws GitError */
 export async function* listWithGit(root: string, gitDir: string, signal: AbortSignal): AsyncGenerator<ListedPath> {
   const ignored = await ignoreOptions()
   const args = [`--work-tree=${root}`, 'ls-files', '-z', '-t', '--stage', '--cached', '--others', ...ignored]
@@ -41,7 +41,7 @@ export async function* listWithGit(root: string, gitDir: string, signal: AbortSi
   }
 }
 
-/** Whole paths of the topmost folders that git ignores; none when git cannot tell. */
+/** Absolute paths of the topmost ignored folders; empty when git fails. */
 export async function listIgnoredFolders(root: string, gitDir: string): Promise<Set<string>> {
   const ignored = await ignoreOptions()
   const args = [`--work-tree=${root}`, 'ls-files', '-z', '--others', '--ignored', '--directory', ...ignored]
@@ -52,7 +52,7 @@ export async function listIgnoredFolders(root: string, gitDir: string): Promise<
 
 const IGNORED_BYTES = 16 * 1024 * 1024
 
-/** `? <path>` of a file that is not tracked, else `<tag> <mode> <oid> <stage>\t<path>`. */
+/** Parses `? <path>` of an untracked file, or `<tag> <mode> <oid> <stage>\t<path>`. */
 function parseLine(line: Buffer): ListedPath {
   const tag = line.toString('latin1', 0, 1)
   if (tag !== '?') {
@@ -60,7 +60,7 @@ function parseLine(line: Buffer): ListedPath {
     return { path: textOf(line.subarray(line.indexOf(0x09) + 1)), kind }
   }
   const path = textOf(line.subarray(2))
-  // A folder among the files is a repository of its own, which a commit would hold as a submodule.
+  // An untracked folder is listed only if it is a repository, which a commit would hold as a submodule.
   return path?.endsWith('/') ? { path: path.slice(0, -1), kind: 'submodule' } : { path, kind: 'file' }
 }
 
@@ -70,8 +70,8 @@ async function ignoreOptions(): Promise<string[]> {
 }
 
 /**
- * The user's own ignore file. The git that is run here knows nothing of the user, but an author's commits leave these files out.
- * `null` when there is none.
+ * The user's own ignore file; `null` when there is none. Git runs here without the user's configuration, but the author's commits
+ * omit these files.
  */
 async function userIgnoreFile(): Promise<string | null> {
   const folder = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git')
@@ -90,7 +90,7 @@ function none(error: unknown): null {
   throw error
 }
 
-/** Every file below a folder but what lies in `.git`. Links to folders are files. */
+/** Every file below a folder, except in `.git`. Links to folders count as files. */
 export async function* listFolder(root: string): AsyncGenerator<ListedPath> {
   const waiting = ['']
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
 
-/** A folder that was named cannot be read as a working folder. The message is one line for whoever named it. */
+/** The folder cannot be read as a working folder. The message is one line for the user. */
 export class WorktreeError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -11,20 +11,21 @@ export class WorktreeError extends Error {
   }
 }
 
-/** Where a working folder lies; real paths. */
+/** Location of a working folder, in real paths. */
 export interface WorktreePlace {
-  /** The root of the git work tree that holds the folder, or the folder itself. */
+  /** Root of the git work tree; outside git, the folder itself. */
   root: string
   /** `null` outside git. */
   gitDir: string | null
-  /** The folder, as its repository names it. */
+  /** Path of the folder in its repository. */
   folder: RepoPath
 }
 
-/** @throws WorktreeError when there is no such folder, or it may not be read */
+/** @throws WorktreeError when the folder is missing or unreadable */
 export async function findWorktree(folder: string): Promise<WorktreePlace> {
   const real = await requireFolder(folder)
-  if (await isGitDir(real)) throw new WorktreeError(`${folder} is a bare repository or a git dir, which has no files to check`)
+  if (await isGitDir(real))
+    throw new WorktreeError(`${folder} is a bare repository or a git dir, which has no files to check: name a working folder`)
   for (let root = real; ; root = dirname(root)) {
     const gitDir = await gitDirOf(root)
     if (gitDir !== null) return { root, gitDir, folder: pathBelow(root, real) }
@@ -53,11 +54,11 @@ async function isGitDir(folder: string): Promise<boolean> {
 
 function pathBelow(root: string, folder: string): RepoPath {
   const path = parseRepoPath(relative(root, folder).split(sep).join('/'))
-  if (path === null) throw new WorktreeError('the folder has a name that no path of a repository can hold')
+  if (path === null) throw new WorktreeError(`the folder ${folder} has a name that no repository path can hold: rename it`)
   return path
 }
 
-/** A `.git` folder, or the one that a `.git` file of a linked work tree or a submodule names. */
+/** The `.git` folder, or the folder that the `.git` file of a linked work tree or a submodule names; `null` when there is none. */
 async function gitDirOf(root: string): Promise<string | null> {
   const inner = join(root, '.git')
   const kind = await lstat(inner).catch(ifAbsent)

@@ -9,26 +9,27 @@ import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
 
 /**
- * A working folder as it lies there, read like a commit: in a git work tree what a commit of everything would hold, elsewhere every
- * file. Nothing outside the root is ever read, and no link is followed. What vanishes or changes while it is read is a missing blob.
+ * Reads a working folder like a commit: in a git work tree the files of a commit of everything, elsewhere every file. Never reads outside
+ * the root or follows a link. A file that vanishes or changes while it is read counts as a missing blob.
  */
 export interface Worktree extends RepositoryReader {
   readonly description: WorktreePlace
-  /** What of the folder could not be seen. Known once `entries` ended. */
+  /** Complete once `entries` ended. */
   readonly unseen: UnseenFiles
 }
 
+/** Files that the reader could not see. */
 export interface UnseenFiles {
-  /** Folders that may not be listed or entered. */
+  /** Folders without the permission to list or enter them. */
   folders: Set<string>
-  /** Tracked files that a sparse checkout leaves out. */
+  /** Tracked files omitted by a sparse checkout. */
   notCheckedOut: number
 }
 
 /**
- * Opens the working folder that holds `folder`. The limits' time starts now.
+ * Opens the working folder that holds `folder`. The time limit counts from this call.
  *
- * @throws WorktreeError when there is no such folder, or it may not be read
+ * @throws WorktreeError when the folder is missing or unreadable
  */
 export async function openWorktree(folder: string, limits: Pick<ReadLimits, 'treeEntries' | 'seconds'>): Promise<Worktree> {
   return new WorktreeReader(await findWorktree(folder), limits)
@@ -40,13 +41,14 @@ interface KnownFile {
   sizeBytes: number
 }
 
-/** Files looked at side by side; each is at most as large as `maxBytes` of a reading. */
-const SIDE_BY_SIDE = 16
+/** Files read at once; each has at most `maxBytes`. */
+const AT_ONCE = 16
 
 class WorktreeReader implements Worktree {
   readonly description: WorktreePlace
   readonly unseen: UnseenFiles = { folders: new Set(), notCheckedOut: 0 }
   readonly #maxEntries: number
+  readonly #seconds: number
   readonly #timeout: AbortSignal
   readonly #closing = new AbortController()
   readonly #files = new Map<string, KnownFile>()
@@ -55,6 +57,7 @@ class WorktreeReader implements Worktree {
   constructor(place: WorktreePlace, { treeEntries, seconds }: Pick<ReadLimits, 'treeEntries' | 'seconds'>) {
     this.description = place
     this.#maxEntries = treeEntries
+    this.#seconds = seconds
     this.#timeout = AbortSignal.timeout(seconds * 1000)
   }
 
@@ -81,7 +84,7 @@ class WorktreeReader implements Worktree {
     this.#closing.abort()
   }
 
-  /** In git's order: that of the whole paths. */
+  /** Sorted by whole paths, as git does. */
   async #list(): Promise<ListedPath[]> {
     const { root, gitDir } = this.description
     const signal = AbortSignal.any([this.#timeout, this.#closing.signal])
@@ -107,7 +110,7 @@ class WorktreeReader implements Worktree {
     return [...listed, ...unnamable].slice(0, this.#maxEntries)
   }
 
-  /** What lies at a listed path; `null` when nothing does that a commit could hold. */
+  /** The entry at a listed path; `null` when nothing there can be part of a commit. */
   async #look({ path, kind }: ListedPath): Promise<TreeEntry | null> {
     if (path === null) return { path, mode: '100644', oid: NO_OID, sizeBytes: null }
     if (kind === 'submodule') return { path, mode: '160000', oid: NO_OID, sizeBytes: null }
@@ -120,7 +123,7 @@ class WorktreeReader implements Worktree {
       return null
     }
     const mode = modeOf(found)
-    // Behind a folder that is now a link lies something else than what git knows.
+    // A folder of the path may have been replaced by a link.
     if (mode === null || !(await this.#liesInside(absolute, path))) return null
     const oid = (this.#files.size + 1).toString(16).padStart(NO_OID.length, '0')
     this.#files.set(oid, { path, mode, sizeBytes: found.size })
@@ -137,11 +140,11 @@ class WorktreeReader implements Worktree {
         file.mode === '120000' ? await readlink(absolute, 'buffer').catch(ifAbsent) : await readRegular(absolute, file)
       return bytes?.length === file.sizeBytes ? bytes : null
     } catch (cause) {
-      throw new ReadError('index.fetch_failed', 'the folder cannot be read now', { cause })
+      throw new ReadError('index.fetch_failed', `${file.path} cannot be read now`, { cause })
     }
   }
 
-  /** Whether no folder on the way to the file is a link. */
+  /** Whether no folder of the path is a link. */
   async #liesInside(absolute: string, path: string): Promise<boolean> {
     if (!path.includes('/')) return true
     const folder = dirname(absolute)
@@ -149,7 +152,7 @@ class WorktreeReader implements Worktree {
   }
 
   #checkTime(): void {
-    if (this.#timeout.aborted) throw new ReadError('index.timeout', 'reading the folder took too long')
+    if (this.#timeout.aborted) throw new ReadError('index.timeout', `reading the folder took more than ${this.#seconds} seconds`)
     this.#closing.signal.throwIfAborted()
   }
 }
@@ -186,15 +189,15 @@ async function readRegular(path: string, { sizeBytes }: KnownFile): Promise<Uint
   }
 }
 
-/** Results in the order of their items, some of them made ahead. */
-async function* inOrder<Item, Result>(items: Iterable<Item>, make: (item: Item) => Promise<Result>): AsyncGenerator<Result> {
+/** Yields results in the order of the items, and computes up to `AT_ONCE` of them ahead. */
+async function* inOrder<Item, Result>(items: Iterable<Item>, compute: (item: Item) => Promise<Result>): AsyncGenerator<Result> {
   const ahead: Promise<Result>[] = []
   try {
     for (const item of items) {
-      const made = make(item)
-      made.catch(() => {}) // it is told when its turn comes
-      ahead.push(made)
-      if (ahead.length === SIDE_BY_SIDE) yield await (ahead.shift() as Promise<Result>)
+      const result = compute(item)
+      result.catch(() => {}) // thrown when the result is due
+      ahead.push(result)
+      if (ahead.length === AT_ONCE) yield await (ahead.shift() as Promise<Result>)
     }
     while (ahead.length > 0) yield await (ahead.shift() as Promise<Result>)
   } finally {

@@ -5,89 +5,95 @@ import { ifAbsent } from '#infra/git/contained.ts'
 import { listIgnoredFolders } from './listing.ts'
 import { findWorktree } from './place.ts'
 
-/** Tells when something changes in a working folder, folders that come and go included. */
+/** Notices changes in a working folder, also in folders that are created or removed. */
 export interface WorktreeWatcher {
   /**
-   * Watches the working folder that holds `folder`, but for what git ignores; whoever reads it afterwards misses no change.
-   * While there is no such folder, the nearest one above is watched, in which it can come back.
+   * Watches the working folder that holds `folder`, except ignored folders. A caller that reads the folder afterwards misses no change.
+   * If the folder is missing, watches the nearest existing parent, in which it may reappear.
    */
   follow(folder: string): Promise<void>
-  /** Resolves once after changes, when they have come to rest; at once when there were some since the last call. */
+  /** Resolves `REST_MS` after the last change; at once when there were changes since the last call. */
   changed(): Promise<void>
-  /** Folders whose changes go unseen: the machine, or this watcher, watches no more. */
+  /** Number of folders that are not watched, because of a limit of the system or of this watcher. */
   readonly unwatched: number
   close(): void
 }
 
 /** Editors and git change several files at a time. */
-const REST_MILLISECONDS = 150
-/** Bounds what a folder full of folders costs. */
+const REST_MS = 150
+/** Bounds the watches of one working folder. */
 const MOST_FOLDERS = 20_000
 
 export function createWorktreeWatcher(): WorktreeWatcher {
-  const watchers = new Map<string, FSWatcher>()
-  let timer: NodeJS.Timeout | undefined
-  let isChanged = false
-  let notify: (() => void) | null = null
-  let unwatched = 0
+  return new FolderWatcher()
+}
 
-  function settle(): void {
-    isChanged = true
-    notify?.()
+class FolderWatcher implements WorktreeWatcher {
+  /** By absolute path. */
+  readonly #watchers = new Map<string, FSWatcher>()
+  #timer: NodeJS.Timeout | undefined
+  #isChanged = false
+  /** Resolves the promise of `changed`. */
+  #notify: (() => void) | null = null
+  #unwatched = 0
+
+  get unwatched(): number {
+    return this.#unwatched
   }
 
-  function note(name: string | null): void {
-    if (name === '.git') return
-    clearTimeout(timer)
-    timer = setTimeout(settle, REST_MILLISECONDS)
-  }
-
-  function drop(folder: string): void {
-    watchers.get(folder)?.close()
-    watchers.delete(folder)
-  }
-
-  function add(folder: string): void {
-    try {
-      const watcher = watch(folder, (_event, name) => note(name))
-      watcher.on('error', () => {
-        drop(folder)
-        note(null)
-      })
-      watchers.set(folder, watcher)
-    } catch {
-      // It went away, which shows as a change of the one above, or the machine watches no more folders: see `unwatched`.
+  async follow(folder: string): Promise<void> {
+    // A folder may be created in another before that one is watched, so the walk repeats until it finds nothing new.
+    for (let isNew = true; isNew; ) {
+      const wanted = await foldersOf(folder)
+      for (const watched of this.#watchers.keys()) if (!wanted.has(watched)) this.#drop(watched)
+      const fresh = [...wanted].filter(one => !this.#watchers.has(one)).slice(0, MOST_FOLDERS - this.#watchers.size)
+      for (const one of fresh) this.#add(one)
+      isNew = fresh.some(one => this.#watchers.has(one))
+      this.#unwatched = wanted.size - this.#watchers.size
     }
   }
 
-  return {
-    async follow(folder) {
-      // A folder may have come into another before that one was watched, so only a walk that finds nothing new is the last.
-      for (let isNew = true; isNew; ) {
-        const wanted = await foldersOf(folder)
-        for (const watched of watchers.keys()) if (!wanted.has(watched)) drop(watched)
-        const fresh = [...wanted].filter(folder => !watchers.has(folder)).slice(0, MOST_FOLDERS - watchers.size)
-        for (const one of fresh) add(one)
-        isNew = fresh.some(one => watchers.has(one))
-        unwatched = wanted.size - watchers.size
-      }
-    },
-    async changed() {
-      if (!isChanged) await new Promise<void>(resolve => (notify = resolve))
-      notify = null
-      isChanged = false
-    },
-    get unwatched() {
-      return unwatched
-    },
-    close() {
-      clearTimeout(timer)
-      for (const folder of [...watchers.keys()]) drop(folder)
-    },
+  async changed(): Promise<void> {
+    if (!this.#isChanged) await new Promise<void>(resolve => (this.#notify = resolve))
+    this.#notify = null
+    this.#isChanged = false
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    for (const folder of [...this.#watchers.keys()]) this.#drop(folder)
+  }
+
+  #add(folder: string): void {
+    try {
+      const watcher = watch(folder, (_event, name) => this.#note(name))
+      watcher.on('error', () => {
+        this.#drop(folder)
+        this.#note(null)
+      })
+      this.#watchers.set(folder, watcher)
+    } catch {
+      // The folder was removed, which its parent reports, or the system's limit is reached: see `unwatched`.
+    }
+  }
+
+  #drop(folder: string): void {
+    this.#watchers.get(folder)?.close()
+    this.#watchers.delete(folder)
+  }
+
+  /** Restarts the timer of `changed`. */
+  #note(name: string | null): void {
+    if (name === '.git') return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#isChanged = true
+      this.#notify?.()
+    }, REST_MS)
   }
 }
 
-/** Whole paths, at most one more than are watched. */
+/** Absolute paths of the folders to watch; at most `MOST_FOLDERS` + 1. */
 async function foldersOf(folder: string): Promise<Set<string>> {
   const place = await findWorktree(folder).catch(() => null)
   if (place === null) return new Set([await nearestAbove(resolve(folder))])

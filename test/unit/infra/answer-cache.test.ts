@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AnswerCache, type Kept } from '#infra/github/answer-cache.ts'
+import { AnswerCache, type CachedAnswer } from '#infra/github/answer-cache.ts'
 
 const TIMES = { freshSeconds: 60, staleSeconds: 600 }
 
@@ -9,7 +9,7 @@ function openCache(sizeOf?: (value: string) => number) {
   const cache = new AnswerCache<string>({ capacity: 10, patienceMs: 1_000, clock, ...(sizeOf ? { sizeOf } : {}) })
   const asked: string[] = []
   const get = (key: string, value = key) =>
-    cache.get(key, TIMES, async (): Promise<Kept<string>> => {
+    cache.get(key, TIMES, async (): Promise<CachedAnswer<string>> => {
       asked.push(key)
       return key.startsWith('none') ? { status: 'missing' } : { status: 'ok', value }
     })
@@ -42,7 +42,7 @@ test('what is large takes the room of many, and what is too large is not kept', 
 
 test('a value that is gone is missing, and one that came is there', async () => {
   const { cache, clock, asked } = openCache()
-  const answers: Kept<string>[] = [{ status: 'ok', value: 'a' }, { status: 'missing' }, { status: 'ok', value: 'b' }]
+  const answers: CachedAnswer<string>[] = [{ status: 'ok', value: 'a' }, { status: 'missing' }, { status: 'ok', value: 'b' }]
   for (const answer of answers) {
     const given = await cache.get('key', TIMES, async known => {
       asked.push(String(known))

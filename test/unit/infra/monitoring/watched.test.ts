@@ -129,7 +129,7 @@ test('a store that hangs makes it unready within two seconds, and is asked anew 
   stores.answer = () => new Promise(() => {})
   const checks = Promise.all([outcome(readiness.check()), outcome(readiness.check())])
   await vi.advanceTimersByTimeAsync(2_000)
-  expect(await checks).toEqual(['the store does not answer in time', 'the store does not answer in time'])
+  expect(await checks).toEqual(['the store did not answer within 1800 ms', 'the store did not answer within 1800 ms'])
   expect(stores.requests).toBe(1)
   stores.answer = async () => {}
   expect([await outcome(readiness.check()), stores.requests]).toEqual(['ready', 2])
@@ -142,6 +142,6 @@ test('a process that stops is not ready from that moment on, whoever asked befor
   const asked = outcome(readiness.check())
   readiness.end()
   goOn()
-  expect(await asked).toBe('this process stops')
-  expect(await outcome(readiness.check())).toBe('this process stops')
+  expect(await asked).toBe('the process is stopping')
+  expect(await outcome(readiness.check())).toBe('the process is stopping')
 })
