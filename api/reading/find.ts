@@ -12,7 +12,7 @@ import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import type { PurposeKeys } from '../purpose-keys.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
-import { passageTerms, readListing, type WantedPassage } from '../search/listing.ts'
+import { type PassageSearch, passageTerms, readListing } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
 import { RANKING_VERSION, rankItems } from '../search/ranking.ts'
 import type { RankingBuffers } from '../search/ranking-buffers.ts'
@@ -157,7 +157,7 @@ async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,
   records: ReadonlyMap<number, StoredItem>,
-  wanted: WantedPassage,
+  wanted: PassageSearch,
   isSkill: boolean,
 ): Promise<FoundItem> {
   const read = (number: number) => readListing(snapshot, requireRecord(records, number), wanted)
