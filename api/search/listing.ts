@@ -40,7 +40,7 @@ function readBeginning(markup: Markup, bytes: Uint8Array): Loaded<ReadableText> 
   // `stream` drops a character that the cut splits.
   const beginning = new TextDecoder().decode(bytes.subarray(0, PASSAGE_TEXT_SIZE), { stream: true })
   const value = readableText(markup, beginning)
-  return { value, size: sizeOfReadable(value) }
+  return { value, sizeBytes: sizeOfReadable(value) }
 }
 
 /** A term of a query with the matching terms of the dictionary; `items`: how many items have each. */

@@ -65,7 +65,7 @@ test('what is kept has memory of its own, exactly as large as the page', async (
 test('memory stays within its bound, and what does not fit is read again', async () => {
   const { file, reads, cache } = opened(FILE, 3 * (PAGE_BYTES + 256))
   await file.read([{ start: 0, end: FILE.length }])
-  expect(cache.size).toBeLessThanOrEqual(3 * (PAGE_BYTES + 256))
+  expect(cache.sizeBytes).toBeLessThanOrEqual(3 * (PAGE_BYTES + 256))
   expect(reads).toHaveLength(11)
   await file.read([{ start: 0, end: 1 }])
   expect(reads).toHaveLength(12)
@@ -123,5 +123,5 @@ test('a read that fails at once is forgotten like one that fails later', async (
     throw new Error('at once')
   })
   await expect(failing).rejects.toThrow('at once')
-  expect(await cache.get('key', async () => ({ value: 'read', size: 1 }))).toBe('read')
+  expect(await cache.get('key', async () => ({ value: 'read', sizeBytes: 1 }))).toBe('read')
 })

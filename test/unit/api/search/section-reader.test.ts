@@ -213,7 +213,10 @@ function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segm
   return { packs, segments }
 }
 
-function inMemory(written: Written, count: number): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> } {
+function inMemory(
+  written: Written,
+  count: number,
+): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> } {
   const { packs, segments } = packsOf(written, count)
   const section = { ...written.section, segments }
   const reader = createPackReader({
