@@ -4,6 +4,7 @@ import type { FindAnswer, FindQuery, FoundItem } from '#core/contract/find.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { isStopWord } from '#core/search/analyze.ts'
+import { NO_BYTES } from '#core/search/bytes.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
 import type { StoredItem } from '#core/search/items-block.ts'
 import { SEARCH_VERSION } from '#core/snapshot/versions.ts'
@@ -11,8 +12,9 @@ import { countCharacters } from '#core/text.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import type { PurposeKeys } from '../purpose-keys.ts'
+import type { TermWish } from '../search/block-scan.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
-import { passageTerms, readListing, type WantedPassage } from '../search/listing.ts'
+import { type PassageSearch, passageTerms, readListing } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
 import { RANKING_VERSION, rankItems } from '../search/ranking.ts'
 import type { RankingBuffers } from '../search/ranking-buffers.ts'
@@ -24,23 +26,23 @@ import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
-/** Words of a query that are respelled when they stand nowhere. */
+/** At most this many words of a query are respelled. */
 const RESPELLED_WORDS = 4
 
-/** How many results the pages before have shown. */
+/** The content of a cursor: the number of results before the page. */
 const Position = z.int().min(1)
 
 export interface FindDeps {
   cursorKeys: PurposeKeys
-  /** Used by one ranking at a time: no two searches rank in parallel. */
+  /** Shared by all searches: each ranks and folds in one turn of the event loop. */
   rankingBuffers: RankingBuffers
 }
 
 /**
  * One page of the ranked search in a mounted folder, or in a folder inside it.
  *
- * Supporting files are folded into the skill that owns them before the page is cut. A skill that lies above the mount is not in the mount:
- * its Markdown files below answer as documents, its other files not at all.
+ * The files of a skill are folded into its result before the page is cut. If a skill lies above the mount, its Markdown files below are documents
+ * and its other files are left out.
  *
  * @throws ServiceError `request.invalid` for a malformed `path` or a cursor of another search, `mount.path_not_found`,
  * `skill.unavailable` when the snapshot cannot be read
@@ -65,113 +67,125 @@ export async function findInMount(
   return { status: 'ready', query, commit, items, diagnostics, nextCursor }
 }
 
-interface Wanted {
+interface PageOfFolder {
   mounted: RepoPath
-  /** The mounted folder, or one inside it. */
+  /** The mounted folder, or a folder inside it. */
   folder: RepoPath
-  /** In results, as `limit`. */
+  /** Results before the page. */
   offset: number
+  /** Results on the page at most. */
   limit: number
 }
 
-/** Its awaits are its rounds of reads: five, and two more when a word of the query stands nowhere. */
+/** Takes five rounds of reads, and two more if a word of the query is in no item. */
 async function search(
   buffers: RankingBuffers,
   snapshot: Snapshot,
   query: string,
-  { mounted, folder, offset, limit }: Wanted,
+  { mounted, folder, offset, limit }: PageOfFolder,
 ): Promise<{ items: FoundItem[]; hasMore: boolean }> {
   const section = await openSearch(snapshot)
   if (section === null) return { items: [], hasMore: false }
-  const asked = planQuery(query)
-  const [exact, inMount, inFolder] = await Promise.all([
-    section.lookUp(asked.map(({ term, kind }) => ({ term, orLonger: kind === 'pair' && countCharacters(term) === 1 }))),
+  const planned = planQuery(query)
+  const [entries, inMount, inFolder] = await Promise.all([
+    section.lookUp(planned.map(wishOf)),
     section.itemsBelow(mounted),
     section.itemsBelow(folder),
   ])
-  const found = await respell(
-    section,
-    asked.map((term, index) => ({ ...term, found: (exact[index] ?? []).map(entry => ({ ...entry, closeness: FULL })) })),
-  )
-  const terms = await readPostings(section, found)
+  const terms = await readPostings(section, await respell(section, planned.map(exactTerm(entries))))
   const page = await orUnavailable(`the postings of ${snapshot.repository.id} at ${snapshot.commit}`, () => {
     return foldPage(rankItems(buffers, terms, section.head), section.head, { mounted: inMount, visible: inFolder, offset, limit })
   })
-  const records = await section.items(page.units.flatMap(({ item, files }) => [item, ...files]))
-  const { kinds } = section.head
-  const shown = passageTerms(terms, kinds.length)
-  const slices = createSlices()
-  const items = await Promise.all(
-    page.units.map(unit => readUnit(snapshot, unit, records, { terms: shown, slices }, kinds[unit.item] === ITEM_KIND.skill)),
-  )
-  return { items, hasMore: page.hasMore }
+  return { items: await readPage(snapshot, section, page.units, terms), hasMore: page.hasMore }
 }
 
-/** A term of the query with the terms of the dictionary that answer it. */
-interface AskedTerm extends QueryTerm {
-  found: readonly CloseTerm[]
+/** A single character matches the pairs that begin with it. */
+function wishOf({ term, kind }: QueryTerm): TermWish {
+  return { term, orLonger: kind === 'pair' && countCharacters(term) === 1 }
+}
+
+/** A term of the query with the terms of the dictionary that match it. */
+interface LookedUpTerm extends QueryTerm {
+  entries: readonly CloseTerm[]
 }
 
 interface CloseTerm extends DictionaryTerm {
-  /** `FULL`, or less for a term that is spelled a little differently. */
+  /** `FULL`, or less for a term that is spelled differently. */
   closeness: number
 }
 
-/** Words that stand nowhere become those that they may mean. Two rounds when there are any. */
-async function respell(section: SearchReader, asked: readonly AskedTerm[]): Promise<readonly AskedTerm[]> {
-  const unknown = asked.filter(isMisspelled).slice(0, RESPELLED_WORDS)
-  if (unknown.length === 0) return asked
-  const words = await section.wordsNear(unknown.map(({ term }) => term))
-  const close = unknown.map(({ term }, index) => closeWords(term, words[index] ?? []))
-  const entries = (await section.lookUp(close.flat().map(({ word }) => ({ term: word, orLonger: false })))).flat()
-  const known = new Map(entries.map(entry => [entry.term, entry]))
-  return asked.map(term => {
-    const candidates = close[unknown.indexOf(term)] ?? []
-    const found = candidates.flatMap(({ word, closeness }) => {
-      const entry = known.get(word)
+function exactTerm(entries: readonly DictionaryTerm[][]): (term: QueryTerm, index: number) => LookedUpTerm {
+  return (term, index) => ({ ...term, entries: (entries[index] ?? []).map(entry => ({ ...entry, closeness: FULL })) })
+}
+
+/** Gives misspelled words the entries of words close to them. Takes two rounds if there are any. */
+async function respell(section: SearchReader, terms: readonly LookedUpTerm[]): Promise<readonly LookedUpTerm[]> {
+  const misspelled = terms.filter(isMisspelled).slice(0, RESPELLED_WORDS)
+  if (misspelled.length === 0) return terms
+  const words = await section.wordsNear(misspelled.map(({ term }) => term))
+  const candidates = misspelled.map(({ term }, index) => closeWords(term, words[index] ?? []))
+  const entries = (await section.lookUp(candidates.flat().map(({ word }) => ({ term: word, orLonger: false })))).flat()
+  const entryOf = new Map(entries.map(entry => [entry.term, entry]))
+  return terms.map(term => {
+    const close = (candidates[misspelled.indexOf(term)] ?? []).flatMap(({ word, closeness }) => {
+      const entry = entryOf.get(word)
       return entry ? [{ ...entry, closeness }] : []
     })
-    return found.length === 0 ? term : { ...term, found }
+    return close.length === 0 ? term : { ...term, entries: close }
   })
 }
 
-function isMisspelled({ term, kind, weight, found }: AskedTerm): boolean {
-  const isOwnWord = weight === FULL && (kind === 'word' || kind === 'part')
-  return found.length === 0 && isOwnWord && isRespelled(term) && !isStopWord(term)
+/** Whether no item has the term, and it is a word of the query itself that can be respelled. */
+function isMisspelled({ term, kind, weight, entries }: LookedUpTerm): boolean {
+  const isWordOfQuery = weight === FULL && (kind === 'word' || kind === 'part')
+  return entries.length === 0 && isWordOfQuery && isRespelled(term) && !isStopWord(term)
 }
 
-interface ReadTerm extends MatchedTerm {
+interface TermWithPostings extends MatchedTerm {
   matches: readonly (Omit<CloseTerm, 'postings'> & { postings: Uint8Array })[]
 }
 
-async function readPostings(section: SearchReader, asked: readonly AskedTerm[]): Promise<ReadTerm[]> {
-  const lists = (await section.postings(asked.flatMap(({ found }) => found))).values()
-  return asked.map(({ found, ...term }) => ({
+async function readPostings(section: SearchReader, terms: readonly LookedUpTerm[]): Promise<TermWithPostings[]> {
+  const lists = (await section.postings(terms.flatMap(({ entries }) => entries))).values()
+  return terms.map(({ entries, ...term }) => ({
     ...term,
-    matches: found.map(entry => ({ ...entry, postings: lists.next().value ?? new Uint8Array() })),
+    matches: entries.map(entry => ({ ...entry, postings: lists.next().value ?? NO_BYTES })),
   }))
 }
 
-/** Reads what is shown of a result. All of it is one round: the row of the skill, and the texts that passages are taken from. */
+/** Reads the results of a page: their items in one round, then rows and texts in one. */
+async function readPage(
+  snapshot: Snapshot,
+  section: SearchReader,
+  units: readonly FoundUnit[],
+  terms: readonly TermWithPostings[],
+): Promise<FoundItem[]> {
+  const { kinds } = section.head
+  const items = await section.items(units.flatMap(({ item, files }) => [item, ...files]))
+  const passages = { terms: passageTerms(terms, kinds.length), slices: createSlices() }
+  return Promise.all(units.map(unit => readUnit(snapshot, unit, items, passages, kinds[unit.item] === ITEM_KIND.skill)))
+}
+
+/** Reads one result: the row of the skill, and the texts of which passages are shown. */
 async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,
-  records: ReadonlyMap<number, StoredItem>,
-  wanted: WantedPassage,
+  items: ReadonlyMap<number, StoredItem>,
+  passages: PassageSearch,
   isSkill: boolean,
 ): Promise<FoundItem> {
-  const read = (number: number) => readListing(snapshot, requireRecord(records, number), wanted)
-  if (!isSkill) return { kind: 'document', ...(await read(item)) }
-  const { path } = requireRecord(records, item)
-  const [skill, listings] = await Promise.all([snapshot.get('skills', path), Promise.all(files.map(read))])
+  const readItem = (number: number) => readListing(snapshot, requireItem(items, number), passages)
+  if (!isSkill) return { kind: 'document', ...(await readItem(item)) }
+  const { path } = requireItem(items, item)
+  const [skill, listings] = await Promise.all([snapshot.get('skills', path), Promise.all(files.map(readItem))])
   if (!skill) throw new ServiceError('skill.unavailable', { cause: new Error(`the row of ${path} is missing`) })
   const { directory, name, description, translations, license, describedOnly } = skill
   const identity = { path, directory, name, description, translations, license }
   return { kind: 'skill', ...identity, ...(describedOnly && { describedOnly }), files: listings, moreFiles }
 }
 
-function requireRecord(records: ReadonlyMap<number, StoredItem>, number: number): StoredItem {
-  const record = records.get(number)
-  if (!record) throw new RangeError(`item ${number} was not read`)
-  return record
+function requireItem(items: ReadonlyMap<number, StoredItem>, number: number): StoredItem {
+  const item = items.get(number)
+  if (!item) throw new RangeError(`item ${number} was not read`)
+  return item
 }

@@ -17,17 +17,18 @@ import type { QueryTerm } from './query.ts'
 import { informationOf } from './term-weights.ts'
 import { FULL } from './weights.ts'
 
-/** What passages are looked for. Those of a page take turns: a hundred long texts would hold up everyone else. */
-export interface WantedPassage {
+/** A search for passages. */
+export interface PassageSearch {
   terms: readonly WeightedTerm[]
+  /** Lets other requests run between texts: a page can have a hundred long ones. */
   slices: Slices
 }
 
-/** An item with the passage of its text that tells most of what was asked for, else with its own summary. */
+/** The listing of an item, with the best passage of its text; if there is none, with its own summary. */
 export async function readListing(
   snapshot: Snapshot,
   { path, title, summary, text }: StoredItem,
-  { terms, slices }: WantedPassage,
+  { terms, slices }: PassageSearch,
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }
   const markup = markupOf(path)
@@ -36,20 +37,21 @@ export async function readListing(
 }
 
 function readBeginning(markup: Markup, bytes: Uint8Array): Loaded<ReadableText> {
-  // A character that the cut splits is left out.
+  // `stream` drops a character that the cut splits.
   const beginning = new TextDecoder().decode(bytes.subarray(0, PASSAGE_TEXT_SIZE), { stream: true })
   const value = readableText(markup, beginning)
-  return { value, size: sizeOfReadable(value) }
+  return { value, sizeBytes: sizeOfReadable(value) }
 }
 
-/** A term of a query with the terms of the dictionary that answer it; `items`: how many have each. */
-interface AnsweredTerm extends Pick<QueryTerm, 'kind' | 'weight'> {
+/** A term of a query with the matching terms of the dictionary; `items`: how many items have each. */
+interface FoundTerm extends Pick<QueryTerm, 'kind' | 'weight'> {
   matches: readonly { term: string; closeness: number; items: number }[]
 }
 
-export function passageTerms(terms: readonly AnsweredTerm[], items: number): WeightedTerm[] {
+/** The terms to look for in passages, with their weights among so many items. */
+export function passageTerms(terms: readonly FoundTerm[], items: number): WeightedTerm[] {
   return terms.flatMap(({ kind, weight, matches }) => {
-    // Where a triple stands, so do its pairs.
+    // A text that contains a triple contains its pairs.
     if (kind === 'triple') return []
     return matches.map(({ term, closeness, items: found }) => {
       return { term, weight: Math.floor((weight * closeness * informationOf(found, items)) / FULL ** 2) }

@@ -39,7 +39,7 @@ export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: Pag
       const start = number * PAGE_BYTES
       const bytes = await read({ start, end: Math.min(sizeBytes, start + PAGE_BYTES) })
       requireIntact(bytes, checksums, number)
-      return { value: ownBytes(bytes), size: bytes.length }
+      return { value: ownBytes(bytes), sizeBytes: bytes.length }
     })
   }
 

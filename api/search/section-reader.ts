@@ -99,9 +99,9 @@ async function loadSection({ section, read }: Pick<StoredSection, 'section' | 'r
   const packedHead = bytes.subarray(headStart - start)
   if (crc32(packedHead) !== headChecksum) throw new Error('the head is damaged: its checksum does not match')
   const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
-  if (start > 0) return { value: { head, body: null }, size: sizeOfHead(head) }
+  if (start > 0) return { value: { head, body: null }, sizeBytes: sizeOfHead(head) }
   const body = ownBytes(bytes).subarray(0, headStart)
-  return { value: { head, body: openBytes(body, head.checksums) }, size: sizeOfHead(head) + body.length }
+  return { value: { head, body: openBytes(body, head.checksums) }, sizeBytes: sizeOfHead(head) + body.length }
 }
 
 /** The stored bytes of a range, joined when it lies in several segments. */

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
-/** A value, and the memory that it takes in bytes. */
+/** A value, and the memory that it takes. */
 export interface Loaded<Value> {
   value: Value
-  size: number
+  sizeBytes: number
 }
 
 /**
@@ -18,7 +18,7 @@ export interface Cache {
   /** Removes the value, unless it was replaced by another one. */
   forget(key: string, value: unknown): void
   /** Bytes of all entries, as counted. */
-  readonly size: number
+  readonly sizeBytes: number
 }
 
 /** Where the lookups and the size of a cache are recorded. */
@@ -39,7 +39,7 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const loaded = await read()
     if (loaded === null) return null
-    kept.set(key, { value: loaded.value }, { size: loaded.size + ENTRY_BYTES })
+    kept.set(key, { value: loaded.value }, { size: loaded.sizeBytes + ENTRY_BYTES })
     return loaded.value
   }
 
@@ -64,7 +64,7 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
     forget(key, value) {
       if (kept.peek(key)?.value === value) kept.delete(key)
     },
-    get size() {
+    get sizeBytes() {
       return kept.calculatedSize
     },
   }

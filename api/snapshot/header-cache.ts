@@ -68,8 +68,8 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
     const { bytes, createdAt } = blob
     const digest = `${hash('sha256', bytes)} ${createdAt.getTime()}`
     try {
-      const { header, size } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
-      return { value: { header, createdAt, digest }, size }
+      const { header, sizeBytes } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
+      return { value: { header, createdAt, digest }, sizeBytes }
     } catch (error) {
       throw await report(repository, commit, digest, error)
     }
@@ -123,5 +123,5 @@ async function parseHeader(stored: Uint8Array, repository: HostRepository, commi
   const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
   if (header.commit !== commit || header.repositoryId !== repository.id)
     throw new Error(`the header is of ${header.repositoryId} at ${header.commit}`)
-  return { header, size: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }
+  return { header, sizeBytes: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }
 }

@@ -174,7 +174,7 @@ class CachedSnapshot implements Snapshot {
   }
 
   record(location: Location): Promise<Uint8Array> {
-    return this.derived('record', location, async bytes => ({ value: ownBytes(bytes), size: bytes.length }))
+    return this.derived('record', location, async bytes => ({ value: ownBytes(bytes), sizeBytes: bytes.length }))
   }
 
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value> {
@@ -188,7 +188,7 @@ class CachedSnapshot implements Snapshot {
     return this.#withDamageCheck(() =>
       this.#parts.cache.get(`${this.#name} ${key}`, async () => {
         const value = await compute()
-        return { value, size: JSON.stringify(value).length * PARSED_FACTOR }
+        return { value, sizeBytes: JSON.stringify(value).length * PARSED_FACTOR }
       }),
     )
   }
@@ -202,7 +202,7 @@ class CachedSnapshot implements Snapshot {
       const value = await orUnavailable(`shard ${number} of ${table} of ${repository.id} at ${commit}`, () => {
         return parseShard(table, bytes, firstKey, rowsOfShard(index, number))
       })
-      return { value, size: bytes.length * PARSED_FACTOR }
+      return { value, sizeBytes: bytes.length * PARSED_FACTOR }
     })
   }
 

@@ -6,23 +6,25 @@ import { readRegion, regionEnd, SHORT_UNITS, withContext } from './region.ts'
 import { SOURCE_UNITS, Tally } from './tally.ts'
 import { findPlaces, prepareTerms, type TermFinder, type TermPlaces, termsIn, type WeightedTerm } from './term-places.ts'
 
-/** Blocks that are read for a passage, those that promise most first, and how many more when nothing is seen in them. */
+/** How many blocks are read, best candidates first, once a passage is found. */
 const ATTEMPTS = 6
+/** How many blocks are read until a passage is found. */
 const ALL_ATTEMPTS = 100
-/** Others are not read when the best passage comes this near to what they promise. */
+/** No further block is read if the best passage has this share of the score that the block promises. */
 const ENOUGH_SHARE = 0.9
 
-/** How much a place is worth where the terms stand. */
-const WORTH: Readonly<Record<BlockKind, number>> = { prose: 1, plain: 1, item: 0.95, heading: 0.8, row: 0.75, code: 0.65 }
-/** An entry of a table of contents. */
-const LINK_WORTH = 0.5
+/** Weight of terms in each kind of block. */
+const KIND_WEIGHT: Readonly<Record<BlockKind, number>> = { prose: 1, plain: 1, item: 0.95, heading: 0.8, row: 0.75, code: 0.65 }
+/** Weight of terms in a block that is only a link: an entry of a table of contents. */
+const LINK_WEIGHT = 0.5
 
 /**
- * The passage of a Markdown, reStructuredText or plain text file that matches the terms best, as one line of plain text: at most
- * `SUMMARY_CHARACTERS` characters, an ellipsis where it begins or ends inside a sentence. `null` when no term stands in the visible text
- * beside its title, which readers are shown anyway.
+ * The passage of a text that matches the terms best, as one line of plain text: at most `SUMMARY_CHARACTERS` characters, with an ellipsis where
+ * it begins or ends inside a sentence. `null` if the visible text below the title contains no term.
  *
- * Terms are those of the analyzer. Stop words count only when no other term stands there. Time is linear in the text.
+ * Stop words count only if the text contains no other term. Time is linear in the text.
+ *
+ * @param terms terms of the analyzer
  */
 export function bestPassage(text: ReadableText, terms: readonly WeightedTerm[]): string | null {
   for (const finder of findersOf(terms)) {
@@ -33,21 +35,24 @@ export function bestPassage(text: ReadableText, terms: readonly WeightedTerm[]):
   return null
 }
 
-/** One query asks for the passages of many texts with the same terms. */
-const prepared = new WeakMap<readonly WeightedTerm[], readonly TermFinder[]>()
+/** The finders of the terms of a query, which are the same for all its texts. */
+const finders = new WeakMap<readonly WeightedTerm[], readonly TermFinder[]>()
 
 function findersOf(terms: readonly WeightedTerm[]): readonly TermFinder[] {
-  const known = prepared.get(terms)
-  if (known) return known
-  const telling = terms.filter(({ term }) => !isStopWord(term))
+  const cached = finders.get(terms)
+  if (cached) return cached
+  const contentWords = terms.filter(({ term }) => !isStopWord(term))
   const stopWords = terms.filter(({ term }) => isStopWord(term))
-  const finders = [telling, stopWords].filter(some => some.length > 0).map(prepareTerms)
-  prepared.set(terms, finders)
-  return finders
+  const prepared = [contentWords, stopWords].filter(group => group.length > 0).map(prepareTerms)
+  finders.set(terms, prepared)
+  return prepared
 }
 
+/** A block that contains terms. */
 interface Candidate {
+  /** Index of the block. */
   block: number
+  /** Score that a passage from the block on can have, judged by the source. */
   score: number
 }
 
@@ -55,7 +60,7 @@ function bestOf(finder: TermFinder, text: ReadableText, places: TermPlaces): str
   const candidates = candidateBlocks(finder, text, places).sort((one, other) => other.score - one.score)
   let best: { passage: string; score: number } | null = null
   let attempts = 0
-  // Where nothing is seen once is not looked at again: regions overlap.
+  // Regions overlap: blocks of a region without visible terms are not read again.
   const unseen = new Set<number>()
   for (const { block, score } of candidates) {
     if (unseen.has(block)) continue
@@ -68,57 +73,76 @@ function bestOf(finder: TermFinder, text: ReadableText, places: TermPlaces): str
   return best?.passage ?? null
 }
 
-/** The blocks that terms stand in, in order, with what a passage that begins there promises. */
+/** The blocks that contain terms, in order. */
 function candidateBlocks(finder: TermFinder, { source, blocks }: ReadableText, places: TermPlaces): Candidate[] {
   const candidates: Candidate[] = []
   const tally = new Tally(finder, places)
-  const blockOf: number[] = []
-  let block = 0
-  for (const start of places.starts) {
-    while (block < blocks.length && (blocks[block] as Block).end <= start) block++
-    blockOf.push(block < blocks.length && (blocks[block] as Block).start <= start ? block : -1)
-  }
+  const blockOf = blocksOfPlaces(blocks, places)
   let right = 0
   for (const [left, start] of places.starts.entries()) {
     const number = blockOf[left] as number
     if (right < left) right = left
-    if (number >= 0) {
-      const block = blocks[number] as Block
-      while (right < blockOf.length && (places.starts[right] as number) < start + SOURCE_UNITS) {
-        const other = blockOf[right] as number
-        if (other >= 0 && (blocks[other] as Block).run !== block.run) break
-        if (other >= 0) tally.add(right)
-        right++
-      }
-      const score = tally.scoreFrom(left) * worthOf(source, block)
-      const last = candidates.at(-1)
-      if (last?.block === number) last.score = Math.max(last.score, score)
-      else candidates.push({ block: number, score })
-      if (left < right) tally.remove(left)
-    }
+    if (number < 0) continue
+    const block = blocks[number] as Block
+    right = extendWindow(tally, right, { places, blockOf, blocks, run: block.run, end: start + SOURCE_UNITS })
+    const score = tally.scoreFrom(left) * weightOf(source, block)
+    const last = candidates.at(-1)
+    if (last?.block === number) last.score = Math.max(last.score, score)
+    else candidates.push({ block: number, score })
+    if (left < right) tally.remove(left)
   }
   return candidates
 }
 
-function worthOf(source: string, block: Block): number {
-  return isLink(source, block) ? LINK_WORTH : WORTH[block.kind]
+/** The index of the block that contains each place; -1 for a place between blocks. */
+function blocksOfPlaces(blocks: readonly Block[], { starts }: TermPlaces): number[] {
+  let block = 0
+  return starts.map(start => {
+    while (block < blocks.length && (blocks[block] as Block).end <= start) block++
+    return block < blocks.length && (blocks[block] as Block).start <= start ? block : -1
+  })
+}
+
+interface Window {
+  places: TermPlaces
+  blockOf: readonly number[]
+  blocks: readonly Block[]
+  run: number
+  /** In the source, exclusive. */
+  end: number
+}
+
+/** Adds places of the run to the tally up to the end of the window, and returns the first place behind it. */
+function extendWindow(tally: Tally, right: number, { places, blockOf, blocks, run, end }: Window): number {
+  let place = right
+  for (; place < blockOf.length && (places.starts[place] as number) < end; place++) {
+    const number = blockOf[place] as number
+    if (number < 0) continue
+    if ((blocks[number] as Block).run !== run) break
+    tally.add(place)
+  }
+  return place
+}
+
+function weightOf(source: string, block: Block): number {
+  return isLink(source, block) ? LINK_WEIGHT : KIND_WEIGHT[block.kind]
 }
 
 function isLink(source: string, { start, end }: Block): boolean {
   return source[start] === '[' && source.startsWith(')', end - 1) && source.slice(start, end).split('](').length === 2
 }
 
-/** The best passage that begins with a block; `null` when no term is seen there. */
+/** The best passage that begins with a block; `null` if its plain text contains no term. */
 function passageAt(finder: TermFinder, text: ReadableText, first: number): { passage: string; score: number } | null {
   const region = readRegion(text, first)
   const cut = bestCut(finder, region, findPlaces(finder, region.text))
   if (cut === null) return null
   const passage = cutPassage(region, cut.start)
-  // What stands beside a run may change how it is read.
-  const isReal = findPlaces(finder, passage).starts.some(start => termsIn(finder, wordAt(passage, start)).length > 0)
-  if (!isReal) return null
+  // The analyzer reads a word in its context, which the cut may have changed.
+  const hasTerm = findPlaces(finder, passage).starts.some(start => termsIn(finder, wordAt(passage, start)).length > 0)
+  if (!hasTerm) return null
   const block = text.blocks[first] as Block
-  const score = cut.score * worthOf(text.source, block)
+  const score = cut.score * weightOf(text.source, block)
   const isShort = passage.length < SHORT_UNITS && cut.start === 0 && !block.continues
   return { passage: isShort ? withContext(text, first, passage) : passage, score }
 }

@@ -4,10 +4,10 @@ import type { Region } from './region.ts'
 import { placeEnd, Tally } from './tally.ts'
 import type { TermFinder, TermPlaces } from './term-places.ts'
 
-/** How far before its first term a passage begins when its sentence begins too far away. UTF-16 units. */
+/** If a sentence begins too far before the first term, the passage begins this far before the term. UTF-16 units. */
 const LEAD_UNITS = 60
 
-/** Where the passage begins that tells most: at the border of a sentence unless its terms stand too far behind it. `null` without a term. */
+/** The start of the best passage of a region: the start of a sentence, unless the terms lie too far behind it. `null` if there are no terms. */
 export function bestCut(finder: TermFinder, region: Region, places: TermPlaces): { start: number; score: number } | null {
   const tally = new Tally(finder, places)
   let best: { start: number; score: number } | null = null
@@ -28,17 +28,17 @@ export function bestCut(finder: TermFinder, region: Region, places: TermPlaces):
   return best
 }
 
-/** The passage of a region from `start` on: up to the end of a sentence where one fits, else with an ellipsis. */
+/** The passage of a region from `start` on: up to the end of a sentence if that is not too short, else up to a word and an ellipsis. */
 export function cutPassage(region: Region, start: number): string {
   const { text, borders } = region
   const isInside = start === 0 ? region.beginsInside : !borders.includes(start)
   const opening = isInside ? '…' : ''
   const rest = text.slice(start, start + 2 * SUMMARY_CHARACTERS)
   const room = SUMMARY_CHARACTERS - opening.length
-  const isWhole = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
-  if (isWhole) return opening + rest + (region.endsInside ? '…' : '')
+  const fitsToEnd = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
+  if (fitsToEnd) return opening + rest + (region.endsInside ? '…' : '')
   const longest = sliceCharacters(rest, 0, room).length
-  // A space before the next sentence takes no room.
+  // The space before the next sentence is trimmed, so it may lie behind the limit.
   const fits = (border: number) => border <= start + longest + (text[border - 1] === ' ' ? 1 : 0)
   const sentence = borders.findLast(border => border > start && fits(border)) ?? start
   if (sentence - start > longest * 0.66) return opening + trimmed(text.slice(start, sentence))
@@ -56,7 +56,7 @@ function wordEnd(text: string, end: number): number {
   return space > end * 0.75 ? space : characterBorder(text, end)
 }
 
-/** The border of what is seen as one character, at or before the index. */
+/** The border of a grapheme at or before the index. */
 function characterBorder(text: string, index: number): number {
   if (index <= 0) return 0
   const from = Math.max(0, index - 32)
@@ -67,7 +67,7 @@ function characterBorder(text: string, index: number): number {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Without what joins to the next. */
+/** Without trailing spaces and punctuation that joins to the next words. */
 function trimmed(text: string): string {
   return text.replace(/[\s·,;:–-]+$/u, '')
 }

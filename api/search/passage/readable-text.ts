@@ -4,26 +4,26 @@ import { markdownBlocks } from './markdown-blocks.ts'
 import { plainBlocks } from './plain-blocks.ts'
 import { mayFold } from './term-places.ts'
 
-/** A text as passages are taken from it. It follows from the file alone, whatever is asked for. */
+/** A text prepared for passages. It depends only on the file, not on a query. */
 export interface ReadableText {
-  /** What can be seen of it, with its marks. */
+  /** The visible text with its marks. */
   source: string
   blocks: readonly Block[]
-  /** Whether the analyzer may fold something in it. */
+  /** It contains characters that the analyzer may fold. */
   isFolded: boolean
 }
 
-/** What of a text is looked at for a passage: so many of its bytes, and of its UTF-16 units. */
+/** Passages are taken from the beginning of a text: this many bytes, and this many UTF-16 units. */
 export const PASSAGE_TEXT_SIZE = 64 * 1024
 
-/** How the text of a file is marked, as its name tells. */
+/** The markup of a file, by its extension; Markdown by default. */
 export function markupOf(path: string): Markup {
   return (/\.(mdx|rst|txt)$/i.exec(path)?.[1]?.toLowerCase() as Markup | undefined) ?? 'md'
 }
 
 export type Markup = 'md' | 'mdx' | 'rst' | 'txt'
 
-/** Time is linear in the text. */
+/** Prepares a text. Time is linear in the text. */
 export function readableText(markup: Markup, text: string): ReadableText {
   const isRst = markup === 'rst'
   const visible = withoutHiddenParts(text.slice(0, PASSAGE_TEXT_SIZE), { isMdx: markup === 'mdx' })
@@ -34,14 +34,14 @@ export function readableText(markup: Markup, text: string): ReadableText {
   return { source, blocks, isFolded: mayFold(source) }
 }
 
-/** Bytes of memory, as estimated. */
+/** The estimated memory of a prepared text, in bytes. */
 export function sizeOfReadable({ source, blocks }: ReadableText): number {
   return source.length * (WIDE.test(source) ? 2 : 1) + blocks.length * BLOCK_MEMORY
 }
 
-/** A string with any of these takes two bytes a unit. */
+/** A string with one of these characters takes two bytes a unit. */
 const WIDE = /[^\0-\xff]/
-/** What a block takes: five fields, what every object has, and its place in the list. */
+/** Memory of a block: five fields, the object and its place in the list. */
 const BLOCK_MEMORY = 72
 
 /** `:ref:` before its text */
@@ -49,7 +49,7 @@ const RST_ROLE = /:[\w+-]{1,40}:(?=`)/g
 /** `text <target>`_ */
 const RST_TARGET = /`([^`<\n]{1,200})<[^`>\n]{0,400}>`_{0,2}/g
 
-/** Letters in one piece, as they are looked up; runs of marks are bounded, since composing takes quadratic time in their length. */
+/** The text with composed letters, as the analyzer has them. Runs of combining marks are cut, since composing takes quadratic time in their length. */
 function composed(text: string): string {
   if (!DECOMPOSED.test(text)) return text
   return text

@@ -6,10 +6,12 @@ import { plainText } from './plain-text.ts'
 import type { ReadableText } from './readable-text.ts'
 import { SOURCE_UNITS } from './tally.ts'
 
-/** Plain text of neighbouring blocks, from which a passage is cut. `borders`: where sentences and lines begin, and its end. */
+/** The plain text of neighbouring blocks, from which a passage is cut. */
 export interface Region {
   text: string
+  /** Where sentences and blocks begin, and the end of the text. UTF-16 units. */
   borders: number[]
+  /** The kind of its first block. */
   kind: BlockKind
   /** It begins inside a sentence. */
   beginsInside: boolean
@@ -17,12 +19,12 @@ export interface Region {
   endsInside: boolean
 }
 
-/** A shorter passage begins with what stands before it as well. UTF-16 units. */
+/** Shorter passages are preceded by their context. UTF-16 units. */
 export const SHORT_UNITS = 110
-/** Stands between what are lines of their own: items, headings, cells. */
+/** Separates items, headings and cells. */
 const JOINT = ' · '
 
-/** The region that begins with a block. */
+/** The region that begins with block `first`. */
 export function readRegion(readable: ReadableText, first: number): Region {
   const { blocks } = readable
   const last = regionEnd(blocks, first)
@@ -42,7 +44,7 @@ export function readRegion(readable: ReadableText, first: number): Region {
   return { text, borders, kind, beginsInside: continues, endsInside: blocks[last]?.continues === true }
 }
 
-/** The number of the first block behind the region that begins with a block. */
+/** The index of the first block behind the region that begins with block `first`. */
 export function regionEnd(blocks: readonly Block[], first: number): number {
   const { start, end } = blocks[first] as Block
   let { run } = blocks[first] as Block
@@ -51,20 +53,20 @@ export function regionEnd(blocks: readonly Block[], first: number): number {
     const block = blocks[next] as Block
     if (block.start > end + 2 * SOURCE_UNITS || block.start > start + 4 * SOURCE_UNITS) break
     if (block.run === run) continue
-    // A few words before code or a table are about them, and tell little alone.
+    // A short text before code or a table introduces it.
     const before = blocks[next - 1] as Block
-    const isAbout = isLines(block) && !isLines(before) && before.end - start < SHORT_UNITS
-    if (!isAbout) break
+    const isIntroduction = isCodeOrTable(block) && !isCodeOrTable(before) && before.end - start < SHORT_UNITS
+    if (!isIntroduction) break
     run = block.run
   }
   return next
 }
 
-function isLines({ kind }: Block): boolean {
+function isCodeOrTable({ kind }: Block): boolean {
   return kind === 'code' || kind === 'row'
 }
 
-/** Puts what stands before a short passage in front of it, as far as it fits: lines of the same section, up to its heading. */
+/** Puts the blocks before a short passage in front of it while they fit: those of its section, up to the heading. */
 export function withContext(readable: ReadableText, first: number, passage: string): string {
   const { blocks } = readable
   let result = passage
@@ -72,7 +74,7 @@ export function withContext(readable: ReadableText, first: number, passage: stri
     const block = blocks[number] as Block
     const before = blocks[number - 1] as Block
     if (block.kind === 'heading' || (before.kind === 'code' && block.kind !== 'code')) break
-    // Another paragraph would only push the terms away.
+    // A whole paragraph before would push the terms away from the beginning.
     if ((block.kind === 'prose' || block.kind === 'plain') && before.kind !== 'heading') break
     const plain = blockText(readable, before)
     const longer = plain === '' ? result : plain + jointBetween(before, plain, block) + result
@@ -82,7 +84,7 @@ export function withContext(readable: ReadableText, first: number, passage: stri
   return result
 }
 
-/** Up to where the next sentence begins. */
+/** The end of a sentence with the space behind it. */
 const SENTENCE_END = /(?:(?<![\s.(]\p{L})[.!?…]["'”’)]*\s+(?=[^\s\p{Ll}])|[。！？]["'”’」』）)]*\s*(?=.))/gu
 
 function jointBetween(before: Block, plain: string, block: Block): string {

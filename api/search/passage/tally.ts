@@ -1,20 +1,23 @@
 import type { TermFinder, TermPlaces } from './term-places.ts'
 
-/** How far terms may stand apart in the source of one passage: marks and targets take room too. UTF-16 units. */
+/** The length of a window in the source, which contains marks and link targets too. UTF-16 units. */
 export const SOURCE_UNITS = 280
 
-/** Terms that stand side by side count this much more. */
+/** Neighbouring terms count this much more. */
 const PHRASE_SHARE = 0.25
 
-/** What the terms of a window tell: each once, and more when they stand side by side. Places come in order and go in order. */
+/**
+ * Scores a window that slides over the places of terms: each term counts once, and more if terms are neighbours. Places are added in order and
+ * removed in order.
+ */
 export class Tally {
   readonly #counts: Uint16Array
   readonly #finder: TermFinder
   readonly #places: TermPlaces
-  /** The next place of the same term. */
-  readonly #again: Uint32Array
+  /** For each place the next place of the same term. */
+  readonly #nextPlace: Uint32Array
   #distinct = 0
-  /** Where the last of the terms is met first. */
+  /** Start of the place from which on the window contains all its terms. */
   #completeAt = 0
   #phrases = 0
 
@@ -22,19 +25,19 @@ export class Tally {
     this.#counts = new Uint16Array(finder.terms.length)
     this.#finder = finder
     this.#places = places
-    this.#again = new Uint32Array(places.numbers.length)
+    this.#nextPlace = new Uint32Array(places.numbers.length)
     const later = new Uint32Array(finder.terms.length)
     for (let place = places.numbers.length - 1; place >= 0; place--) {
       const number = places.numbers[place] as number
-      this.#again[place] = later[number] as number
+      this.#nextPlace[place] = later[number] as number
       later[number] = place
     }
   }
 
-  /** Of the window that begins at a place. What stands close together decides only between what is nearly equal. */
+  /** The score of the window, which begins at `place`. Distance counts little: it decides between windows of nearly equal terms. */
   scoreFrom(place: number): number {
-    const reach = Math.max(0, this.#completeAt - (this.#places.starts[place] as number))
-    return (this.#distinct + Math.min(this.#phrases, this.#distinct) * PHRASE_SHARE) * (1 - (0.1 * reach) / SOURCE_UNITS)
+    const distance = Math.max(0, this.#completeAt - (this.#places.starts[place] as number))
+    return (this.#distinct + Math.min(this.#phrases, this.#distinct) * PHRASE_SHARE) * (1 - (0.1 * distance) / SOURCE_UNITS)
   }
 
   add(place: number): void {
@@ -53,7 +56,7 @@ export class Tally {
     const count = this.#counts[number] as number
     this.#counts[number] = count - 1
     if (count === 1) this.#distinct -= this.#weight(place)
-    else this.#completeAt = Math.max(this.#completeAt, this.#places.starts[this.#again[place] as number] as number)
+    else this.#completeAt = Math.max(this.#completeAt, this.#places.starts[this.#nextPlace[place] as number] as number)
     this.#phrases -= this.#phraseWeight(place)
   }
 
@@ -69,7 +72,7 @@ export class Tally {
   }
 }
 
-/** Where the term ends that stands in a place. */
+/** The end of the term at a place. UTF-16 units. */
 export function placeEnd({ terms }: TermFinder, { starts, numbers }: TermPlaces, place: number): number {
   return (starts[place] as number) + (terms[numbers[place] as number]?.term.length ?? 0)
 }

@@ -12,7 +12,7 @@ const letter = fc.constantFrom('a', 'b', 'z', '0', '_', 'é', 'я', '水', '𠮷
 const text = fc.string({ unit: letter, minLength: 1, maxLength: 6 })
 const sorted = fc.uniqueArray(text, { minLength: 1, maxLength: 60 }).map(terms => terms.sort(compareBytes))
 
-test('a term is found as the whole block has it, and those that begin with it where they are wished for', () => {
+test('a wish finds the term of the block, and longer terms only if it accepts them', () => {
   fc.assert(
     fc.property(
       sorted,
@@ -34,7 +34,7 @@ test('a term is found as the whole block has it, and those that begin with it wh
   )
 })
 
-test('of a block of words all stay that a misspelled one may mean', () => {
+test('the near words of a block include every close word', () => {
   const units = fc.constantFrom('a', 'b', 'e', 'n', 'r', 's', 't', '1', 'é', 'я')
   const word = (length: number) => fc.string({ unit: units, minLength: length, maxLength: length })
   const block = fc.integer({ min: 4, max: 12 }).chain(length => fc.uniqueArray(word(length), { minLength: 1, maxLength: 40 }))
@@ -66,7 +66,7 @@ test('of a block of words all stay that a misspelled one may mean', () => {
   )
 })
 
-test('words without a letter in common are passed over', () => {
+test('words without a common letter are skipped', () => {
   const entries = ['aaaaa', 'xyxyx'].map(word => ({ word, items: 1 }))
   expect(findNearWords(wordsBlock(entries), 'xyxy', 1)).toEqual([{ word: 'xyxyx', items: 1 }])
 })

@@ -69,18 +69,18 @@ describe.for<[string, string, FindOptions]>([
   })
 })
 
-test('a misspelled word takes at most two rounds more, and none in a small repository', async () => {
+test('a misspelled word takes at most two further rounds, and none in a small repository', async () => {
   const large = await ask('large', 'wunderful word7 nmber')
   expect(large.rounds.length).toBeLessThanOrEqual(7)
   expect(large.page.items.length).toBeGreaterThan(0)
   expect((await ask('small', 'wunderful nmber')).rounds.length).toBeLessThanOrEqual(2)
 })
 
-test('common and short words that stand nowhere are not taken for misspelled ones', async () => {
+test('stop words and short words that no item has are not respelled', async () => {
   expect((await ask('large', 'what should they have been with word7 qzx')).rounds.length).toBeLessThanOrEqual(5)
 })
 
-test('a query that stands nowhere reads no postings, items or texts', async () => {
+test('a query without matches reads no postings, items or texts', async () => {
   const { rounds, page } = await ask('large', 'qqqqqqqq zzzzzzzz')
   expect([rounds.length, page.items]).toEqual([3, []])
 })

@@ -62,7 +62,7 @@ const anySearch = anyItems.chain(items => {
 })
 
 describe('folding', () => {
-  test('page by page, at any limits, gives what sorting everything gives', () => {
+  test('gives pages that together are the sorted list, at any limits', () => {
     fc.assert(
       fc.property(
         anySearch,
@@ -89,7 +89,7 @@ describe('folding', () => {
   const document = (score: number): Item => ({ kind: ITEM_KIND.document, owner: -1, score })
   const first = { offset: 0, limit: 10 }
 
-  test('a skill takes the place of its best member, and names its five best files', () => {
+  test('gives a skill the place of its best member, with its five best files', () => {
     const items = [document(50), skill(1, 0), ...[10, 20, 90, 40, 30, 60, 0].map(score => page(1, score))]
     expect(fold(items, { mounted: [0, 9], visible: [0, 9], ...first })).toEqual({
       units: [
@@ -100,22 +100,22 @@ describe('folding', () => {
     })
   })
 
-  test('of a skill above the mount, Markdown answers as documents and other files not at all', () => {
+  test('makes documents of the Markdown files of a skill above the mount, and leaves out its other files', () => {
     const items = [skill(0, 90), page(0, 20), file(0, 80)]
     expect(fold(items, { mounted: [1, 3], visible: [1, 3], ...first }).units).toEqual([{ item: 1, files: [], moreFiles: 0 }])
   })
 
-  test('a skill in the mount answers for its files in a folder below it', () => {
+  test('finds a skill in the mount by its files in a folder below it', () => {
     const items = [skill(0, 90), page(0, 20), file(0, 80)]
     expect(fold(items, { mounted: [0, 3], visible: [1, 3], ...first }).units).toEqual([{ item: 0, files: [2, 1], moreFiles: 0 }])
   })
 
-  test('equal results stand in path order, and nothing that does not match', () => {
+  test('orders equal results by path, and leaves out items without a score', () => {
     const items = [document(5), document(7), document(5), document(0)]
     expect(fold(items, { mounted: [0, 4], visible: [0, 4], ...first }).units.map(({ item }) => item)).toEqual([1, 0, 2])
   })
 
-  test('a place behind the last one is empty', () => {
+  test('gives an empty page behind the last result', () => {
     expect(fold([document(5)], { mounted: [0, 1], visible: [0, 1], offset: 9, limit: 3 })).toEqual({ units: [], hasMore: false })
     expect(fold([document(0)], { mounted: [0, 1], visible: [0, 1], ...first })).toEqual({ units: [], hasMore: false })
   })

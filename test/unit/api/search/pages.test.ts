@@ -29,7 +29,7 @@ function opened(stored: Uint8Array = FILE, maxBytes = 1024 * 1024) {
   return { file, reads, cache }
 }
 
-test('any ranges give the bytes of the file, read whole or in pages', async () => {
+test('any ranges give the bytes of the file, in memory or read by pages', async () => {
   const { file } = opened()
   const whole = openBytes(FILE, checksumsOf(FILE))
   const position = fc.integer({ min: 0, max: FILE.length })
@@ -44,7 +44,7 @@ test('any ranges give the bytes of the file, read whole or in pages', async () =
   )
 })
 
-test('readers of one page at the same time share one read, and later ones need none', async () => {
+test('parallel reads of a page are one read, and later ones none', async () => {
   const { file, reads } = opened()
   const range = { start: PAGE_BYTES + 5, end: PAGE_BYTES + 50 }
   await Promise.all(Array.from({ length: 20 }, () => file.read([range, range])))
@@ -52,7 +52,7 @@ test('readers of one page at the same time share one read, and later ones need n
   expect(reads).toEqual([{ start: PAGE_BYTES, end: 2 * PAGE_BYTES }])
 })
 
-test('what is kept has memory of its own, exactly as large as the page', async () => {
+test('a cached page has a buffer of its own, as large as the page', async () => {
   const { file } = opened()
   const [page, last] = await file.read([
     { start: 0, end: PAGE_BYTES },
@@ -62,16 +62,16 @@ test('what is kept has memory of its own, exactly as large as the page', async (
   expect(page?.buffer).not.toBe(FILE.buffer)
 })
 
-test('memory stays within its bound, and what does not fit is read again', async () => {
+test('the cache keeps its bound, and evicted pages are read again', async () => {
   const { file, reads, cache } = opened(FILE, 3 * (PAGE_BYTES + 256))
   await file.read([{ start: 0, end: FILE.length }])
-  expect(cache.size).toBeLessThanOrEqual(3 * (PAGE_BYTES + 256))
+  expect(cache.sizeBytes).toBeLessThanOrEqual(3 * (PAGE_BYTES + 256))
   expect(reads).toHaveLength(11)
   await file.read([{ start: 0, end: 1 }])
   expect(reads).toHaveLength(12)
 })
 
-test('a byte that changed anywhere in a page makes every range of the page fail, and nothing of it is kept', async () => {
+test('a changed byte in a page makes every range of the page fail, and the page is not cached', async () => {
   const damaged = FILE.slice()
   const flip = (at: number) => {
     damaged[at] = (damaged[at] ?? 0) ^ 1
@@ -96,7 +96,7 @@ test.for<[string, Range]>([
   for (const file of files) await expect(file.read([range])).rejects.toThrow(RangeError)
 })
 
-test('a file needs a checksum for every page, no more and no less', () => {
+test('a file needs exactly one checksum a page', () => {
   expect(() => openBytes(FILE, checksumsOf(FILE).subarray(1))).toThrow(RangeError)
   expect(() => openBytes(FILE.subarray(0, 10 * PAGE_BYTES), checksumsOf(FILE))).toThrow(RangeError)
 })
@@ -117,11 +117,11 @@ test('a range over several segments lies in several packs', () => {
   expect(locateRange(segments, { start: 15, end: 15 })).toEqual([])
 })
 
-test('a read that fails at once is forgotten like one that fails later', async () => {
+test('a read that throws at once is not cached, like one that rejects later', async () => {
   const cache = createCache(1_000)
   const failing = cache.get('key', () => {
     throw new Error('at once')
   })
   await expect(failing).rejects.toThrow('at once')
-  expect(await cache.get('key', async () => ({ value: 'read', size: 1 }))).toBe('read')
+  expect(await cache.get('key', async () => ({ value: 'read', sizeBytes: 1 }))).toBe('read')
 })

@@ -127,7 +127,7 @@ describe('the best passage', () => {
     expect(passageOf('comment', text, 'index.rst')).toBeNull()
   })
 
-  test('of a text without marks has every sign of it', () => {
+  test('of a text without markup keeps every character', () => {
     const text = '# read first\nCall __init__ with *args,\n  **kwargs and a <T>.\n\nMore: [x](y) &amp; z\n'
     expect(passageOf('args', text, 'notes.txt')).toBe(
       '# read first Call __init__ with *args, **kwargs and a <T>. More: [x](y) &amp; z',
@@ -144,7 +144,7 @@ describe('the best passage', () => {
     expect(passageOf('deep', `# Title\n\n${markdown}`)).toBe(passage)
   })
 
-  test('is not the title, which readers see anyway', () => {
+  test('is not the title, which is shown beside it', () => {
     expect(passageOf('deployment', '# Deployment\n\nHow to ship.')).toBeNull()
     expect(passageOf('deployment', '# Deployment\n\nHow to ship.\n\n## Deployment steps\n\nPush.')).toBe(
       'Deployment steps · Push.',
@@ -156,13 +156,13 @@ describe('the best passage', () => {
     expect(passageOf('retry budget', text)).toMatch(/^(?:Retry is a word\. )?A budget limits how often clients retry\./)
   })
 
-  test('takes prose rather than code, and code when the terms stand only there', () => {
+  test('is prose rather than code, and code if only code has the terms', () => {
     const text = '```js\nloadPlugin(url)\n```\n\nThen load the plugin.\n'
     expect(passageOf('load plugin', text)).toBe('Then load the plugin.')
     expect(bestPassage(readableText('md', text), [{ term: 'loadplugin', weight: 1 }])).toBe('loadPlugin(url)')
   })
 
-  test('looks for stop words only where nothing else stands', () => {
+  test('contains stop words of the query only if the text has no other term', () => {
     expect(passageOf('the budget', 'The first line.\n\nOur budget.')).toContain('Our budget.')
     expect(passageOf('the budget', 'One.\n\nThe second line.')).toContain('The second line.')
   })
@@ -179,14 +179,14 @@ describe('the best passage', () => {
     expect(passageOf('needle', text)).toMatch(/^The needle follows\. Others come behind\. .*behind\.$/)
   })
 
-  test('does not split what is seen as one character', () => {
+  test('does not split a grapheme', () => {
     const family = '👩‍👩‍👧'
     const passage = passageOf('needle', `needle ${family.repeat(100)}`) ?? ''
     expect(passage.endsWith(`${family}…`)).toBe(true)
     expect(passage.replaceAll(family, '')).toBe('needle …')
   })
 
-  test('is looked for in the first 64 KiB', () => {
+  test('lies in the first 64 KiB', () => {
     expect(passageOf('needle', `${'hay\n'.repeat(20_000)}needle`)).toBeNull()
     expect(passageOf('needle', `${'hay\n'.repeat(16_000)}needle`)).toContain('needle')
   })
@@ -281,7 +281,7 @@ describe('the best passage', () => {
     )
   })
 
-  test('of plain words is found whenever the analyzer finds a term', () => {
+  test('is found in plain words whenever the analyzer finds a term', () => {
     const word = fc.string({ unit: fc.constantFrom(...'aeéEÉsSyiouTnß0'), minLength: 2, maxLength: 6 })
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(), (words, choice) => {

@@ -7,7 +7,7 @@ const own = (query: string) => planQuery(query).flatMap(({ term, weight }) => (w
 const others = (query: string) => planQuery(query).flatMap(({ term, weight }) => (weight < FULL ? [term] : []))
 
 describe('the terms of a query', () => {
-  test('are its different terms in order', () => {
+  test('are distinct, in the order of the query', () => {
     expect(own('Tokens, max_tokens')).toEqual(['token', 'max', 'max_tokens'])
   })
 
@@ -16,7 +16,7 @@ describe('the terms of a query', () => {
     expect(own('“ 、。 \ud800 — *')).toEqual([])
   })
 
-  test('have triples of characters behind them', () => {
+  test('are followed by triples of characters', () => {
     expect(planQuery('の算出 x').map(({ term, kind }) => [term, kind])).toEqual([
       ['の算', 'pair'],
       ['算出', 'pair'],
@@ -32,7 +32,7 @@ describe('the terms of a query', () => {
     expect(planQuery(ideographs)).toHaveLength(QUERY_TERMS)
   })
 
-  test('are different, well-formed and few for any 500 characters', () => {
+  test('are distinct, well-formed and bounded for any 500 characters', () => {
     const text = fc.string({
       unit: fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom('pr ', 'aB', '漢', 'ไ')),
       maxLength: 250,
@@ -48,7 +48,7 @@ describe('the terms of a query', () => {
   })
 })
 
-describe('words of the same meaning', () => {
+describe('synonyms', () => {
   test.each([
     ['open a PR', ['pull', 'request']],
     ['review pull requests', ['pr']],

@@ -44,7 +44,7 @@ const named = packPosting(60, PLACE.named)
 const titled = packPosting(60, PLACE.title)
 
 describe('a score', () => {
-  test('goes by impact, then by path order', () => {
+  test('orders items by impact, then by path', () => {
     const row: Row = [
       [0, weak],
       [1, strong],
@@ -53,7 +53,7 @@ describe('a score', () => {
     expect(order([matched('x', row)], headOf(3))).toEqual([1, 0, 2])
   })
 
-  test('goes by rare words more than by common ones', () => {
+  test('counts rare words more than common ones', () => {
     const common = matched(
       'common',
       [0, 1, 2, 3].map(item => [item, strong] as const),
@@ -62,7 +62,7 @@ describe('a score', () => {
     expect(order([common, rare], headOf(9))[0]).toBe(5)
   })
 
-  test('is higher where names have the whole query, and most where the title has nothing else', () => {
+  test('is higher if the names have the whole query, and highest if the title has nothing else', () => {
     const rows = [body(strong), body(named), body(titled)]
     const terms = ['code', 'review'].map((term, group) => matched(term, rows, group))
     const [inBody = 0, inNames = 0, inTitle = 0] = scoresOf(terms, headOf(9))
@@ -74,7 +74,7 @@ describe('a score', () => {
     }
   })
 
-  test('gains next to nothing where names have half of the query', () => {
+  test('gains next to nothing if the names have half of the query', () => {
     const half = [matched('code', [[0, named]]), matched('review', [[0, strong]], 1)]
     const none = [matched('code', [[0, strong]]), matched('review', [[0, strong]], 1)]
     const [withHalf = 0] = scoresOf(half, headOf(9))
@@ -98,20 +98,20 @@ describe('a score', () => {
     expect(order([matched('x', row)], headOf(2, { skills: [1] }))).toEqual([1, 0])
   })
 
-  test('lets English filler words count little, unless there is nothing else', () => {
+  test('counts stop words little, unless the query has nothing else', () => {
     const filler = matched('the', [[0, strong]])
     const word = matched('token', [[1, weak]], 1)
     expect(order([filler, word], headOf(9))[0]).toBe(1)
     expect(order([filler], headOf(9))).toEqual([0])
   })
 
-  test('lets a whole identifier that stands somewhere say more than its parts', () => {
+  test('counts a whole identifier that is found more than its parts', () => {
     const parts = [matched('max', [[0, strong]], 0, 'part'), matched('token', [[0, strong]], 0, 'part')]
     expect(order([...parts, matched('max_tokens', [[1, strong]], 0, 'whole')], headOf(9))[0]).toBe(1)
     expect(order([...parts, matched('max_tokens', [], 0, 'whole')], headOf(9))).toEqual([0])
   })
 
-  test('tells a phrase in names from its pairs: the triple between them', () => {
+  test('is higher for a phrase in names than for its pairs: the triple decides', () => {
     const pairs = ['算出', '出プ'].map(term =>
       matched(
         term,
@@ -126,7 +126,7 @@ describe('a score', () => {
     expect(order([...pairs, matched('算出プ', [[1, named]], 0, 'triple')], headOf(9))).toEqual([1, 0])
   })
 
-  test('counts what is spelled differently less, and a rare respelling no more than a common one', () => {
+  test('counts similar terms less, and a rare one no more than a common one', () => {
     const near = {
       ...matched('prom', []),
       matches: [
@@ -141,17 +141,17 @@ describe('a score', () => {
     expect(scores[5]).toBe(scores[0])
   })
 
-  test('knows nothing of what does not match', () => {
+  test('is absent for items that do not match', () => {
     expect(rank([matched('x', [])], headOf(3)).matched).toEqual(new Uint32Array(0))
     expect(rank([], headOf(3)).matched).toEqual(new Uint32Array(0))
     expect(rank([matched('x', [])], headOf(0)).matched).toEqual(new Uint32Array(0))
   })
 
-  describe('is nothing', () => {
+  describe('is zero', () => {
     const faint = packPosting(5, PLACE.body)
     const common: Row = Array.from({ length: 8 }, (_, item) => [item, strong])
 
-    test('for an item with little of the query, as against the best', () => {
+    test('for an item with little of the query, compared with the best', () => {
       const rare: Row = [
         [0, strong],
         [1, strong],
@@ -159,7 +159,7 @@ describe('a score', () => {
       expect(order([matched('rare', rare), matched('common', [...common, [8, faint]])], headOf(99))).not.toContain(8)
     })
 
-    test('but not for an item that has the query, however little that tells of it', () => {
+    test('but not for an item with the whole query, however small its impact', () => {
       const row: Row = [
         [0, titled],
         [1, faint],
@@ -167,7 +167,7 @@ describe('a score', () => {
       expect(order([matched('x', row)], headOf(9, { skills: [0], titles: [1] }))).toEqual([0, 1])
     })
 
-    test('by what is said in texts: names and skills raise nobody else’s floor', () => {
+    test('by the score of texts: names and skills do not raise the floor', () => {
       const [a, b] = [
         matched(
           'a',
@@ -183,25 +183,25 @@ describe('a score', () => {
     })
   })
 
-  test('is refused where bytes are no postings of the items', () => {
+  test('throws if the bytes are not postings of the items', () => {
     expect(() => rank([matched('x', [[7, strong]])], headOf(3))).toThrow(RangeError)
     const { postings } = listOf([[1, strong]])
     const cut = { ...matched('x', []), matches: [{ items: 1, postings: postings.subarray(0, 1), closeness: FULL }] }
     expect(() => rank([cut], headOf(3))).toThrow(RangeError)
   })
 
-  test('is a whole number within 32 bits, whatever is asked for', () => {
+  test('is an integer of 32 bits for any query', () => {
     const place = fc.constantFrom(PLACE.body, PLACE.named, PLACE.title)
     const row = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 29 }), fc.integer({ min: 1, max: 84 }), place), {
       selector: ([item]) => item,
     })
     const kind = fc.constantFrom('word', 'whole', 'part', 'pair', 'triple' as const)
-    const terms = fc.array(fc.record({ row, kind, group: fc.nat(3), weight: fc.integer({ min: 1, max: FULL }) }), {
+    const anyTerms = fc.array(fc.record({ row, kind, group: fc.nat(3), weight: fc.integer({ min: 1, max: FULL }) }), {
       maxLength: 64,
     })
     fc.assert(
-      fc.property(terms, asked => {
-        const given = asked.map(({ row: postings, kind: of, group, weight }, index) => {
+      fc.property(anyTerms, planned => {
+        const terms = planned.map(({ row: postings, kind: of, group, weight }, index) => {
           const sorted = postings.toSorted(([left], [right]) => left - right)
           return matched(
             `t${index}`,
@@ -211,7 +211,7 @@ describe('a score', () => {
             weight,
           )
         })
-        const { scores, matched: items } = rank(given, headOf(30, { skills: [3, 4] }))
+        const { scores, matched: items } = rank(terms, headOf(30, { skills: [3, 4] }))
         expect([...items]).toEqual([...scores.keys()].filter(item => scores[item] !== 0))
       }),
     )
@@ -236,14 +236,14 @@ describe('buffers', () => {
   ])
   const valuesOf = ({ scores, matched: items }: Ranking) => ({ scores: [...scores], items: [...items] })
 
-  test('keep nothing of one ranking for the next, whichever has more items', () => {
+  test('carry nothing over to the next ranking, whichever has more items', () => {
     const buffers = new RankingBuffers()
     for (const [term, items] of [[few, 3] as const, [many, 40] as const, [few, 5] as const, [few, 3] as const]) {
       expect(valuesOf(rankItems(buffers, [term], headOf(items)))).toEqual(valuesOf(rank([term], headOf(items))))
     }
   })
 
-  test('of two owners hold two rankings at once', () => {
+  test('are independent of other buffers', () => {
     const first = rankItems(new RankingBuffers(), [few], headOf(5))
     const before = valuesOf(first)
     rankItems(new RankingBuffers(), [many], headOf(40))
@@ -251,7 +251,7 @@ describe('buffers', () => {
   })
 })
 
-test('what a term tells falls with the number of items that have it, and is never nothing', () => {
+test('the information of a term falls with the number of items that have it, and is never zero', () => {
   expect(informationOf(0, 1023)).toBe(11 * FULL)
   for (const items of [1, 2, 10, 15_000]) {
     let before = Number.POSITIVE_INFINITY

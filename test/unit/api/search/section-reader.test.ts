@@ -26,7 +26,7 @@ beforeAll(async () => {
   largeBytes = await write(large)
 })
 
-test('the two sections are one that is read whole and one that is not', () => {
+test('one of the two sections is read in one piece, the other by range', () => {
   expect(smallBytes.bytes.length).toBeLessThan(MEGABYTE)
   expect(largeBytes.bytes.length).toBeGreaterThan(MEGABYTE)
 })
@@ -45,7 +45,7 @@ describe.for([
     reader = await open()
   })
 
-  test('gives every term with its postings, and none that is not there', async () => {
+  test('gives every term with its postings, and no other', async () => {
     const terms = [...content.terms.keys()].filter((_, index) => index % 37 === 0)
     const found = await reader.lookUp([...terms, 'nowhere', '', '\u{10ffff}'].map(term => ({ term, orLonger: false })))
     expect(found.map(([term]) => term?.term)).toEqual([...terms, undefined, undefined, undefined])
@@ -59,7 +59,7 @@ describe.for([
     }
   })
 
-  test('gives the most frequent pairs of a character that stands nowhere alone, at most 16', async () => {
+  test('gives at most 16 pairs for a single character, the most frequent ones', async () => {
     const [alone, pairs, many] = await reader.lookUp(['独', '水', '山'].map(term => ({ term, orLonger: true })))
     expect(alone?.map(({ term }) => term)).toEqual(['独'])
     expect(pairs?.map(({ term }) => term)).toEqual(['水一', '水三', '水二'])
@@ -97,7 +97,7 @@ describe.for([
     },
   )
 
-  test('reads a round at a time, and nothing twice', async () => {
+  test('reads one round a call, and nothing twice', async () => {
     const { blobs: fresh, open } = await store(size === 'small' ? smallBytes : largeBytes, packs)
     const terms = ['word0', 'word7', 'kettle', 'common']
     const rounds: number[] = []
@@ -129,7 +129,7 @@ describe.for([
 })
 
 describe('damage', () => {
-  test('any byte of a small section that changed makes it unavailable', async () => {
+  test('a changed byte anywhere in a small section makes it unavailable', async () => {
     const { packs, stored } = inMemory(smallBytes, 2)
     for (const pack of packs) {
       for (const at of pack.keys()) {
@@ -141,7 +141,7 @@ describe('damage', () => {
     expect((await openSection({ ...stored, cache: createCache(MEGABYTE) })).head.kinds.length).toBe(small.items.length)
   })
 
-  test('a byte of a large section that changed makes it unavailable, or does not matter', async () => {
+  test('a changed byte of a large section makes it unavailable, or is not read', async () => {
     const { packs, stored } = inMemory(largeBytes, 2)
     const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
     let unavailable = 0
@@ -162,7 +162,7 @@ describe('damage', () => {
     expect([unavailable > 10, harmless > 10]).toEqual([true, true])
   })
 
-  test('a pack that ends at any page makes the section unavailable, or is not needed further', async () => {
+  test('a pack cut short at any page makes the section unavailable, or is not read so far', async () => {
     const { packs, stored } = inMemory(largeBytes, 2)
     const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
     for (const [number, whole] of [...packs.entries()]) {
@@ -178,7 +178,7 @@ describe('damage', () => {
     }
   })
 
-  test('a section of two packs without one of them is unavailable, and is there again when the pack is', async () => {
+  test('a section of two packs is unavailable while one of them is missing', async () => {
     const { packs, stored } = inMemory(smallBytes, 2)
     const cache = createCache(MEGABYTE)
     const [first] = packs.splice(0, 1, new Uint8Array())

@@ -25,7 +25,7 @@ describe('a misspelled word', () => {
     expect(closeWords(term, words).map(({ word }) => word)).toEqual(expected)
   })
 
-  test('means the nearest four, then frequent ones, then by letters; the closer the more it counts', () => {
+  test('has at most four close words: by edits, then by frequency, then by code units; fewer edits count more', () => {
     const many = ['abcdefgx', 'abcdefgy', 'abcdefxy', 'abcdefg', 'bacdefgh', 'abcdefghi'].map(word => ({ word, items: 1 }))
     expect(closeWords('abcdefgh', many).map(({ word }) => word)).toEqual(['abcdefg', 'abcdefghi', 'abcdefgx', 'abcdefgy'])
     const [close] = closeWords('abcdefgh', [{ word: 'abcdefgx', items: 1 }])
@@ -38,7 +38,7 @@ describe('a misspelled word', () => {
 describe('edits', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
 
-  test('are as many as the whole table of edits says, up to what is asked for', () => {
+  test('are those of the full edit matrix, up to the limit', () => {
     fc.assert(
       fc.property(word, word, fc.integer({ min: 0, max: 3 }), (left, right, most) => {
         const edits = editDistance(left, right, most)

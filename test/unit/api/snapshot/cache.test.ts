@@ -12,9 +12,9 @@ test('whatever is asked for, in whatever order: it holds no more than it may, an
     fc.asyncProperty(asked, async lookups => {
       const cache = createCache(MOST)
       for (const { key, size, isThere } of lookups) {
-        const found = await cache.get(`${key}`, async () => (isThere ? { value: `value of ${key}`, size } : null))
+        const found = await cache.get(`${key}`, async () => (isThere ? { value: `value of ${key}`, sizeBytes: size } : null))
         expect([null, `value of ${key}`]).toContain(found)
-        expect(cache.size).toBeLessThanOrEqual(MOST)
+        expect(cache.sizeBytes).toBeLessThanOrEqual(MOST)
       }
     }),
   )
@@ -26,14 +26,14 @@ test('what was used last stays; what is larger than all of it goes through', asy
   const ask = (key: string, size = 1_000) =>
     cache.get(key, async () => {
       reads++
-      return { value: key, size }
+      return { value: key, sizeBytes: size }
     })
   for (const key of ['a', 'b', 'c', 'a', 'd', 'a']) expect(await ask(key)).toBe(key)
   expect(reads).toBe(4)
   expect(await ask('huge', 1_000_000)).toBe('huge')
   expect(await ask('huge', 1_000_000)).toBe('huge')
   expect(reads).toBe(6)
-  expect(cache.size).toBeLessThanOrEqual(3 * (1_000 + ENTRY_BYTES))
+  expect(cache.sizeBytes).toBeLessThanOrEqual(3 * (1_000 + ENTRY_BYTES))
 })
 
 test('of many who ask at once one reads; what fails, or is not there, is read again', async () => {
@@ -44,7 +44,7 @@ test('of many who ask at once one reads; what fails, or is not there, is read ag
     const outcome = outcomes[reads++]
     await new Promise(resolve => setImmediate(resolve))
     if (outcome === 'failed') throw new Error('EIO')
-    return outcome === 'missing' ? null : { value: 'value', size: 1 }
+    return outcome === 'missing' ? null : { value: 'value', sizeBytes: 1 }
   }
   const askAll = () => Promise.allSettled(Array.from({ length: 30 }, () => cache.get('key', read)))
   expect(new Set((await askAll()).map(({ status }) => status))).toEqual(new Set(['rejected']))
@@ -57,10 +57,10 @@ test('of many who ask at once one reads; what fails, or is not there, is read ag
 test('lets go of a value, and of no other that came since', async () => {
   const cache = createCache(MOST)
   const [one, other] = [{ name: 'one' }, { name: 'other' }]
-  await cache.get('key', async () => ({ value: one, size: 1 }))
+  await cache.get('key', async () => ({ value: one, sizeBytes: 1 }))
   cache.forget('key', other)
-  expect(await cache.get('key', async () => ({ value: other, size: 1 }))).toBe(one)
+  expect(await cache.get('key', async () => ({ value: other, sizeBytes: 1 }))).toBe(one)
   cache.forget('key', one)
-  expect(await cache.get('key', async () => ({ value: other, size: 1 }))).toBe(other)
+  expect(await cache.get('key', async () => ({ value: other, sizeBytes: 1 }))).toBe(other)
   cache.forget('nothing', other)
 })
