@@ -29,7 +29,8 @@ const Inputs = z
   .superRefine(({ mode, service, store }, context) => {
     if (mode === 'prewarm' && service === null)
       context.addIssue({ code: 'custom', path: ['service'], message: 'is required in mode prewarm' })
-    if (mode === 'build' && store === '') context.addIssue({ code: 'custom', path: ['store'], message: 'is required in mode build' })
+    if (mode === 'build' && store === '')
+      context.addIssue({ code: 'custom', path: ['store'], message: 'is required in mode build' })
   })
 
 /** The inputs of the step; `action.yml` describes them and has the defaults. */

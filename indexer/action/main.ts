@@ -44,7 +44,9 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
 
 async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {
   if (repositoryId === null)
-    throw new WorkflowError('mode build does not run on pull requests, whose commits are not trusted: use mode prewarm, or build on push')
+    throw new WorkflowError(
+      'mode build does not run on pull requests, whose commits are not trusted: use mode prewarm, or build on push',
+    )
   const described = await describeRun({ repositoryId, commit }, { apiUrl, token: inputs.token })
   const stores = await openStores(await storesOf(inputs, env))
   try {

@@ -72,7 +72,8 @@ async function ask(url: string, timeoutMs: number): Promise<Asked> {
 
 function readMount(body: unknown): Asked {
   const parsed = Mount.safeParse(body)
-  if (!parsed.success) return { status: 'refused', reason: 'the answer is not from a Mountglass deployment: check the input service' }
+  if (!parsed.success)
+    return { status: 'refused', reason: 'the answer is not from a Mountglass deployment: check the input service' }
   const { index } = parsed.data
   if (index.status === 'ready') return { status: 'ready', mount: { ...parsed.data, index } }
   if (index.status === 'indexing') return { status: 'waiting', reason: 'the commit is being indexed' }

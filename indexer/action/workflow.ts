@@ -42,7 +42,9 @@ const PullRequestPayload = z.object({
 export function readWorkflow(env: NodeJS.ProcessEnv, payload: unknown): WorkflowRun {
   const parsed = Variables.safeParse(env)
   if (!parsed.success)
-    throw new WorkflowError(`not a GitHub workflow run: the variable ${String(parsed.error.issues[0]?.path[0])} is missing or wrong`)
+    throw new WorkflowError(
+      `not a GitHub workflow run: the variable ${String(parsed.error.issues[0]?.path[0])} is missing or wrong`,
+    )
   const { GITHUB_API_URL: apiUrl, ...variables } = parsed.data
   // Reviews of a pull request run on the merge commit, too.
   const isPullRequest = variables.GITHUB_EVENT_NAME === 'pull_request' || variables.GITHUB_REF.startsWith('refs/pull/')

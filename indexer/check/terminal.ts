@@ -45,8 +45,7 @@ function heading({ folder, source, visibility, delivered }: Checked, { paint }: 
   const files = source === 'git' ? 'files that git would commit' : 'all files: this is not a git work tree'
   const place = folder === '' ? 'the whole repository' : `the folder ${printable(folder)}, with the rules above it`
   const lines = [`${paint('bold', `What agents receive from ${place}`)}`, paint('dim', `${files}; as a ${visibility} repository`)]
-  if (delivered === 'closed')
-    lines.push(paint('red', 'Nothing: a manifest here or above is not valid, which closes the folder.'))
+  if (delivered === 'closed') lines.push(paint('red', 'Nothing: a manifest here or above is not valid, which closes the folder.'))
   if (delivered === 'excluded') lines.push(paint('yellow', 'Nothing: a manifest above excludes the folder.'))
   return lines.join('\n')
 }

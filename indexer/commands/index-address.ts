@@ -66,7 +66,10 @@ async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
     if (written === null) return report('already indexed', EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
     const partial = written.header.truncated ? '; the index is partial: a limit was reached' : ''
-    return report(`${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`, EXIT_OK)
+    return report(
+      `${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`,
+      EXIT_OK,
+    )
   } catch (error) {
     printer.end()
     return report(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)

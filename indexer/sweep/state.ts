@@ -11,12 +11,12 @@ import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts
 import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 import type { StoredRepository, Stores } from './repositories.ts'
 import {
+  type HeaderEntry,
   isLaterVersion,
   isOlderVersion,
   nameOf,
   type Pack,
   type RepositoryState,
-  type HeaderEntry,
   type StoredHeader,
   type StoredJob,
 } from './sweep-plan.ts'

@@ -150,7 +150,8 @@ function planPacks(
   kept: readonly StoredHeader[],
   now: Date,
 ): Pick<RepositoryPlan, 'packs' | 'unusedPacks' | 'hasUnreadableHeader'> {
-  if (headers.some(({ content }) => typeof content === 'string')) return { packs: [], unusedPacks: noted, hasUnreadableHeader: true }
+  if (headers.some(({ content }) => typeof content === 'string'))
+    return { packs: [], unusedPacks: noted, hasUnreadableHeader: true }
   const used = new Set(kept.flatMap(packsOf).map(({ name }) => name))
   const sizes = new Map(headers.flatMap(packsOf).map(({ name, sizeBytes }) => [name, sizeBytes]))
   const unused = [...packs].filter(name => !used.has(name))

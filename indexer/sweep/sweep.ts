@@ -1,6 +1,6 @@
 import { forEachOf } from '#core/concurrency/map-few.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { executePlan, countPlan } from './execute-plan.ts'
+import { countPlan, executePlan } from './execute-plan.ts'
 import { takeLease } from './lease.ts'
 import { sweepListings } from './listings.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'

@@ -108,7 +108,7 @@ test('what a repository says about itself stays text in the summary', () => {
     ],
   })
   expect(summary).toContain(`<a href="${OUTCOME.page}">`.replaceAll('_', '&#95;'))
-  expect(summary).toContain('a part of the repository is not indexed')
+  expect(summary).toContain('part of the repository is not indexed')
   expect(summary).not.toMatch(/<img|<b>|\]\(y\)/)
   expect(summary.split('\n').filter(line => line.includes('unreadable'))).toHaveLength(1)
 })

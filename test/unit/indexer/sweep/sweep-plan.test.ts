@@ -3,11 +3,11 @@ import type { JobEntry } from '#core/snapshot/index-state.ts'
 import type { SeenRef } from '#core/snapshot/retention.ts'
 import { VERSIONS } from '#core/snapshot/store-keys.ts'
 import {
+  type HeaderEntry,
   isLaterVersion,
   isOlderVersion,
   planRepository,
   type RepositoryState,
-  type HeaderEntry,
   type StoredHeader,
   type UnusedPack,
 } from '#indexer/sweep/sweep-plan.ts'
