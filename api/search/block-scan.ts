@@ -1,5 +1,5 @@
 import { type Bytes, textOf } from '#core/search/bytes.ts'
-import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
+import { currentList, type FoundTerm, openTermsBlock } from '#core/search/terms-block.ts'
 import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import { encodeText } from '#core/text.ts'
 
@@ -26,7 +26,7 @@ export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): Foun
   for (let isTerm = steps > 0; isTerm && compareStart(texts.text, bytes) === 0; isTerm = texts.next()) {
     if (found.length > 0) lists.next()
     if (!orLonger && texts.text.length > bytes.length) break
-    found.push({ term: textOf(texts.text), items: lists.count, postings: listAtHand(block, lists) })
+    found.push({ term: textOf(texts.text), items: lists.count, postings: currentList(block, lists) })
   }
   return found
 }

@@ -1,23 +1,23 @@
 /**
- * Text to search terms: the same when indexing and when searching, in every language at once.
+ * Turns text into search terms, in the same way for items and queries and for all languages.
  *
  * Folding: NFKC, lower case, diacritics of Latin, Greek and Cyrillic removed. Words of ASCII letters lose their plural.
- * An identifier (`client.maxTokens`, `--dry-run`, `std::vector`) gives itself whole, the names in it, and their parts.
- * Han, kana, hangul, Thai, Lao, Khmer and Myanmar give overlapping pairs of characters,
- * and triples where they are asked for. `C++` and `C#` stay what they are.
+ * An identifier (`client.maxTokens`, `--dry-run`, `std::vector`) yields the whole, the names in it, and their parts.
+ * Han, kana, hangul, Thai, Lao, Khmer and Myanmar yield overlapping pairs of characters, and triples with the option `triples`.
+ * `C++` and `C#` are kept.
  *
- * Time is linear in the text, whatever the text is.
+ * Takes time linear in the length of any text.
  */
 
-/** Longer words are cut, longer identifiers give their parts only. UTF-16 units. */
+/** Maximum length in UTF-16 units. Longer words are cut; longer identifiers yield their parts only. */
 export const TERM_UNITS = 64
 
 /**
- * - `word`: stands for itself.
- * - `whole`: an identifier, or a name inside one, of which parts follow or came before.
- * - `part`: a piece of an identifier.
+ * - `word`: a plain word.
+ * - `whole`: an identifier, or a name inside one; its parts are terms, too.
+ * - `part`: a part of an identifier.
  * - `pair`: two neighbouring characters, or the only one of its run.
- * - `triple`: three neighbouring characters, where they are asked for.
+ * - `triple`: three neighbouring characters, with the option `triples`.
  */
 export type TermKind = 'word' | 'whole' | 'part' | 'pair' | 'triple'
 
@@ -25,7 +25,7 @@ export type TermKind = 'word' | 'whole' | 'part' | 'pair' | 'triple'
  * Calls `visit` for every term in reading order. Terms of one identifier or one run of characters share the number of their `group`;
  * groups count from 0.
  *
- * @param options `triples`: runs of characters give their triples, too. They tell whether neighbouring pairs stood together.
+ * @param options `triples`: also yield triples, which tell whether two pairs are neighbours
  */
 export function analyze(
   text: string,
@@ -64,7 +64,7 @@ function visitPairs(text: string, start: number, group: number, triples: boolean
   return index
 }
 
-/** Reads one run of names joined by `_ - . / ::`, and returns where it ends. */
+/** Reads a run of names joined by `_ - . / ::`, and returns its end. */
 function visitIdentifier(text: string, start: number, group: number, visit: Visit): number {
   let nameStart = start
   let wordStart = start
@@ -103,7 +103,7 @@ function visitPlainWord(text: string, start: number, end: number, group: number,
   return end
 }
 
-/** Behind `'s`, `'t`, `'ll` and the like, which say nothing. */
+/** Skips `'s`, `'t`, `'ll` and similar endings. */
 function endOfContraction(text: string, end: number): number {
   const unit = text.charCodeAt(end)
   if (unit !== APOSTROPHE && unit !== RIGHT_QUOTE) return end
@@ -147,7 +147,7 @@ function visitWord(text: string, start: number, end: number, kind: 'word' | 'par
   visit(ACRONYMS.test(word) ? word.slice(0, -1).toLowerCase() : singular(word.toLowerCase()), isSplit ? 'whole' : kind, group)
 }
 
-/** `PRs`, `IDs`: too short to tell from other words once they are in lower case. */
+/** `PRs`, `IDs`: in lower case too short to be recognised as plurals. */
 const ACRONYMS = /^[A-Z]{2,}s$/
 
 function visitWhole(text: string, start: number, end: number, group: number, visit: Visit): void {
@@ -201,7 +201,7 @@ function jointAt(text: string, index: number): number {
   return kind === OTHER || kind === PAIRED ? NO_JOINT : joint
 }
 
-/** Removes the plural of an English word, and nothing else. Words that only look like plurals change alike in text and query. */
+/** Removes the plural ending of an English word. Words that only look like plurals change in items and queries alike. */
 export function singular(word: string): string {
   const last = word.length - 1
   if (last < 3 || !ENDS_LIKE_PLURAL.test(word)) return word
@@ -217,7 +217,7 @@ const ENDS_LIKE_PLURAL = /^[a-z]+[se]$/
 const NO_PLURAL = /[su]s$|...is$/
 const SIBILANT_E = /(?:[sxz]|ch|sh)e$/
 
-/** Whether a term is one of the English words that stand in every text and tell nothing of it. */
+/** Whether a term is a common English word that nearly every text has. */
 export function isStopWord(term: string): boolean {
   return STOP_WORDS.has(term)
 }
@@ -233,7 +233,7 @@ const STOP_WORDS = new Set(
 /** NFKC without diacritics; case stays, since it separates the parts of an identifier. */
 function fold(text: string): string {
   if (!NOT_ASCII.test(text)) return text
-  // Normalizing sorts runs of marks, in time quadratic in their length: no run is left to grow.
+  // Normalization sorts runs of marks in quadratic time, so long runs are cut.
   const bounded = text.replace(MARK_RUN, '$1')
   return bounded.normalize('NFKD').replace(DIACRITIC, '').normalize('NFC').replace(SPELLED_OUT, spellOut)
 }
@@ -263,7 +263,7 @@ function spellOut(character: string): string {
   return SPELLINGS[character] ?? character
 }
 
-// Classes of characters; 0 is not known yet
+// Classes of characters; 0: not computed yet
 const OTHER = 1
 const LOWER = 2
 const UPPER = 3
@@ -273,14 +273,14 @@ const PAIRED = 5
 const PAIRED_SCRIPT =
   /^(?=[\p{L}\p{M}\p{N}])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
 
-/** Filled as characters are met. */
+/** The class of each UTF-16 unit, computed on demand. */
 const unitClasses = new Uint8Array(0x10000)
 
 function classAt(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   const known = unitClasses[unit]
   if (known) return known
-  // Surrogates: what they stand for depends on their neighbour.
+  // The class of a surrogate depends on its neighbour.
   if (unit >= 0xd800 && unit <= 0xdfff) return classify(String.fromCodePoint(text.codePointAt(index) ?? unit))
   const found = classify(String.fromCharCode(unit))
   unitClasses[unit] = found

@@ -1,14 +1,14 @@
-/** Numbers and texts as bytes: varints of seven bits a byte, low ones first; texts in UTF-8. */
+/** Encodes numbers as varints of seven bits per byte, low bits first, and texts in UTF-8. */
 
-/** Bytes at the beginning of a buffer that may be longer, and that may be used again: a view of them would cost more than they do. */
+/** The first `length` bytes of a buffer that may be longer and may be reused. Cheaper than a view. */
 export interface Bytes {
   readonly data: Uint8Array
   readonly length: number
 }
 
-// Of the writers and readers there are many and their bytes are counted in millions, hence classes: all of them have one shape.
+// Classes, so that all writers and readers have one hidden class: they process millions of bytes.
 
-/** Bytes that grow as they are written. */
+/** A growing buffer. */
 export class ByteWriter implements Bytes {
   data: Uint8Array<ArrayBuffer>
   length = 0
@@ -34,7 +34,7 @@ export class ByteWriter implements Bytes {
     this.data[this.length++] = rest
   }
 
-  /** Those from `start` up to, not including, `end`. */
+  /** The bytes from `start` up to, not including, `end`. */
   bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
     const to = this.length
     const data = this.reserved(end - start)
@@ -56,7 +56,7 @@ export class ByteWriter implements Bytes {
     }
   }
 
-  /** The text as it differs from the one before it: shared bytes, other bytes. */
+  /** Writes a text as its difference to the previous one: count of shared first bytes, then the other bytes. */
   text(text: Uint8Array, previous: Uint8Array): void {
     const shared = commonBytes(text, text.length, previous, previous.length)
     this.varint(shared)
@@ -64,7 +64,7 @@ export class ByteWriter implements Bytes {
     this.bytes(text, shared)
   }
 
-  /** The data, with room for so many more bytes. Who puts them there says so by `length`: it is the fastest way to write many. */
+  /** The buffer with capacity for `more` bytes. The caller writes them and sets `length`: the fastest way to write many. */
   reserved(more: number): Uint8Array {
     this.#reserve(more)
     return this.data
@@ -75,7 +75,7 @@ export class ByteWriter implements Bytes {
     return this.data.slice(0, this.length)
   }
 
-  /** Forgets what was written behind the first `length` bytes. */
+  /** Truncates to the first `length` bytes. */
   cut(length: number): void {
     this.length = length
   }
@@ -88,7 +88,7 @@ export class ByteWriter implements Bytes {
   }
 }
 
-/** Reads what a `ByteWriter` wrote, from `position` up to, not including, `end`. Every read throws RangeError past that. */
+/** Reads the bytes of a `ByteWriter` from `position` up to, not including, `end`. @throws RangeError on every read past `end` */
 export class ByteReader {
   readonly data: Uint8Array
   position: number
@@ -121,7 +121,7 @@ export class ByteReader {
         return value
       }
     }
-    throw new RangeError('a number is too long')
+    throw new RangeError('a varint is too long')
   }
 
   /** A view of the next bytes. */
@@ -130,7 +130,7 @@ export class ByteReader {
     return this.data.subarray(this.position - length, this.position)
   }
 
-  /** Writes the next bytes behind others. */
+  /** Appends the next bytes to a writer. */
   copyTo(writer: ByteWriter, length: number): void {
     this.skip(length)
     writer.bytes(this.data, this.position - length, this.position)
@@ -141,12 +141,12 @@ export class ByteReader {
     this.position += length
   }
 
-  /** Passes over so many integers. */
+  /** Skips `count` varints. */
   skipVarints(count: number): void {
     for (let left = count; left > 0; ) if (this.byte() < 0x80) left--
   }
 
-  /** A text as it differs from the one before it. */
+  /** Reads a text that was written as its difference to the previous one. */
   text(previous: Uint8Array): Uint8Array {
     const shared = this.varint()
     const rest = this.bytes(this.varint())

@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter } from './bytes.ts'
 
-/** Blocks of terms and of words stand in columns, what is alike together: they pack better, and one column is looked through without the others. */
+/** Blocks of terms and of words are stored in columns of similar data: they compress better, and one column can be scanned without the others. */
 
-/** The columns one behind the other, with their lengths in front but for the last; empties them. */
+/** Joins the columns, with the lengths of all but the last in front, and clears them. */
 export function takeColumns(columns: readonly ByteWriter[]): Uint8Array {
   const block = new ByteWriter(columns.reduce((bytes, { length }) => bytes + length, 5 * columns.length))
   for (const { length } of columns.slice(0, -1)) block.varint(length)

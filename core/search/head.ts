@@ -2,24 +2,25 @@ import { encodeText } from '../text.ts'
 import { ByteReader, ByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
 
 /**
- * The head of a search section: what every search needs, and where the rest lies. Positions are bytes from the beginning of the section.
+ * The head of a search section: the data that every search needs, and the index of the blocks. Positions count bytes from the beginning of
+ * the section.
  *
- * In front of the head stand, in this order: the lists of postings in the order of their terms, the blocks of terms, of items and of words,
- * and a fingerprint of `FINGERPRINT_BYTES` for every item.
+ * Layout before the head: long lists of postings in term order; the blocks of terms, of items and of words; a fingerprint of
+ * `FINGERPRINT_BYTES` for every item.
  */
 export interface SearchHead {
-  /** What each item is, by number; see `ITEM_KIND`. */
+  /** The kind of each item, by number; see `ITEM_KIND`. */
   kinds: Uint8Array
-  /** The number of the skill that owns an item; its own number for a skill, -1 for a document. */
+  /** The number of the skill that owns each item: for a skill its own, for a document -1. */
   owners: Int32Array
-  /** How many terms the title of an item has, at most 255. */
+  /** The number of terms in the title of each item, at most 255. */
   titleLengths: Uint8Array
   terms: BlockIndex
-  /** Where the postings of the first list of each block of terms begin, and of one behind the last: the end of the postings. */
+  /** For each block of terms, the start of its long lists; then the end of all lists. */
   postings: Uint32Array
   items: BlockIndex
   words: BlockIndex
-  /** CRC-32 of every page of `PAGE_BYTES` of what stands in front of the head; the last page may be shorter. */
+  /** CRC-32 of every page of `PAGE_BYTES` before the head; the last page may be shorter. */
   checksums: Uint32Array
 }
 
@@ -27,14 +28,14 @@ export interface SearchHead {
 export interface BlockIndex {
   /** The first key of every block: a term, a path, a `spellingKey`. */
   firstKeys: readonly string[]
-  /** Where each block begins, and of one behind the last: the end of the last. */
+  /** The start of each block; then the end of the last one. */
   starts: Uint32Array
 }
 
 /** Items are numbered in byte order of their paths, so everything below a folder is one interval. */
 export const ITEM_KIND = {
   skill: 0,
-  /** A supporting file in Markdown: where its skill is not mounted, it is a document. */
+  /** A supporting file in Markdown: a document where its skill is not mounted. */
   page: 1,
   /** Any other supporting file. */
   file: 2,
@@ -43,10 +44,10 @@ export const ITEM_KIND = {
 export type ItemKind = (typeof ITEM_KIND)[keyof typeof ITEM_KIND]
 
 export const PAGE_BYTES = 4 * 1024
-/** Tells whether an item is the one that it was in an earlier commit. */
+/** Length of the hash that identifies an unchanged item in a later commit. */
 export const FINGERPRINT_BYTES = 12
 
-/** What a head may unpack to; that of a million items takes a quarter. */
+/** Maximum size of an unpacked head; a million items take a quarter of it. */
 export const HEAD_BYTES = 64 * 1024 * 1024
 
 export const TITLE_LENGTH_MAX = 255
@@ -56,7 +57,7 @@ export function encodeHead(head: SearchHead): Uint8Array {
   const { kinds, owners, titleLengths, terms, postings, items, words, checksums } = head
   writer.varint(kinds.length)
   for (const [item, kind] of kinds.entries()) {
-    // A document has no owner and a skill owns itself; a supporting file lies at most a repository behind or in front of its skill.
+    // Only supporting files need their owner: as the distance to it, which may be negative.
     const distance = kind === ITEM_KIND.page || kind === ITEM_KIND.file ? zigzag(item - (owners[item] ?? 0)) : 0
     writer.varint(distance * 4 + kind)
     writer.byte(titleLengths[item] ?? 0)
@@ -70,7 +71,7 @@ export function encodeHead(head: SearchHead): Uint8Array {
   return writer.finish()
 }
 
-/** @throws RangeError or TypeError when the bytes are no head */
+/** @throws RangeError or TypeError when the bytes are not a head */
 export function decodeHead(bytes: Uint8Array): SearchHead {
   const reader = new ByteReader(bytes)
   const count = boundedCount(reader, bytes.length)
@@ -84,7 +85,7 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
     owners[item] = kind === ITEM_KIND.document ? -1 : item - unzigzag(Math.floor(packed / 4))
     titleLengths[item] = reader.byte()
   }
-  if (owners.some(owner => owner >= count)) throw new RangeError('an item belongs to a skill that is not there')
+  if (owners.some(owner => owner >= count)) throw new RangeError('the owner of an item does not exist')
   const terms = readIndex(reader, bytes.length)
   const postings = readStarts(reader, terms.firstKeys.length)
   const items = readIndex(reader, bytes.length)
@@ -92,11 +93,11 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
   const checksums = Uint32Array.from({ length: boundedCount(reader, bytes.length) }, () => {
     return reader.byte() + reader.byte() * 2 ** 8 + reader.byte() * 2 ** 16 + reader.byte() * 2 ** 24
   })
-  if (!reader.atEnd) throw new RangeError('more than a head')
+  if (!reader.atEnd) throw new RangeError('bytes left behind the head')
   return { kinds, owners, titleLengths, terms, postings, items, words, checksums }
 }
 
-// Nothing can be more often there than there are bytes: a damaged number asks for no memory.
+// Every element takes at least a byte, so a damaged count cannot allocate more memory than that.
 function boundedCount(reader: ByteReader, most: number): number {
   const count = reader.varint()
   if (count > most) throw new RangeError('a count is too large')

@@ -6,12 +6,12 @@ import { textOfBytes } from './bytes.ts'
 /** Items of a block; the last one may have fewer. */
 export const BLOCK_ITEMS = 32
 
-/** What is shown of an item. */
+/** The data of an item that results show. */
 export const StoredItem = z.object({
   path: z.string(),
   title: z.string(),
   summary: z.string(),
-  /** The record of its text, when its body is searched: passages are taken from it. */
+  /** The record of its text, if results may quote passages; else `null`. */
   text: Location.nullable(),
 })
 export type StoredItem = z.infer<typeof StoredItem>
@@ -23,16 +23,16 @@ export function writeItemsBlock(items: readonly StoredItem[]): Uint8Array {
   return encodeText(JSON.stringify(items.map(({ path, title, summary, text }) => ({ path, title, summary, text }))))
 }
 
-/** A block of items, of which mostly one is wanted: none is checked before it is asked for. */
+/** Reads a block of items. Each item is validated when it is read, since most reads need one. */
 export interface ItemsBlockReader {
-  /** How many there are. */
+  /** The number of items. */
   readonly items: number
-  /** @throws ZodError when it is no item, or not there */
-  at(place: number): StoredItem
+  /** The item at an index. @throws ZodError when it is invalid or missing */
+  at(index: number): StoredItem
 }
 
-/** @throws SyntaxError or ZodError when the bytes are no block of items */
+/** @throws SyntaxError or ZodError when the bytes are not a block of items */
 export function openItemsBlock(block: Uint8Array): ItemsBlockReader {
   const items = ItemsBlock.parse(JSON.parse(textOfBytes(block)))
-  return { items: items.length, at: place => StoredItem.parse(items[place]) }
+  return { items: items.length, at: index => StoredItem.parse(items[index]) }
 }

@@ -1,12 +1,12 @@
 /**
- * A posting says in one byte how much a term tells about an item, and where it stands in it.
- * It follows from the item alone, so a file that did not change keeps its postings.
+ * A posting is one byte: the impact of a term on an item, and the best place where it occurs.
+ * It depends on the item alone, so an unchanged file keeps its postings.
  */
 
 /** Largest impact; the smallest is 1. */
 export const IMPACT_MAX = 84
 
-/** Where a term stands in an item: the best of its places. */
+/** The best place where a term occurs in an item. */
 export const PLACE = {
   /** Only in the body. */
   body: 0,
@@ -33,10 +33,10 @@ const LEAST_POSTING = 3
 const LARGEST_POSTING = 3 * IMPACT_MAX + 2
 
 /**
- * Calls back for every posting of a list, by item. A list has the gap in front of every item, which is the number of items between it and
- * the one before, as varints; then a posting for each.
+ * Calls `visit` for every posting of a list, by item. A list has a varint for each item, the number of items between it and the previous one;
+ * then a posting for each.
  *
- * @throws RangeError when the bytes are not the postings of `count` of `items` items
+ * @throws RangeError when the bytes are not a list of `count` postings of at most `items` items
  */
 export function visitPostings(list: Uint8Array, count: number, items: number, visit: VisitPosting): void {
   const gapsEnd = list.length - count
@@ -45,7 +45,7 @@ export function visitPostings(list: Uint8Array, count: number, items: number, vi
 
 export type VisitPosting = (item: number, posting: number) => void
 
-/** Where the two halves of a list lie, which need not be neighbours. */
+/** The positions of the two halves of a list, which need not be adjacent. */
 export interface ListColumns {
   gapsStart: number
   gapsEnd: number
@@ -53,7 +53,7 @@ export interface ListColumns {
   count: number
 }
 
-/** The same for a list of which the halves lie somewhere. */
+/** As `visitPostings`, for a list whose halves are apart. */
 export function visitColumns(
   bytes: Uint8Array,
   { gapsStart, gapsEnd, postingsStart, count }: ListColumns,
@@ -65,7 +65,7 @@ export function visitColumns(
   for (let index = 0; index < count; index++) {
     if (at >= gapsEnd) throw new RangeError('fewer gaps than postings')
     let gap = bytes[at++] as number
-    // Most gaps take one byte, and none more than five.
+    // Most gaps take one byte, the largest five.
     if (gap >= 0x80) {
       gap &= 0x7f
       let scale = 0x80
@@ -85,7 +85,7 @@ export function visitColumns(
   if (at !== gapsEnd) throw new RangeError('more gaps than postings')
 }
 
-/** Of the fifth byte of a number. */
+/** The scale of the fifth byte of a varint. */
 const LARGEST_SCALE = 2 ** 28
 
 export function isPosting(byte: number): boolean {

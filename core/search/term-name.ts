@@ -1,8 +1,8 @@
 import { isStopWord } from './analyze.ts'
 
 /**
- * What a term is called in the dictionary of a section, which is in byte order of names. Stop words stand in front of all others:
- * a question has some of them, and finds them in one place.
+ * The name of a term in the dictionary of a section, which is in byte order of names. Stop words come first, so that the stop words of a
+ * question take one read.
  */
 export function nameOfTerm(term: string): string {
   return isStopWord(term) ? `${STOP_WORD_MARK}${term}` : term
@@ -12,5 +12,5 @@ export function termOfName(name: string): string {
   return name.startsWith(STOP_WORD_MARK) ? name.slice(STOP_WORD_MARK.length) : name
 }
 
-/** Stands in no term. */
+/** Occurs in no term. */
 export const STOP_WORD_MARK = '\0'

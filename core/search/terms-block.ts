@@ -3,11 +3,11 @@ import { openColumns, takeColumns } from './columns.ts'
 import type { ListColumns } from './postings.ts'
 import { TextsReader, TextsWriter } from './texts.ts'
 
-/** A block of terms before compression. It begins anew, so that it can be read without another. */
+/** A block of terms before compression. It can be read without the blocks before it. */
 
-/** Its bytes. It ends in front of a term that is a border (`isBorder`), or when it has more. */
+/** Size of a block: it ends before a border term (`isBorder`) from `least` on, and before any term from `most` on. */
 export const BLOCK_BYTES = { least: 12 * 1024, most: 24 * 1024 }
-/** The postings of so many items stand beside their term. */
+/** A list of at most so many items lies in the block of its term. */
 export const INLINE_ITEMS = 16
 
 /** A term and its list of postings (`visitPostings`), in its two halves. */
@@ -22,18 +22,18 @@ export interface TermList {
 /** Builds one block of terms; they come in byte order. */
 export interface TermsBlockWriter {
   bytes(): number
-  /** Whether the list stands in the block: if not, it belongs behind those of the terms before, outside. */
+  /** Adds a term and its list. `false`: the list is too long, and the caller writes it behind the long lists of earlier terms. */
   add(list: TermList): boolean
-  /** The halves of the lists in the block: one of at most `inlineItems` may be written behind the others before its term is added. */
+  /** The halves of the lists in the block. A caller may write a list of at most `inlineItems` here, and then call `addWritten`. */
   readonly gaps: ByteWriter
   readonly postings: ByteWriter
-  /** Adds the term of the list that was written. */
+  /** Adds the term of a list that was written to `gaps` and `postings`. */
   addWritten(term: Bytes, items: number): void
-  /** The block; the writer is empty again. */
+  /** The bytes of the block. Clears the writer. */
   finish(): Uint8Array
 }
 
-/** @param inlineItems lists of more items stand outside */
+/** @param inlineItems lists of more items lie outside the block */
 export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWriter {
   const texts = new TextsWriter()
   const [counts, extras, gaps, postings] = [new ByteWriter(), new ByteWriter(), new ByteWriter(), new ByteWriter()]
@@ -48,7 +48,7 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
       texts.add(list.term)
       counts.varint(list.items)
       if (list.items > inlineItems) {
-        // Few gaps take more than one byte.
+        // Stored as the excess over one byte per gap: mostly 0.
         extras.varint(list.gaps.length - list.items)
         return false
       }
@@ -68,8 +68,8 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
 }
 
 /**
- * Whether a block of terms may end in front of a term, which about one in 256 decides by itself: so most blocks begin where they did in the
- * commit before, and what is the same in both is stored once.
+ * Whether a block may end before this term: a hash of its name decides, for one term in 256. So most blocks begin with the same term as in the
+ * previous commit, and equal blocks are stored once.
  */
 export function isBorder({ data, length }: Bytes): boolean {
   let hash = 0x811c9dc5
@@ -77,7 +77,7 @@ export function isBorder({ data, length }: Bytes): boolean {
   return ((hash >>> 8) ^ hash) % 256 === 0
 }
 
-/** A block of terms at one term after another: first its text, then its list where that is wanted. */
+/** Readers of the names and of the lists of a block. */
 export interface TermsBlockReader {
   readonly texts: TextsReader
   readonly lists: ListsReader
@@ -85,7 +85,7 @@ export interface TermsBlockReader {
 
 const TERM_COLUMNS = 6
 
-/** @throws RangeError, as all of its steps do, when the bytes are no block of terms */
+/** @throws RangeError, as do all steps of the readers, when the bytes are not a block of terms */
 export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): TermsBlockReader {
   const [widths, texts, counts, extras, gaps, postings] = openColumns(block, TERM_COLUMNS) as [
     ByteReader,
@@ -99,8 +99,8 @@ export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): T
 }
 
 /**
- * The lists of a block, one after another. The columns are those of the list at hand; of one that stands outside, their places behind the
- * first such list.
+ * Iterates over the lists of a block. The columns are those of the current list; for a list outside the block they count from the first such
+ * list.
  */
 export class ListsReader implements ListColumns {
   isInline = false
@@ -123,7 +123,7 @@ export class ListsReader implements ListColumns {
     this.#postings = postings
   }
 
-  /** Goes on to the list of the next term, of which there is one. @throws RangeError */
+  /** Moves to the list of the next term, which must exist. @throws RangeError */
   next(): void {
     const count = this.#counts.varint()
     this.count = count
@@ -142,7 +142,7 @@ export class ListsReader implements ListColumns {
     this.#outside = this.postingsStart + count
   }
 
-  /** Goes on by so many terms, of which there are as many. @throws RangeError */
+  /** Moves on by `terms` terms, which must exist. @throws RangeError */
   pass(terms: number): void {
     let inline = 0
     for (let left = terms - 1; left > 0; left--) {
@@ -155,7 +155,7 @@ export class ListsReader implements ListColumns {
     this.next()
   }
 
-  /** Behind the last list. @throws RangeError when there is more */
+  /** Checks that no list is left. @throws RangeError */
   end(): void {
     if (![this.#counts, this.#extras, this.#gaps, this.#postings].every(({ atEnd }) => atEnd)) {
       throw new RangeError('more lists than terms')
@@ -163,17 +163,17 @@ export class ListsReader implements ListColumns {
   }
 }
 
-/** One term of the dictionary, by its name. */
+/** A term of the dictionary. */
 export interface FoundTerm {
   term: string
-  /** How many items have it. */
+  /** The number of items that have it. */
   items: number
-  /** Its list of postings, or where that begins and ends in bytes behind the first list of the block that stands outside. */
+  /** Its list of postings; or, for a list outside the block, its byte range from the first such list on. */
   postings: Uint8Array | { start: number; end: number }
 }
 
-/** The list at hand of a block of terms. */
-export function listAtHand(
+/** The current list of a block of terms. */
+export function currentList(
   block: Uint8Array,
   { isInline, gapsStart, gapsEnd, postingsStart, count }: ListsReader,
 ): FoundTerm['postings'] {
@@ -184,10 +184,7 @@ export function listAtHand(
   return list
 }
 
-/**
- * A block of terms in parts that are unlike each other, so that each is best compressed by itself. `isText`: it has pieces that come again;
- * numbers have only some that are more frequent than others.
- */
+/** Splits a block of terms into parts that compress best by themselves. `isText`: text with repeated pieces, else numbers. */
 export function partsOfTermsBlock(block: Uint8Array): { bytes: Uint8Array; isText: boolean }[] {
   const [, texts, counts, , gaps, postings] = openColumns(block, TERM_COLUMNS).map(({ position }) => position)
   const borders = [0, texts, counts, gaps, postings, block.length]

@@ -1,8 +1,8 @@
 import { type ByteReader, type Bytes, ByteWriter, commonBytes } from './bytes.ts'
 
-// Terms are counted in millions, hence classes as in `bytes.ts`.
+// Classes, as in `bytes.ts`: there are millions of terms.
 
-/** Texts in byte order, each as it differs from the one before: how many bytes they share and how many follow, in one byte; and those that follow. */
+/** Writes texts in byte order, each as its difference to the previous one: the counts of shared and of other bytes in one byte, then the other bytes. */
 export class TextsWriter {
   readonly columns = [new ByteWriter(), new ByteWriter()] as const
   readonly #previous = new ByteWriter(256)
@@ -24,18 +24,18 @@ export class TextsWriter {
     previous.bytes(data, shared, length)
   }
 
-  /** The next text has none before it. */
+  /** Begins a new block: the next text shares no bytes. */
   begin(): void {
     this.#previous.cut(0)
   }
 }
 
-/** Half a byte that says this is followed by a number that says how much more. */
+/** The largest count in half a byte: a varint with the excess follows. */
 const WIDE = 15
 
-/** The texts of a block, one after another. */
+/** Iterates over the texts of a block. */
 export class TextsReader {
-  /** The text at hand, in UTF-8. */
+  /** The current text, in UTF-8. */
   readonly text: Bytes
   readonly #text = new ByteWriter(256)
   readonly #widths: ByteReader
@@ -47,7 +47,7 @@ export class TextsReader {
     this.#rests = rests
   }
 
-  /** Goes on to the next text; whether there is one. @throws RangeError */
+  /** Moves to the next text; `false` at the end. @throws RangeError */
   next(): boolean {
     const text = this.#text
     const widths = this.#widths
@@ -58,30 +58,30 @@ export class TextsReader {
     const both = widths.byte()
     const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
     const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
-    if (shared > text.length) throw new RangeError('a text shares more than there is')
+    if (shared > text.length) throw new RangeError('a text shares more bytes than the previous one has')
     text.cut(shared)
     this.#rests.copyTo(text, more)
     return true
   }
 
   /**
-   * Goes on to the first of the texts that are left which does not come before `bytes`, without making those in between.
+   * Moves to the first remaining text that does not come before `bytes`, without decoding the ones in between.
    *
-   * @returns how many steps that are; 0 when there is no such text
+   * @returns the number of steps; 0 when there is no such text
    * @throws RangeError
    */
   seek(bytes: Uint8Array): number {
     const text = this.#text
     const widths = this.#widths
     const rests = this.#rests
-    /** How many bytes the text at hand begins with like `bytes`: it comes before them, so what shares more with it does, too. */
+    /** The count of first bytes that the current text shares with `bytes`. It comes before them, so a text that shares more with it does, too. */
     let alike = 0
     let length = text.length
     for (let steps = 1; !widths.atEnd; steps++) {
       const both = widths.byte()
       const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
       const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
-      if (shared > length) throw new RangeError('a text shares more than there is')
+      if (shared > length) throw new RangeError('a text shares more bytes than the previous one has')
       length = shared + more
       const start = rests.position
       rests.skip(more)

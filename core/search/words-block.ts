@@ -2,10 +2,10 @@ import { type ByteReader, type Bytes, ByteWriter } from './bytes.ts'
 import { openColumns, takeColumns } from './columns.ts'
 import { TextsReader, TextsWriter } from './texts.ts'
 
-/** A word that a misspelled one may have meant. */
+/** A word that spelling correction may suggest. */
 export interface SpellingEntry {
   word: string
-  /** How many items have it. */
+  /** The number of items that have it. */
   items: number
 }
 
@@ -13,7 +13,7 @@ export interface SpellingEntry {
 export interface WordsBlockWriter {
   words: number
   add(word: Bytes, items: number): void
-  /** The block; the writer is empty again. */
+  /** The bytes of the block. Clears the writer. */
   finish(): Uint8Array
 }
 
@@ -36,20 +36,20 @@ export function createWordsBlockWriter(): WordsBlockWriter {
   return writer
 }
 
-/** A block of words at one word after another. */
+/** Readers of the words and of their counts. */
 export interface WordsBlockReader {
   readonly texts: TextsReader
-  /** How many items have each word, one after another. */
+  /** The number of items of each word. */
   readonly counts: ByteReader
 }
 
-/** @throws RangeError, as all of its steps do, when the bytes are no block of words */
+/** @throws RangeError, as do all steps of the readers, when the bytes are not a block of words */
 export function openWordsBlock(block: Uint8Array): WordsBlockReader {
   const [widths, texts, counts] = openColumns(block, 3) as [ByteReader, ByteReader, ByteReader]
   return { texts: new TextsReader(widths, texts), counts }
 }
 
-/** The first key of a block of words in the index: words are ordered by their length in UTF-16 units, then by bytes. */
+/** The key of a word in the index of blocks: words are ordered by length in UTF-16 units, then by bytes. */
 export function spellingKey(word: string): string {
   return String.fromCharCode(word.length) + word
 }

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Arguments of node for a process that indexes. What is young is collected before there is much of it: the default lets three times sixteen
- * megabytes of it gather, and what came over the network with it, for no gain in time.
+ * Node arguments of a process that indexes. A small young generation is collected often: with the default of three times 16 MB, short-lived
+ * buffers pile up for no gain in time.
  */
 export function heapArguments(megabytes: number): string[] {
   return [`--max-old-space-size=${megabytes}`, `--max-semi-space-size=${YOUNG_MEGABYTES}`]
@@ -11,8 +11,8 @@ export function heapArguments(megabytes: number): string[] {
 const YOUNG_MEGABYTES = 4
 
 /**
- * Makes the collector run before the heap has grown by a sixth, not by several times. Indexing makes much short-lived text, and a
- * worker shares its machine with the service: some more time buys a third of the memory.
+ * Makes the garbage collector run before the heap grows by 15 %, instead of several times over. It saves a third of the memory and costs some
+ * time: indexing creates much short-lived text, and a worker may share its machine with the service.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

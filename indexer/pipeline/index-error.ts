@@ -1,7 +1,7 @@
 import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 
-/** The repository cannot be indexed. */
+/** The repository cannot be indexed. `code` is the error code of the job. */
 export class IndexError extends Error {
   readonly code: IndexErrorCode
 
@@ -12,7 +12,7 @@ export class IndexError extends Error {
   }
 }
 
-/** What a job fails with. */
+/** The error code of a failed job. */
 export function errorCodeOf(error: unknown): IndexErrorCode {
   return error instanceof IndexError || error instanceof ReadError ? error.code : 'index.internal'
 }

@@ -1,6 +1,6 @@
 import type { SearchBuilder } from '../search/builder.ts'
 
-/** Where a job is. `total` is `null` while it is not known. */
+/** The progress of a job. `total` is `null` while unknown. */
 export interface Progress {
   stage: 'tree' | 'policy' | 'content' | 'write'
   done: number
@@ -8,9 +8,9 @@ export interface Progress {
 }
 
 export interface IndexOptions {
-  /** Takes what can be searched; without it nothing can. */
+  /** Builds the search section; without it the snapshot has none. */
   search?: SearchBuilder
   onProgress?: (progress: Progress) => void
-  /** Aborted when the job must stop: out of time, or no longer ours. Its reason is thrown. */
+  /** Aborted to stop the job: on timeout, or when its lease is lost. Its reason is thrown. */
   signal?: AbortSignal
 }

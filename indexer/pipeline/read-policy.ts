@@ -10,63 +10,72 @@ import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { IndexError } from './index-error.ts'
 
-/** Bytes of the manifests by blob; `null` for what is missing or too large. */
+/** Reads the manifests. The returned function answers with the bytes of a blob; `null` for a missing or too large one. */
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
   const files = [...tree.folders.values()].flatMap(folder => folder.files.get(MANIFEST_FILE) ?? [])
   const wanted = files.filter(file => file.sizeBytes !== null && file.sizeBytes <= MANIFEST_BYTES)
   if (sumBytes(wanted) > INDEXED_TEXT_BYTES)
-    throw new IndexError('index.manifests_unreadable', `more than ${INDEXED_TEXT_BYTES} bytes of manifests`)
+    throw new IndexError('index.manifests_unreadable', `the manifests exceed ${INDEXED_TEXT_BYTES} bytes`)
   const bytes = await readBlobs(blobs, wanted, MANIFEST_BYTES)
   return oid => bytes.get(oid) ?? null
 }
 
 export interface ReadSkills {
   parsed: ParsedSkill[]
+  /** A limit left skills out. */
   truncated: boolean
   diagnostics: Diagnostic[]
 }
 
-/** Parses every skill that counts and can be read. */
+/** Reads and parses the skills that the limits allow. */
 export async function readSkills(blobs: BlobReader, policy: Policy, repositoryName: string): Promise<ReadSkills> {
   const { files, dropped } = skillCandidates(policy)
-  const read: ReadSkills = { parsed: [], truncated: dropped > 0, diagnostics: [] }
+  const { readable, unreadable, overBudget } = selectSkills(files)
+  const diagnostics = [...unreadable]
+  if (dropped > 0)
+    diagnostics.push(limitDiagnostic('index.limit_skills', `${dropped} skills left out: an index lists at most ${files.length}`))
+  if (overBudget > 0) {
+    const message = `${overBudget} skills left out: together they exceed ${INDEXED_TEXT_BYTES} bytes`
+    diagnostics.push(limitDiagnostic('index.limit_bytes', message))
+  }
+
+  const parsed: ParsedSkill[] = []
+  let at = 0
+  for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
+    const file = readable[at++] as TreeFile
+    const text = bytes === null ? null : readableText(bytes)
+    if (text === null) diagnostics.push(unreadableSkill(file, bytes === null ? MISSING_BLOB : 'not UTF-8 text'))
+    else parsed.push(parseSkill(file.path, text, repositoryName))
+  }
+  return { parsed, truncated: dropped > 0 || overBudget > 0, diagnostics }
+}
+
+/** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. */
+function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: Diagnostic[]; overBudget: number } {
   const readable: TreeFile[] = []
+  const unreadable: Diagnostic[] = []
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
-    if (file.sizeBytes === null) read.diagnostics.push(unreadableSkill(file, 'its blob cannot be read'))
+    if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, MISSING_BLOB))
     else if (file.sizeBytes > READABLE_FILE_BYTES)
-      read.diagnostics.push(unreadableSkill(file, `larger than ${READABLE_FILE_BYTES} bytes`))
+      unreadable.push(unreadableSkill(file, `larger than ${READABLE_FILE_BYTES} bytes`))
     else if (file.sizeBytes > leftBytes) overBudget++
     else {
       leftBytes -= file.sizeBytes
       readable.push(file)
     }
   }
-  if (dropped > 0)
-    read.diagnostics.push(limitDiagnostic('index.limit_skills', `${dropped} skills left out behind the first ${files.length}`))
-  if (overBudget > 0) {
-    read.truncated = true
-    read.diagnostics.push(
-      limitDiagnostic('index.limit_bytes', `${overBudget} skills left out behind ${INDEXED_TEXT_BYTES} bytes`),
-    )
-  }
-
-  let at = 0
-  for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
-    const file = readable[at++] as TreeFile
-    const text = bytes === null ? null : readableText(bytes)
-    if (text === null) read.diagnostics.push(unreadableSkill(file, bytes === null ? 'its blob cannot be read' : 'not UTF-8 text'))
-    else read.parsed.push(parseSkill(file.path, text, repositoryName))
-  }
-  return read
+  return { readable, unreadable, overBudget }
 }
+
+const MISSING_BLOB = 'the repository lacks the blob of this file'
 
 function unreadableSkill(file: TreeFile, message: string): Diagnostic {
   return { code: 'skill.unreadable', severity: 'error', path: file.path, message }
 }
 
-/** Reads the texts that decide licenses. `dropped`: how many were left out because there are too many. */
+/** Reads license texts. `dropped` counts those beyond `INDEXED_TEXT_BYTES`. */
 export async function readLicenses(
   blobs: BlobReader,
   tree: Tree,
@@ -92,7 +101,7 @@ export async function readLicenses(
       const isOver = bytes !== null && bytes.length > leftBytes
       if (isOver) dropped++
       else leftBytes -= bytes?.length ?? 0
-      // A text that is left out counts as unreadable, so what it governs is described only.
+      // A dropped text counts as unreadable: files under it are only described.
       texts.set(oid, bytes === null || isOver ? null : readableText(bytes))
     }
   }
@@ -100,7 +109,7 @@ export async function readLicenses(
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
-/** A license text can be a link to another, which can be a link. */
+/** A license file can be a symlink to another symlink; each round follows one. */
 const LICENSE_ROUNDS = 8
 
 function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {

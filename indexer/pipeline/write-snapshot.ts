@@ -11,7 +11,7 @@ import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from '../reuse/l
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
-import { isDamaged, writingOver } from '../snapshot/repair.ts'
+import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
@@ -159,7 +159,7 @@ async function buildFrom(
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
   const { tree, parts } = reuseEarlier(earlier, await readTree(reader, options.onProgress), { noteSizes: host.isRemote })
-  const writer = createSnapshotWriter(isRepair ? writingOver(blobs) : blobs, repository, commit, parts)
+  const writer = createSnapshotWriter(isRepair ? replacingDamaged(blobs) : blobs, repository, commit, parts)
   const previous = await openPreviousSection(earlier, options.signal)
   const search = createSearchBuilder(writer, { previous, signal: options.signal })
   try {

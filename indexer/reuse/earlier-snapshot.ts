@@ -11,31 +11,31 @@ import { readDirectory } from '../snapshot/pack-directory.ts'
 import { packNameOf } from '../snapshot/pack-name.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 
-/** The snapshot of an earlier commit, for whoever indexes the next one. What it answers was checked, and may be missing. */
+/** The snapshot of an earlier commit, which the next one reuses. Packs are verified by their names; a missing or damaged one gives `null`. */
 export interface EarlierSnapshot {
   readonly header: SnapshotHeader
-  /** What the directories of its packs say of blobs, by id. */
+  /** The blobs that its pack directories list, by id. */
   readonly blobs: ReadonlyMap<string, EarlierBlob>
-  /** A member, unpacked; `null` when it cannot be read, or is longer than `maxBytes`. */
+  /** An unpacked member; `null` when it cannot be read or is longer than `maxBytes`. */
   member(location: Location, maxBytes: number): Promise<Uint8Array | null>
-  /** The search section; `null` when there is none, it is too long, or it cannot be read. */
+  /** The search section; `null` when there is none, or it is longer than `SECTION_BYTES` or unreadable. */
   section(): Promise<Uint8Array | null>
 }
 
 export interface EarlierBlob {
   sizeBytes: number
-  /** `null`: no record was written. */
+  /** `null` when only its size is known. */
   record: Location | null
 }
 
-/** Packs held at once, in bytes: records lie in the order in which they are asked for, and tables behind them. */
-const HELD_BYTES = 6 * PACK_BYTES
-/** A longer section would have to be held whole. */
+/** Size of the pack cache. Records are read in the order in which they are stored, and tables behind them. */
+const CACHE_BYTES = 6 * PACK_BYTES
+/** Maximum length of a section that is reused, since it is loaded whole. */
 const SECTION_BYTES = 64 * 1024 * 1024
 
 const unpack = promisify(gunzip)
 
-/** `null`: the commit has no snapshot, or one that cannot be read. Then the next one is built from scratch. */
+/** Opens the snapshot of a commit; `null` when there is none or it cannot be read: then the next one is built from scratch. */
 export async function openEarlierSnapshot(
   blobs: BlobStore,
   repository: HostRepository,
@@ -51,58 +51,72 @@ export async function openEarlierSnapshot(
 
 async function openPacks(blobs: BlobStore, repository: HostRepository, header: SnapshotHeader): Promise<EarlierSnapshot> {
   const known = await readDirectories(blobs, repository, header.packs)
-  const held = new Map<number, Promise<Uint8Array | null>>()
-
-  function packAt(index: number): Promise<Uint8Array | null> {
-    const entry = header.packs[index]
-    const pack = held.get(index) ?? (entry ? readPack(blobs, repository, entry) : Promise.resolve(null))
-    // The last used ones come last.
-    held.delete(index)
-    held.set(index, pack)
-    let heldBytes = 0
-    for (const each of [...held.keys()].reverse()) {
-      heldBytes += header.packs[each]?.sizeBytes ?? 0
-      if (heldBytes > HELD_BYTES && each !== index) held.delete(each)
-    }
-    return pack
-  }
-
-  async function stored([index, offset, length]: Location): Promise<Uint8Array | null> {
-    const pack = await packAt(index)
-    return pack && offset + length <= pack.length ? pack.subarray(offset, offset + length) : null
-  }
-
-  async function readSection(): Promise<Uint8Array | null> {
-    const segments = header.search?.segments ?? []
-    const sizeBytes = sizeOfSegments(segments)
-    if (sizeBytes === 0 || sizeBytes > SECTION_BYTES) return null
-    const section = new Uint8Array(sizeBytes)
-    let at = 0
-    for (const segment of segments) {
-      const bytes = await stored(segment)
-      if (bytes === null) return null
-      section.set(bytes, at)
-      at += bytes.length
-    }
-    return section
-  }
-
+  const packs = new PackCache(header.packs, pack => readPack(blobs, repository, pack))
   let section: Promise<Uint8Array | null> | null = null
   return {
     header,
     blobs: known,
     async member(location, maxBytes) {
-      const bytes = await stored(location)
+      const bytes = await packs.read(location)
       return bytes && unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) }).catch(() => null)
     },
     section() {
-      section ??= readSection()
+      section ??= readSection(packs, header.search?.segments ?? [])
       return section
     },
   }
 }
 
-/** @throws Error when a pack is gone or its directory is damaged */
+async function readSection(packs: PackCache, segments: readonly Location[]): Promise<Uint8Array | null> {
+  const sizeBytes = sizeOfSegments(segments)
+  if (sizeBytes === 0 || sizeBytes > SECTION_BYTES) return null
+  const section = new Uint8Array(sizeBytes)
+  let at = 0
+  for (const segment of segments) {
+    const bytes = await packs.read(segment)
+    if (bytes === null) return null
+    section.set(bytes, at)
+    at += bytes.length
+  }
+  return section
+}
+
+/** The last used packs, at most `CACHE_BYTES`. */
+class PackCache {
+  readonly #entries: readonly PackEntry[]
+  readonly #readPack: (entry: PackEntry) => Promise<Uint8Array | null>
+  /** By index; the last used pack comes last. */
+  readonly #packs = new Map<number, Promise<Uint8Array | null>>()
+
+  constructor(entries: readonly PackEntry[], readPack: (entry: PackEntry) => Promise<Uint8Array | null>) {
+    this.#entries = entries
+    this.#readPack = readPack
+  }
+
+  async read([index, offset, length]: Location): Promise<Uint8Array | null> {
+    const pack = await this.#packAt(index)
+    return pack && offset + length <= pack.length ? pack.subarray(offset, offset + length) : null
+  }
+
+  #packAt(index: number): Promise<Uint8Array | null> {
+    const entry = this.#entries[index]
+    const pack = this.#packs.get(index) ?? (entry ? this.#readPack(entry) : Promise.resolve(null))
+    this.#packs.delete(index)
+    this.#packs.set(index, pack)
+    this.#evict(index)
+    return pack
+  }
+
+  #evict(current: number): void {
+    let bytes = 0
+    for (const index of [...this.#packs.keys()].reverse()) {
+      bytes += this.#entries[index]?.sizeBytes ?? 0
+      if (bytes > CACHE_BYTES && index !== current) this.#packs.delete(index)
+    }
+  }
+}
+
+/** @throws Error when a pack is missing or its directory is damaged */
 async function readDirectories(
   blobs: BlobStore,
   repository: HostRepository,
@@ -112,7 +126,7 @@ async function readDirectories(
     packs.map(async ({ name, sizeBytes, directoryBytes }) => {
       if (directoryBytes === 0) return []
       const bytes = await blobs.readRange(packKey(repository, name), sizeBytes - directoryBytes, directoryBytes)
-      if (bytes?.length !== directoryBytes) throw new Error(`the pack ${name} is gone or cut short`)
+      if (bytes?.length !== directoryBytes) throw new Error(`the pack ${name} is missing or truncated`)
       return readDirectory(bytes)
     }),
   )
@@ -126,7 +140,7 @@ async function readDirectories(
   return known
 }
 
-/** `null` when it is gone, damaged, or cannot be read now. */
+/** `null` when the pack is missing, damaged or unreadable. */
 async function readPack(blobs: BlobStore, repository: HostRepository, { name }: PackEntry): Promise<Uint8Array | null> {
   try {
     const stored = await blobs.read(packKey(repository, name))

@@ -5,8 +5,8 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { lastIndexedKey } from '#core/snapshot/store-keys.ts'
 
 /**
- * Which commit of a repository was indexed last. A hint: what it says may be old, wrong or gone, and then the next commit is built from
- * scratch. So it is written without a lease, the last writer stays, and a store that fails is as good as one that knows nothing.
+ * The commit of a repository that was indexed last. A hint: if it is outdated, wrong or missing, the next commit is built from scratch. So it
+ * is written without a lease, the last writer wins, and store errors are ignored.
  */
 const LastIndexed = z.object({ commit: CommitSha })
 
@@ -25,6 +25,6 @@ export async function writeLastIndexed(states: StateStore, repository: HostRepos
     const stored = await states.read(key)
     await (stored === null ? states.create(key, { commit }) : states.replace(key, { commit }, stored.etag))
   } catch {
-    // The snapshot is there: only the next one takes longer.
+    // Only the next snapshot takes longer.
   }
 }

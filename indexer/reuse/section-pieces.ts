@@ -3,27 +3,27 @@ import type { Location } from '#core/snapshot/format.ts'
 import { locateRange } from '#core/snapshot/segments.ts'
 import type { SectionPiece } from '../snapshot/reused-parts.ts'
 
-/** Finds in the search section of an earlier commit what the section of the next one has in common with it. */
+/** Finds bytes of a new search section in that of an earlier commit. */
 export interface PieceFinder {
   /**
-   * Takes the next bytes of the section, and gives them as pieces in their order: where the same bytes lie already, or the bytes themselves,
-   * as views.
+   * Cuts the next bytes of the section into pieces, in order: locations of the same bytes in earlier packs, or views of the bytes
+   * themselves.
    */
   find(bytes: Uint8Array): SectionPiece[]
 }
 
-/** More pieces would cost a reader more than they save: the list of them is part of the header. */
+/** Maximum number of pieces: their list is part of the header, so more would cost a reader more than they save. */
 const PIECES = 12 * 1024
-/** Earlier packs that a section may lie in, beside those that its length alone fills: what a reader asks for may lie in each of them. */
+/** Earlier packs that a section may refer to, besides those that its length alone fills: a read may touch each of them. */
 const PACKS = 3
-/** Bytes that are worth a piece; and once there are that many. */
+/** Minimum bytes per piece: at first, and once there are `PIECES`. */
 const PIECE_BYTES = { least: 256, crowded: 16 * 1024 }
 
 /**
- * Bytes that are the same are found by anchors: places at which a rolling hash of the bytes before them has a certain form, which are the
- * same places wherever the bytes stand. From an anchor that both sections have, equal bytes are followed in both directions.
+ * Finds equal bytes by content-defined anchors: positions at which a rolling hash of the preceding bytes begins with zeros. From an anchor
+ * that both sections have, the match is extended in both directions.
  *
- * @param segments where the bytes of the earlier section lie
+ * @param segments the locations of the earlier section
  */
 export function createPieceFinder(earlier: Uint8Array, segments: readonly Location[], pieces = PIECES): PieceFinder {
   const anchors = new Map<number, number>()
@@ -80,7 +80,7 @@ export function createPieceFinder(earlier: Uint8Array, segments: readonly Locati
   }
 }
 
-/** The packs that hold most of the bytes. */
+/** The `count` packs that hold most of the bytes. */
 function fullestPacks(segments: readonly Location[], count: number): ReadonlySet<number> {
   const bytes = new Map<number, number>()
   for (const [pack, , length] of segments) bytes.set(pack, (bytes.get(pack) ?? 0) + length)
@@ -92,7 +92,7 @@ function fullestPacks(segments: readonly Location[], count: number): ReadonlySet
   )
 }
 
-/** Numbers as good as random, one for each byte. */
+/** A pseudo-random number for each byte. */
 const GEAR = (() => {
   let state = 1
   return Uint32Array.from({ length: 256 }, () => {
@@ -101,7 +101,7 @@ const GEAR = (() => {
   })
 })()
 
-/** Calls back where the hash of the last 32 bytes begins with eight zeros, which is every 256 bytes or so. */
+/** Calls `visit` where the hash of the last 32 bytes begins with eight zero bits, on average every 256 bytes. */
 function visitAnchors(bytes: Uint8Array, visit: (hash: number, end: number) => void): void {
   let hash = 0
   for (let at = 0; at < bytes.length; at++) {

@@ -16,7 +16,7 @@ export interface Assembled {
   root: SnapshotHeader['root']
 }
 
-/** Shapes the rows of every table. Pure: the same plan and content give the same rows. */
+/** Builds the rows of every table. Pure. */
 export function assemble(planned: Plan, content: Content): Assembled {
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)
@@ -70,7 +70,7 @@ export function assemble(planned: Plan, content: Content): Assembled {
   }
 }
 
-// A blob that the tree names but that cannot be read is as good as not there, and said to be.
+// A file whose blob is missing is left out, with a diagnostic.
 function withoutUnreadable(plan: Plan, content: Content): Plan {
   const unreadable = plan.files.filter(({ file }) => content.stateOf(file.oid) === 'unreadable')
   if (unreadable.length === 0) return plan
@@ -98,15 +98,15 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { sizeBytes, refusal: 'file.not_text' } : null
 }
 
-function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, ofFolders: readonly Diagnostic[]): Diagnostic[] {
+function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, folderDiagnostics: readonly Diagnostic[]): Diagnostic[] {
   const all = [
     ...plan.tree.diagnostics,
     ...plan.policy.diagnostics,
     ...plan.diagnostics,
-    ...ofFolders,
+    ...folderDiagnostics,
     ...contexts.flatMap(([, context]) => context.diagnostics),
   ]
-  // Nothing tells of what is withheld, but for the manifest that closes its folder.
+  // No diagnostic names a withheld path, except that of the manifest that closes the folder.
   return all
     .filter(diagnostic => diagnostic.boundary !== undefined || plan.policy.reasonOf(diagnostic.path as RepoPath) === null)
     .sort((left, right) => compareBytes(left.path, right.path))

@@ -8,7 +8,7 @@ import type { IncludeFailure } from './includes.ts'
 import type { PlannedSkill } from './plan.ts'
 import type { TreeFile } from './tree.ts'
 
-/** Everything about the content that came from reading it. */
+/** What reading the content of a snapshot found. */
 export interface Content {
   stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
   recordOf(oid: string): Location | null
@@ -18,13 +18,13 @@ export interface Content {
   charactersOf(oid: string): number
   includesOf(planned: PlannedSkill): { files: TreeFile[]; failures: IncludeFailure[] }
   linksOf(planned: PlannedSkill): { targets: RepoPath[]; warnings: SkillListing['warnings'] }
-  /** Files that are only linked. */
+  /** Files that have no role and that links lead to. */
   linked: readonly { file: TreeFile; served: boolean }[]
 }
 
 export type Rows<Name extends TableName> = (readonly [key: string, row: RowOf<Name>])[]
 
-/** What a file is called in listings. */
+/** The title of a file in listings. */
 export function titleOf(path: RepoPath, content: Content): string {
   return content.factsOf(path)?.title ?? titleOfName(path)
 }

@@ -2,7 +2,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { baseNameOf } from '#core/repo-path.ts'
 import { SKILL_FILE } from './skill.ts'
 
-/** What a file outside skill folders is by its path alone; `null`: nothing that agents are given. */
+/** The kind of a file outside skill folders, by its path; `null` for files that agents are not given. */
 export type PathKind = 'document' | 'overview' | 'community'
 
 export function pathKind(path: RepoPath): PathKind | null {
@@ -13,12 +13,12 @@ export function pathKind(path: RepoPath): PathKind | null {
   return MARKDOWN.test(name) && !/(?:^|\/)\./.test(path) ? 'document' : null
 }
 
-/** Whether a `SKILL.md` at this path counts. Dot-folders do: agents keep skills there. */
+/** Whether a `SKILL.md` at this path is a skill. Dot-folders count: agents keep skills there. */
 export function isSkillPlace(path: RepoPath): boolean {
   return baseNameOf(path) === SKILL_FILE && !hasSegment(path, GENERATED_FOLDERS)
 }
 
-/** Rank of a README among those of its folder, the best first; `null`: it does not describe the folder. */
+/** Rank of a README among those of its folder, lowest first; `null` when the file is not a README. */
 export function overviewRank(baseName: string): number | null {
   if (baseName === 'README.md') return -1
   const match = /^readme(?:\.(.+))?$/i.exec(baseName)
@@ -30,12 +30,12 @@ export function isMarkdown(path: string): boolean {
   return MARKDOWN.test(path)
 }
 
-/** Whether the words of a file are worth searching: those of code and data say little and are many. */
+/** Whether the text of a file is searched; that of code and data is not. */
 export function isProse(path: string): boolean {
   return MARKDOWN.test(path) || /\.(?:txt|rst)$/i.test(path)
 }
 
-/** Whether the name says that the file is no text, so that nobody has to look. What has another name is looked into. */
+/** Whether the extension says that the file is binary. Files with other names are read to find out. */
 export function isBinaryName(path: string): boolean {
   return BINARY.test(path)
 }
@@ -47,7 +47,7 @@ const MARKDOWN = /\.(?:md|mdx|markdown)$/i
 const OVERVIEW_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']
 /** README and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */
 const OVERVIEW = /^readme(?:(?:[._-][a-z]{2,3}(?:[-_][a-z0-9]{2,4})?)?\.(?:md|mdx|markdown|txt|rst))?$/i
-/** Files for people who work on the repository, upper case as the convention has it: `docs/security.md` is a document. */
+/** Files for contributors, by convention in upper case: `docs/security.md` is a document. */
 const COMMUNITY =
   /^(?:AGENTS|CLAUDE|GEMINI|LICEN[CS]E.*|NOTICE.*|COPYING|CHANGELOG|HISTORY|CONTRIBUTING|CODE_OF_CONDUCT|SECURITY|SUPPORT|GOVERNANCE|MAINTAINERS|AUTHORS|.*_TEMPLATE)(?:\.(?:md|mdx|markdown|txt|rst))?$/
 const GENERATED_FOLDERS = new Set(['node_modules', '__pycache__'])

@@ -7,20 +7,20 @@ import { keywordsOf } from './keywords.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import { shortLine } from './short-line.ts'
 
-/** What a text file says of itself. */
+/** Title, summary and links of a text file. */
 export interface TextFacts {
-  /** As declared or as its first heading has it. */
+  /** Declared in front matter, else its first heading. */
   title: string | null
   summary: string
   /** Markdown only. */
   links: MarkdownLink[]
 }
 
-/** The same with what is of use only while the text is at hand. */
+/** Also the facts that are used only while the text is in memory. */
 export interface ReadText extends TextFacts {
-  /** What its author calls it beside its title, as agents are called: searched like the title, and not shown. */
+  /** The `name` of its front matter: searched like the title, not shown. */
   name: string | null
-  /** Searched beside title and summary. */
+  /** Searched, like `keywords` and `body`. */
   headings: string
   keywords: string
   body: string
@@ -53,7 +53,7 @@ export function readTextFacts(path: RepoPath, text: string): ReadText {
   }
 }
 
-/** What a file is called where nothing in it says: its name without extension, dashes as spaces. */
+/** The title of a file without one: for Markdown its name without extension, with spaces for dashes. */
 export function titleOfName(path: RepoPath): string {
   const name = baseNameOf(path)
   const bare = isMarkdown(name) ? name.replace(/\.[^.]+$/, '') : name

@@ -1,11 +1,12 @@
-/** Says of a path, relative to the folder of the list, whether the list excludes it. The folders above it are asked before it. */
+/** Whether a path, relative to the folder of the list, is excluded. Callers ask for the folders above it first. */
 export type Exclusions = (path: string, isFolder: boolean) => boolean
 
 /**
- * Compiles a list of patterns in the syntax of gitignore(5). The last pattern that matches decides; case and bytes count, as they do for git.
+ * Compiles a list of patterns in the syntax of gitignore(5). The last matching pattern decides. Matching compares bytes, case-sensitively, as
+ * git does.
  *
- * Patterns come from strangers, so nothing is made a regular expression: matching takes at most about the length of the path times the length
- * of the pattern for every folder of the path.
+ * Patterns are untrusted, so none becomes a regular expression: matching takes at most path length times pattern length steps for each
+ * folder of the path.
  */
 export function compileExclusions(lines: readonly string[]): Exclusions {
   const patterns = lines.map(readPattern).filter(pattern => pattern !== null)
@@ -22,15 +23,15 @@ export function compileExclusions(lines: readonly string[]): Exclusions {
 interface Pattern {
   excludes: boolean
   foldersOnly: boolean
-  /** Matched against the whole path, else against the name. */
+  /** Matched against the whole path instead of the name. */
   anchored: boolean
   tokens: Token[]
 }
 
-/** A byte; any byte of a class; any bytes of a name; any folders with the slash behind the last; anything. */
+/** A byte; a class of bytes (256 flags); any bytes of a name; any folders and a slash; anything. */
 type Token = number | Uint8Array | 'star' | 'folders' | 'everything'
 
-/** `null`: a blank line, a comment, or a pattern that matches nothing. */
+/** `null` for a blank line, a comment, or a pattern that matches nothing. */
 function readPattern(line: string): Pattern | null {
   if (line.startsWith('#')) return null
   const trimmed = withoutTrailingSpaces(line)
@@ -48,7 +49,7 @@ function withoutTrailingSpaces(line: string): string {
   return backslashes % 2 === 1 && bare.length < line.length ? `${bare} ` : bare
 }
 
-/** `null` when nothing can match: a class that never closes, an unknown class name, a backslash with nothing behind it. */
+/** `null` when nothing can match: an unclosed class, an unknown class name, a backslash at the end. */
 function readTokens(pattern: Uint8Array): Token[] | null {
   const tokens: Token[] = []
   for (let at = 0; at < pattern.length; ) {
@@ -74,7 +75,7 @@ function readTokens(pattern: Uint8Array): Token[] | null {
   return tokens
 }
 
-/** A class from its opening bracket on, as git reads it. A slash is never a member. */
+/** Reads a class from its opening bracket, as git does. A slash is never a member. */
 function readClass(pattern: Uint8Array, start: number): { members: Uint8Array; end: number } | null {
   const members = new Uint8Array(256)
   let at = start + 1
@@ -104,7 +105,7 @@ function readClass(pattern: Uint8Array, start: number): { members: Uint8Array; e
   return { members: wanted, end: at + 1 }
 }
 
-/** `[:name:]` from its name on. `undefined`: the bracket is a member like any other. `null`: no such class, or never closed. */
+/** Reads `[:name:]` from its name. `undefined`: the bracket is an ordinary member. `null`: unknown or unclosed. */
 function readClassName(pattern: Uint8Array, start: number): { members: Iterable<number>; end: number } | null | undefined {
   const closing = pattern.indexOf(CLOSING, start)
   if (closing < 0) return null
@@ -114,8 +115,8 @@ function readClassName(pattern: Uint8Array, start: number): { members: Iterable<
 }
 
 /**
- * Walks along tokens and text together. Where they part, the last star takes one byte more; when its name is at an end, the last `folders`
- * takes one folder more.
+ * Matches by backtracking to the last wildcard only: on a mismatch the last star takes one more byte; at the end of a name the last `folders`
+ * takes one more folder.
  */
 function matches(tokens: readonly Token[], text: Uint8Array): boolean {
   let token = 0
@@ -170,7 +171,7 @@ const HYPHEN = 45 // -
 const ANY = new Uint8Array(256).fill(1)
 ANY[SLASH] = 0
 
-/** The names of POSIX, over ASCII. */
+/** The POSIX classes, over ASCII. */
 const CLASSES: ReadonlyMap<string, readonly number[]> = new Map(
   Object.entries({
     alnum: /[A-Za-z0-9]/,

@@ -1,6 +1,6 @@
 import { decodeText } from '#core/text.ts'
 
-/** The text of a file that agents can read; `null` when it is not UTF-8 text, or only the pointer to bytes kept elsewhere (Git LFS). */
+/** The text of a file; `null` when it is not UTF-8 text or a Git LFS pointer. */
 export function readableText(bytes: Uint8Array): string | null {
   const text = decodeText(bytes)
   return text === null || isLfsPointer(text) ? null : text

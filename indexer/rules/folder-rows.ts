@@ -11,8 +11,8 @@ import { resolveDeclaredPath } from './references.ts'
 import { manifestMetadata, manifestsAbove } from './rule-chain.ts'
 import { isRegular } from './tree.ts'
 
-/** Of a closed folder nothing is told, not even by which file it is licensed. */
-const NOTHING_DELIVERED: License = { kind: 'unknown', name: null, source: null }
+/** The license shown for a closed folder: its license file is not named. */
+const CLOSED_LICENSE: License = { kind: 'unknown', name: null, source: null }
 
 interface BuiltFolders {
   rows: Map<RepoPath, FolderRow>
@@ -20,13 +20,13 @@ interface BuiltFolders {
   diagnostics: Diagnostic[]
 }
 
-/** What is known of every folder, and the entries that browsing shows. */
+/** Builds the row of every folder, and the entries that browsing shows. */
 export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): BuiltFolders {
   const { policy } = plan
   const counts = countContent(plan, listings)
   const overviews = chooseOverviews(plan, content)
   const listed = listedFolders(plan, listings, overviews)
-  const skillDirectories = new Map([...listings.values()].map(listing => [listing.directory as RepoPath, listing]))
+  const listingsByFolder = new Map([...listings.values()].map(listing => [listing.directory as RepoPath, listing]))
   const owners = new Map(
     plan.skills.filter(planned => planned.skill.directory !== '').map(planned => [planned.skill.directory, planned]),
   )
@@ -36,32 +36,59 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
 
   for (const { path } of policy.folders) {
     const chain = manifestsAbove(policy.manifests, path)
-    const nearest = chain.at(-1)
-    const overview = overviews.get(path)
     const image = imageOf(chain, plan)
-    const owner = owners.get(path) ?? null
     if (image?.invalid && image.manifest.folder === path) diagnostics.push(image.invalid)
-    rows.set(path, {
-      counts: counts.get(path) ?? { skills: 0, documents: 0 },
-      license: policy.withheld.get(path) === 'closed' ? NOTHING_DELIVERED : plan.licenseOf(path, owner).license,
-      ...(nearest ? { manifest: nearest.path } : {}),
-      ...(image?.image ? { image: image.image } : {}),
-      ...(overview ? { overview } : {}),
-    })
-
+    const facts = { counts: counts.get(path) ?? { skills: 0, documents: 0 }, overview: overviews.get(path) }
+    const license =
+      policy.withheld.get(path) === 'closed' ? CLOSED_LICENSE : plan.licenseOf(path, owners.get(path) ?? null).license
+    rows.set(path, folderRow(chain, image, license, facts))
     if (path === '' || !listed.has(path)) continue
-    const own = policy.manifests.get(path)
-    const entry: EntryRow = {
-      path,
-      kind: 'directory',
-      counts: counts.get(path) ?? { skills: 0, documents: 0 },
-      ...(own && policy.reasonOf(own.path) === null ? { manifest: manifestMetadata(own, chain) } : {}),
-      ...(overview ? { overviewPath: overview.path } : {}),
-      ...skillFields(skillDirectories.get(path)),
-    }
-    entries.push([entryKey(parentOf(path), baseNameOf(path)), entry])
+    entries.push([entryKey(parentOf(path), baseNameOf(path)), folderEntry(path, plan, chain, listingsByFolder.get(path), facts)])
   }
+  return { rows, entries: [...entries, ...fileEntries(plan, content, listings)], diagnostics }
+}
 
+interface FolderFacts {
+  counts: FolderRow['counts']
+  overview: FolderOverview | undefined
+}
+
+function folderRow(
+  chain: readonly Manifest[],
+  image: ManifestImage | null,
+  license: License,
+  { counts, overview }: FolderFacts,
+): FolderRow {
+  const nearest = chain.at(-1)
+  return {
+    counts,
+    license,
+    ...(nearest ? { manifest: nearest.path } : {}),
+    ...(image?.image ? { image: image.image } : {}),
+    ...(overview ? { overview } : {}),
+  }
+}
+
+function folderEntry(
+  path: RepoPath,
+  { policy }: Plan,
+  chain: readonly Manifest[],
+  listing: SkillListing | undefined,
+  { counts, overview }: FolderFacts,
+): EntryRow {
+  const own = policy.manifests.get(path)
+  return {
+    path,
+    kind: 'directory',
+    counts,
+    ...(own && policy.reasonOf(own.path) === null ? { manifest: manifestMetadata(own, chain) } : {}),
+    ...(overview ? { overviewPath: overview.path } : {}),
+    ...skillFields(listing),
+  }
+}
+
+function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): Rows<'entries'> {
+  const entries: Rows<'entries'> = []
   for (const { file, kind, owner } of plan.files) {
     if (kind !== 'skill' && kind !== 'supporting' && kind !== 'document') continue
     if (owner?.skill.internal || file.sizeBytes === null) continue
@@ -76,7 +103,7 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
     }
     entries.push([entryKey(parentOf(file.path), baseNameOf(file.path)), entry])
   }
-  return { rows, entries, diagnostics }
+  return entries
 }
 
 function skillFields(listing: SkillListing | undefined) {
@@ -103,7 +130,7 @@ function countContent(
   return counts
 }
 
-// A folder is shown when there is something to see in it, at any depth.
+// A folder is listed when it contains a listed file, an overview or a closed folder at any depth.
 function listedFolders(
   plan: Plan,
   listings: ReadonlyMap<RepoPath, SkillListing>,
@@ -145,7 +172,7 @@ interface ManifestImage {
   invalid?: Diagnostic
 }
 
-/** The picture of the nearest manifest that declares one; when that one is not valid there is none. */
+/** The image of the nearest manifest that declares one, even if that image is invalid. */
 function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   const manifest = chain.findLast(candidate => candidate.image !== undefined)
   if (manifest?.image === undefined) return null
@@ -156,15 +183,18 @@ function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   if (/^https:/i.test(manifest.image)) {
     return URL.canParse(manifest.image)
       ? { manifest, image: { url: manifest.image } }
-      : invalid('manifest.invalid_field', 'not an address')
+      : invalid('manifest.invalid_field', 'not a valid URL')
   }
   const path = /^[a-z][a-z0-9+.-]*:/i.test(manifest.image) ? null : resolveDeclaredPath(manifest.image, manifest.folder)
   if (path === null || !/\.(?:png|jpe?g|gif|webp|avif)$/i.test(path)) {
-    return invalid('manifest.invalid_field', 'neither a PNG, JPEG, GIF, WebP or AVIF of this repository nor an https address')
+    return invalid(
+      'manifest.invalid_field',
+      'must be a PNG, JPEG, GIF, WebP or AVIF file of this repository, or an https address',
+    )
   }
   const file = plan.tree.file(path)
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
-    return invalid('manifest.image_missing', `there is no picture of at most ${MANIFEST_IMAGE_BYTES} bytes at its path`)
+    return invalid('manifest.image_missing', `no file of at most ${MANIFEST_IMAGE_BYTES} bytes at this path`)
   }
   return { manifest, image: { path } }
 }

@@ -2,16 +2,13 @@ import { FAILSAFE_SCHEMA, load } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 
-/** Where the front matter of a file lies. `body` is everything behind it, byte order mark and line ends of the fences removed. */
+/** The front matter of a file. `body` is the text behind its closing line, without a byte order mark. */
 export type FrontMatterBlock =
   | { kind: 'none'; body: string }
   | { kind: 'unterminated'; body: string }
   | { kind: 'block'; yaml: string; body: string }
 
-/**
- * Finds the front matter: the first line is exactly `---` (a byte order mark before it is allowed), the closing line `---` or `...`.
- * CRLF counts as a line end.
- */
+/** Splits front matter off a text: its first line is exactly `---`, after an optional byte order mark, and its closing line `---` or `...`. Lines end with LF or CRLF. */
 export function splitFrontMatter(text: string): FrontMatterBlock {
   const start = text.startsWith('\uFEFF') ? 1 : 0
   const opening = lineAt(text, start)
@@ -33,11 +30,11 @@ export type YamlMapping = { readonly [key: string]: YamlValue }
 export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; message: string }
 
 /**
- * Parses a block of YAML that has to be a mapping; a blank block is the empty mapping.
- * Refused: more than 16 KiB, deeper than 16, aliases, duplicate keys, several documents, tags.
+ * Parses a block of YAML as a mapping; a blank block is the empty mapping.
+ * Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
-  if (isTooLong(yaml)) return { ok: false, message: `more than ${FRONT_MATTER_BYTES} bytes` }
+  if (isTooLong(yaml)) return { ok: false, message: `larger than ${FRONT_MATTER_BYTES} bytes` }
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
     const value: unknown = load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
@@ -48,8 +45,8 @@ export function parseYamlMapping(yaml: string): ParsedYaml {
 }
 
 /**
- * The same, with a second and third try on text as people write it: single-line values are put in quotes, first the plain ones
- * (`description: Use when: it rains`), then bracketed ones too (`argument-hint: [a] [b]`).
+ * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first plain ones
+ * (`description: Use when: it rains`), then bracketed ones, too (`argument-hint: [a] [b]`).
  */
 export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: true } {
   const strict = parseYamlMapping(yaml)
@@ -80,7 +77,7 @@ export function isMapping(value: unknown): value is YamlMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value of a key as text; `null` when it is absent or no scalar. */
+/** The value of a key as text; `null` when it is absent or not a scalar. */
 export function textOf(mapping: YamlMapping, key: string): string | null {
   const value = fieldOf(mapping, key)
   return typeof value === 'string' ? value : null
@@ -91,14 +88,14 @@ export function fieldOf(mapping: YamlMapping, key: string): YamlValue | undefine
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined
 }
 
-/** Words of a list, or of one string split on white space; `null` when it is neither. */
+/** The words of a list, or of a string split at white space; `null` for any other value. */
 export function wordsOf(value: YamlValue | undefined): string[] | null {
   if (value === undefined) return []
   if (typeof value === 'string') return value.split(/\s+/).filter(word => word !== '')
   return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : null
 }
 
-/** How authors write yes, as Claude Code reads it. */
+/** Whether a value means yes, as Claude Code reads it. */
 export function isYes(value: YamlValue | undefined): boolean {
   return typeof value === 'string' && /^(?:true|yes|on|1)$/i.test(value)
 }
@@ -114,5 +111,5 @@ function lineAt(text: string, start: number): { content: string; next: number } 
 
 function messageOf(error: unknown): string {
   if (error instanceof Error && 'reason' in error && typeof error.reason === 'string') return error.reason
-  return 'malformed'
+  return 'malformed YAML'
 }

@@ -2,15 +2,13 @@ import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 
-/** What of a text its reader does not see but an agent receives: a finding names the lines, counted from 1, and never changes a byte. */
+/** Text that an agent receives and a human reader does not see. A finding names its lines, counted from 1; the text is served unchanged. */
 export interface HiddenFinding {
   code: 'text.hidden_characters' | 'text.html_comment'
   message: string
 }
 
-/**
- * @param comments lines of HTML comments, which a rendered page leaves out
- */
+/** @param comments lines of HTML comments, which a rendered page leaves out */
 export function findHidden(text: string, comments: readonly number[]): HiddenFinding[] {
   const findings: HiddenFinding[] = []
   const lines: number[] = []
@@ -19,8 +17,8 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
   let line = 1
   let from = 0
   for (const { index, character } of hiddenCharacters(text)) {
-    if (++seen > MOST_CHARACTERS) break
-    // A byte order mark at the beginning has a warning of its own.
+    if (++seen > MAX_CHARACTERS) break
+    // `encoding.bom` reports a byte order mark at the beginning.
     if (index === 0 && character === '\uFEFF') continue
     line += countLineBreaks(text, from, index)
     from = index
@@ -33,11 +31,11 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
       message: `invisible characters (${list([...characters].map(codePointName))}) on ${linesOf(lines)}`,
     })
   if (comments.length > 0)
-    findings.push({ code: 'text.html_comment', message: `HTML comments, which pages do not show, on ${linesOf(comments)}` })
+    findings.push({ code: 'text.html_comment', message: `HTML comments, which a rendered page hides, on ${linesOf(comments)}` })
   return findings
 }
 
-/** Findings in a file that is part of a skill's required reading. */
+/** Findings as warnings of a skill. `path` names an included file. */
 export function hiddenWarnings(findings: readonly HiddenFinding[], path: RepoPath | null): Warning[] {
   return findings.map(({ code, message }) => ({ code, message: path === null ? message : `${path}: ${message}` }))
 }
@@ -53,7 +51,7 @@ export function hiddenDiagnostics(findings: readonly HiddenFinding[], path: Repo
 
 export function countLineBreaks(text: string, from: number, to: number): number {
   let count = 0
-  // Not by `indexOf`, which would look beyond `to`.
+  // Not `indexOf`, which would search beyond `to`.
   for (let at = from; at < to; at++) if (text.charCodeAt(at) === 10) count++
   return count
 }
@@ -63,10 +61,10 @@ function linesOf(lines: readonly number[]): string {
 }
 
 function list(items: readonly string[]): string {
-  const shown = items.slice(0, SHOWN).join(', ')
-  return items.length > SHOWN ? `${shown} and ${items.length - SHOWN} more` : shown
+  const shown = items.slice(0, SHOWN_ITEMS).join(', ')
+  return items.length > SHOWN_ITEMS ? `${shown} and ${items.length - SHOWN_ITEMS} more` : shown
 }
 
-const SHOWN = 8
-/** Lines behind so many hidden characters are not counted: the finding stands, and a hostile text takes bounded time. */
-const MOST_CHARACTERS = 50_000
+const SHOWN_ITEMS = 8
+/** Bounds the time for hostile texts: later hidden characters add no lines to the finding. */
+const MAX_CHARACTERS = 50_000

@@ -6,7 +6,7 @@ import type { Plan, PlannedSkill } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
 import { isRegular, type TreeFile } from './tree.ts'
 
-/** The required files of one skill, and what of them is missing. */
+/** The included files of one skill, and the includes that failed. */
 export interface SkillIncludes {
   files: TreeFile[]
   failures: IncludeFailure[]
@@ -18,9 +18,9 @@ export interface IncludeFailure {
 }
 
 /**
- * Resolves what a skill includes: the manifests above it root first, then its own declaration; each file once.
+ * Resolves the includes of a skill: those of the manifests above it, root first, then its own; each file once.
  *
- * @param isText whether a blob is readable text, as far as it was read
+ * @param isText whether a blob was read and is text
  */
 export function resolveIncludes(
   planned: PlannedSkill,
@@ -36,22 +36,22 @@ export function resolveIncludes(
   for (const { path, by } of wanted) {
     const found = path === null ? null : findTarget(path, plan, isText)
     if (found === null || 'code' in found) {
-      failures.push(found ?? { code: 'include.missing', message: `${by} includes what is no file of the repository` })
+      failures.push(found ?? { code: 'include.missing', message: `${by} includes a path outside the repository` })
       continue
     }
     leftBytes -= found.sizeBytes ?? 0
-    if (leftBytes < 0) return { files, failures: [...failures, TOO_MUCH] }
+    if (leftBytes < 0) return { files, failures: [...failures, TOO_LARGE] }
     files.push(found)
   }
-  return { files, failures: more ? [...failures, TOO_MUCH] : failures }
+  return { files, failures: more ? [...failures, TOO_LARGE] : failures }
 }
 
-const TOO_MUCH: IncludeFailure = {
+const TOO_LARGE: IncludeFailure = {
   code: 'include.too_large',
-  message: `more is included than ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes`,
+  message: `includes exceed ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes`,
 }
 
-/** The files whose bytes some skill delivers, if they are text: never one that is withheld, or whose license permits no copy. */
+/** The files that served skills include, before it is known whether they are text. Withheld and unserved files are left out. */
 export function includeCandidates(plan: Plan, chainOf: (folder: RepoPath) => readonly Manifest[]): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
   for (const planned of plan.skills) {
@@ -73,28 +73,28 @@ export function includeWarnings(failures: readonly IncludeFailure[]): Warning[] 
 }
 
 interface WantedPath {
-  /** `null`: outside the repository. */
+  /** `null` when it lies outside the repository. */
   path: RepoPath | null
-  /** The file that includes it. */
+  /** The file that declares it. */
   by: RepoPath
 }
 
-/** What a skill includes, each path once, at most as many as a context holds; `more`: there is more than that. */
+/** The first `INCLUDE_FILES` paths that a skill includes, each once; `more`: there are others. */
 function wantedPaths(planned: PlannedSkill, chain: readonly Manifest[]): { wanted: WantedPath[]; more: boolean } {
   const wanted = new Map<RepoPath | null, WantedPath>()
   const all = declarations(planned, chain)
-  for (const { declared, folder, by } of all.slice(0, MOST_DECLARATIONS)) {
-    // A URL is no path, however it could be read as one.
+  for (const { declared, folder, by } of all.slice(0, MAX_DECLARATIONS)) {
+    // A URL is never a path.
     const path = /^[a-z][a-z0-9+.-]*:/i.test(declared) ? null : resolveDeclaredPath(declared, folder)
     if (wanted.has(path)) continue
     if (wanted.size === INCLUDE_FILES) return { wanted: [...wanted.values()], more: true }
     wanted.set(path, { path, by })
   }
-  return { wanted: [...wanted.values()], more: all.length > MOST_DECLARATIONS }
+  return { wanted: [...wanted.values()], more: all.length > MAX_DECLARATIONS }
 }
 
-// Far above what a context can hold; keeps a hostile list from being resolved for every skill.
-const MOST_DECLARATIONS = 256
+// Far above `INCLUDE_FILES`; bounds the time that a hostile list takes for every skill.
+const MAX_DECLARATIONS = 256
 
 interface Declaration {
   declared: string
@@ -112,17 +112,16 @@ function declarations(planned: PlannedSkill, chain: readonly Manifest[]): Declar
 
 function findTarget(path: RepoPath, plan: Plan, isText: (oid: string) => boolean): TreeFile | IncludeFailure {
   const file = plan.tree.file(path)
-  // What is withheld is not named: a message must not tell what an exclusion hides.
+  // Messages do not name withheld files.
   const reason = plan.policy.reasonOf(path)
   if (reason === 'excluded') return { code: 'include.excluded', message: 'an included file is excluded by a manifest' }
-  if (reason === 'closed') return { code: 'include.missing', message: 'an included file lies in a folder that is closed' }
-  if (!file || !isRegular(file) || file.sizeBytes === null)
-    return { code: 'include.missing', message: `there is no regular file ${path}` }
+  if (reason === 'closed') return { code: 'include.missing', message: 'an included file lies in a closed folder' }
+  if (!file || !isRegular(file) || file.sizeBytes === null) return { code: 'include.missing', message: `no regular file ${path}` }
   if (file.sizeBytes > INCLUDE_FILE_BYTES)
     return { code: 'include.too_large', message: `${path} is larger than ${INCLUDE_FILE_BYTES} bytes` }
   const folder = parentOf(path)
   if (!plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))) {
-    return { code: 'include.not_served', message: `the license of ${path} permits no copy` }
+    return { code: 'include.not_served', message: `the license of ${path} does not permit copies` }
   }
   if (!isText(file.oid)) return { code: 'include.not_text', message: `${path} is not UTF-8 text` }
   return file

@@ -3,7 +3,7 @@ import { KEYWORD_CHARACTERS, KEYWORDS } from '#core/limits.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { fieldOf, type YamlMapping } from './front-matter.ts'
 
-/** What authors call a file beside its title, `keywords` and `tags` of front matter: a list, or one string with commas. One a line. */
+/** The `keywords` and `tags` of front matter, one per line. Each is a list, or one string with commas. */
 export function keywordsOf(...mappings: readonly YamlMapping[]): string {
   const values = mappings.flatMap(mapping => [fieldOf(mapping, 'keywords'), fieldOf(mapping, 'tags')])
   const words = values.flatMap(value => (typeof value === 'string' ? value.split(/[,，、]/) : Array.isArray(value) ? value : []))

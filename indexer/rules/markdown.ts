@@ -7,25 +7,25 @@ import { shortLine } from './short-line.ts'
 export interface MarkdownFacts {
   /** The first heading of level 1, else the first heading. */
   title: string | null
-  /** The first paragraph that is text, on one line; `''` when there is none. */
+  /** The first paragraph of prose, on one line; `''` when there is none. */
   summary: string
-  /** As written but for their anchors, one a line. */
+  /** One per line, without anchors. */
   headings: string
-  /** Lines that hold the beginning of an HTML comment, counted from 1. */
+  /** Lines on which an HTML comment begins, counted from 1. */
   comments: number[]
   /** In order of appearance; outside code blocks only. */
   links: MarkdownLink[]
 }
 
 export interface MarkdownLink {
-  /** `code`: a code span, which names a file only if there is one. */
+  /** `code`: a code span, which is a link only if it names an existing file. */
   kind: 'link' | 'image' | 'code'
   /** As written. */
   target: string
 }
 
 /**
- * Only the first `MARKDOWN_CHARACTERS`, up to the end of a line, are understood; behind them comments are found, whatever they stand in.
+ * Parses the first `MARKDOWN_CHARACTERS`, up to a line end. Behind them only comments are found, in code blocks too.
  *
  * @param text Markdown without front matter
  */
@@ -39,8 +39,8 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   const comments: number[] = []
   let listDepth = 0
 
-  const understood = beginningOf(text)
-  const tokens = parser.parse(understood, environment)
+  const parsed = beginningOf(text)
+  const tokens = parser.parse(parsed, environment)
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'bullet_list_open' || token.type === 'ordered_list_open') listDepth++
     if (token.type === 'bullet_list_close' || token.type === 'ordered_list_close') listDepth--
@@ -66,16 +66,16 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     for (const child of children) addLink(links, child)
     addInlineComments(comments, children, lineOf(token))
   }
-  addComments(comments, text.slice(understood.length), 1 + countLineBreaks(text, 0, understood.length))
+  addComments(comments, text.slice(parsed.length), 1 + countLineBreaks(text, 0, parsed.length))
 
   for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
   return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), comments, links }
 }
 
-/** Blocks only: the inline text of a block is parsed where something is wanted from it. */
+/** Parses blocks only; `readMarkdown` parses the inline text of a block when it needs it. */
 const parser = new MarkdownIt('commonmark', { html: true })
 parser.core.ruler.disable(['inline', 'text_join'])
-// Targets are wanted as written; nothing is rendered from them.
+// Targets stay as written: nothing is rendered.
 parser.normalizeLink = url => url
 parser.validateLink = () => true
 
@@ -83,12 +83,12 @@ const MAY_LINK = /[`[]|<[\w!]/
 /** Tables, admonition fences, callout marks, MDX imports and exports. */
 const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|(?:import|export)\s|\{%|\{\{)/
 
-/** A heading without the identifier that site builders take from its end: often in another language, else the heading said twice. */
+/** Removes the anchor from the end of a heading: it repeats the heading, often in another language. */
 function withoutAnchor(heading: string): string {
   return heading.endsWith('}') ? heading.replace(ANCHOR, '').trimEnd() || heading : heading
 }
 
-// `Title {#its-anchor}`, `Title {#its-anchor .class}`, in MDX `Title {/*its-anchor*/}`; not `${#length}` of shells, `{#if block}` of templates, or what is escaped.
+// `Title {#its-anchor}`, `Title {#its-anchor .class}`, in MDX `Title {/*its-anchor*/}`; not `${#length}` (shell), `{#if block}` (templates), or an escaped brace.
 const ANCHOR = /(?<![$\\])\{(?:[ \t]*#[^\s{}]+(?:[ \t]+\.[^\s{}]+)*[ \t]*|\/\*[^{}]*\*\/)\}$/
 
 function addLink(links: MarkdownLink[], token: Token): void {

@@ -3,25 +3,25 @@ import type { MarkdownLink } from './markdown.ts'
 import { isRegular, type Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
-/** Where a text stands, for the links in it. */
+/** The place of a text, for resolving its links. */
 export interface LinkPlace {
-  /** Folder of the file that holds the link. */
+  /** The folder of the file with the link. */
   folder: RepoPath
-  /** What `{baseDir}` and `${CLAUDE_SKILL_DIR}` stand for. */
+  /** The value of `{baseDir}` and `${CLAUDE_SKILL_DIR}`. */
   skillDirectory: RepoPath | null
 }
 
 export type LinkTarget =
   | { kind: 'file'; path: RepoPath }
   | { kind: 'folder'; path: RepoPath }
-  /** Meant to be a path of this repository, but nothing is there. */
+  /** A path of this repository without a file or folder. */
   | { kind: 'broken' }
   /** Leads above the root. */
   | { kind: 'outside' }
 
 /**
- * What a link means inside the repository; `null` when it is no path (a URL, an anchor, a placeholder, a code span that names no file).
- * What is withheld counts as not there.
+ * Resolves a link inside the repository; `null` when it is not a path: a URL, an anchor, a placeholder, a code span that names no file.
+ * Withheld files count as absent.
  */
 export function resolveLink(link: MarkdownLink, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
   if (link.kind === 'code') return resolveCodeSpan(link.target, place, tree, policy)
@@ -29,7 +29,7 @@ export function resolveLink(link: MarkdownLink, place: LinkPlace, tree: Tree, po
   return target?.kind === 'exists' ? target.target : target
 }
 
-/** The path that a declared file (`include`) means: relative to the declaring folder, or from the root with a leading slash. `null`: above the root. */
+/** Resolves a declared path, for example of `include`: relative to the declaring folder, or to the root with a leading slash. `null` when it leads above the root. */
 export function resolveDeclaredPath(declared: string, folder: RepoPath): RepoPath | null {
   return declared.startsWith('/') ? normalize('', declared.slice(1)) : normalize(folder, declared)
 }
@@ -66,7 +66,7 @@ function resolveCodeSpan(content: string, place: LinkPlace, tree: Tree, policy: 
   return null
 }
 
-/** `undefined`: nothing is there. `null`: something is, but nothing that an agent could read. */
+/** `undefined` when the path does not exist or is withheld; `null` when it is a symlink or submodule. */
 function lookUp(path: RepoPath, tree: Tree, policy: Policy): LinkTarget | null | undefined {
   const file = tree.file(path)
   if (!file && !tree.folders.has(path)) return undefined
@@ -90,7 +90,7 @@ function pluginRoot(folder: RepoPath, tree: Tree): RepoPath | null {
   }
 }
 
-/** What authors write where a name belongs: `<x>`, `{x}`, `…`, `*`. */
+/** Placeholders for names: `<x>`, `{x}`, `…`, `*`. */
 const PLACEHOLDER = /[<>{}*…]|\.\.\.|\$/
 
 /** The canonical form of a relative path, or `null` when it leads above the root. */

@@ -10,8 +10,8 @@ export function manifestsAbove(manifests: ReadonlyMap<RepoPath, Manifest>, folde
 }
 
 /**
- * The manifests whose rules are required reading for a skill, root first.
- * Rules are never cut: when there are more than a chain may hold, the rest is missing and the context stays incomplete.
+ * The manifests whose rules are required reading for a skill, root first. Rules are never cut: beyond the limits of a chain the rest is
+ * missing, and the context is incomplete.
  */
 export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { rules: Manifest[]; diagnostics: Diagnostic[] } {
   const rules: Manifest[] = []
@@ -20,7 +20,7 @@ export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { ru
     if (manifest.rules === null) continue
     leftBytes -= utf8Length(manifest.rules.text)
     if (leftBytes < 0 || rules.length === RULE_CHAIN_MANIFESTS) {
-      const message = `more rules apply than ${RULE_CHAIN_MANIFESTS} manifests or ${RULE_CHAIN_BYTES} bytes`
+      const message = `rules exceed ${RULE_CHAIN_MANIFESTS} manifests or ${RULE_CHAIN_BYTES} bytes`
       return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: skillPath, message }] }
     }
     rules.push(manifest)
@@ -28,7 +28,7 @@ export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { ru
   return { rules, diagnostics: [] }
 }
 
-/** What a manifest says of its folder. Only the language is inherited, from the nearest manifest above that declares one. */
+/** The metadata of a manifest. Only the language is inherited, from the nearest manifest above that declares one. */
 export function manifestMetadata(manifest: Manifest, chain: readonly Manifest[]): ManifestMetadata {
   const { path, name, description, translations } = manifest
   const language = chain.reduce<string | null>((inherited, above) => above.language ?? inherited, null)

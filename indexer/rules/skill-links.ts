@@ -10,23 +10,24 @@ import { shortLine } from './short-line.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
-/** Where the links of one skill lead, before anything is known of the files there. */
+/** The link targets of one skill, before their files are read. */
 export interface SkillLinks {
-  /** Files and the files of linked folders, unique, in order of appearance. */
+  /** Linked files and the files of linked folders, unique, in order of appearance. */
   targets: RepoPath[]
   warnings: Warning[]
 }
 
-/** A text that belongs to a skill's required reading, for its links. */
+/** A text of a skill's required reading, with its links. */
 export interface LinkedText {
   folder: RepoPath
   links: readonly MarkdownLink[]
 }
 
 /**
- * Follows the links of everything that is required reading: rules, body, includes, in this order.
+ * Follows the links of a skill's required reading.
  *
- * @param filesBelow eligible files below a folder, in path order
+ * @param texts rules, body and includes, in this order
+ * @param filesBelow the files that a link to a folder stands for, in path order
  */
 export function followLinks(
   planned: Pick<PlannedSkill, 'skill' | 'nested'>,
@@ -67,7 +68,7 @@ export function linksOfText(folder: RepoPath, text: string): LinkedText {
   return { folder, links: readMarkdown(text, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }).links }
 }
 
-/** The eligible files below a folder, at most as many as a link to a folder stands for. */
+/** Finds the skills, supporting files and documents below a folder, at most `REFERENCE_DIRECTORY_FILES`. Memoized by folder. */
 export function createFolderExpansion(files: readonly PlannedFile[]): (folder: RepoPath) => readonly RepoPath[] {
   const eligible = files.filter(isEligible).map(planned => planned.file.path)
   const known = new Map<RepoPath, readonly RepoPath[]>()
@@ -85,7 +86,7 @@ function isEligible({ kind, owner }: PlannedFile): boolean {
   return (kind === 'skill' || kind === 'supporting' || kind === 'document') && !owner?.skill.internal
 }
 
-// What lies below a folder lies together, behind the folder's name and a slash.
+// In path order the files of a folder are neighbours: they begin with its path and a slash.
 function takeInside(sorted: readonly RepoPath[], folder: RepoPath): RepoPath[] {
   const beginning = folder === '' ? '' : `${folder}/`
   let start = 0
@@ -99,7 +100,7 @@ function takeInside(sorted: readonly RepoPath[], folder: RepoPath): RepoPath[] {
   return found.filter(path => isInside(folder, path))
 }
 
-/** Files that documents and required reading link to and that are nothing by themselves: they become readable, nothing more. */
+/** Linked files without a role in the plan. They become readable and are not listed. */
 export function linkedOnly(targets: Iterable<RepoPath>, planned: ReadonlyMap<RepoPath, PlannedFile>, tree: Tree): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
   for (const path of targets) {
@@ -109,7 +110,7 @@ export function linkedOnly(targets: Iterable<RepoPath>, planned: ReadonlyMap<Rep
   return [...files.values()]
 }
 
-/** Targets of a document's links. */
+/** The files that a document links to. */
 export function documentTargets(path: RepoPath, links: readonly MarkdownLink[], tree: Tree, policy: Policy): RepoPath[] {
   const place = { folder: parentOf(path), skillDirectory: null }
   return links.flatMap(link => {

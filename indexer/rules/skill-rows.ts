@@ -11,7 +11,7 @@ import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
 import type { TreeFile } from './tree.ts'
 
-/** Everything that loading a skill delivers, and what is wrong with it. */
+/** Builds the row from which a skill is loaded, with its warnings and diagnostics. */
 export function buildContext(
   planned: PlannedSkill,
   plan: Plan,
@@ -34,7 +34,7 @@ export function buildContext(
   if (planned.supporting.length > SUPPORTING_FILES) {
     warnings.push({
       code: 'supporting.truncated',
-      message: `${planned.supporting.length} supporting files, of which ${SUPPORTING_FILES} are listed`,
+      message: `only ${SUPPORTING_FILES} of ${planned.supporting.length} supporting files are listed`,
     })
   }
 

@@ -32,7 +32,7 @@ import { readTranslations } from './translations.ts'
 
 export const SKILL_FILE = 'SKILL.md'
 
-/** What a `SKILL.md` says by itself, before anything around it is known. */
+/** The contents of a `SKILL.md`. */
 export interface ParsedSkill {
   path: RepoPath
   directory: RepoPath
@@ -45,18 +45,18 @@ export interface ParsedSkill {
   include: string[]
   /** `metadata.internal`: not listed, counted or found, but loadable. */
   internal: boolean
-  /** Everything behind the front matter, as it is in the file. */
+  /** Everything behind the front matter, unchanged. */
   body: string
-  /** As written, one a line. The links are read again where they are followed: of all skills at once they are too many to hold. */
+  /** One per line. Links are not kept, as those of all skills would take too much memory; `linksOfText` parses them again. */
   headings: string
-  /** What its author calls it besides, one a line; only searched. */
+  /** `keywords` and `tags`, one per line; only searched. */
   keywords: string
 }
 
 /**
- * Reads a `SKILL.md`. Never refuses: whatever is wrong with the front matter becomes a warning, since agents get the skill all the same.
+ * Reads a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
  *
- * @param repositoryName names a skill at the root that names itself nowhere
+ * @param repositoryName the default name of a skill at the root
  */
 export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
   const directory = parentOf(path)
@@ -71,7 +71,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
   const comments = markdown.comments.map(line => line + bodyLine)
   warnings.unshift(...hiddenWarnings(findHidden(text, comments), null))
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
-  if (!valid) warn('translations.invalid', 'not a map from language tags to a name and a description', 'translations')
+  if (!valid) warn('translations.invalid', 'must map language tags to `name` and `description`', 'translations')
 
   const skill: ParsedSkill = {
     path,
@@ -90,7 +90,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')
   }
-  if (body.trim() === '') warn('body.empty', 'there is nothing behind the front matter')
+  if (body.trim() === '') warn('body.empty', 'the file has no text below the front matter')
   if (isLong(body)) warn('body.long', `longer than ${BODY_LONG_LINES} lines or ${BODY_LONG_BYTES} bytes`)
   return skill
 }
@@ -104,36 +104,35 @@ function readFields(text: string, warn: Warn): { fields: YamlMapping; body: stri
     return { fields: {}, body: block.body }
   }
   if (block.kind === 'unterminated') {
-    warn('front_matter.unterminated', 'the front matter has no closing line, so all of the file is body')
+    warn('front_matter.unterminated', 'the front matter has no closing line, so the whole file is body')
     return { fields: {}, body: block.body }
   }
   const yaml = parseYamlMappingLeniently(block.yaml)
   if (!yaml.ok) {
-    warn('front_matter.invalid', `the front matter is no YAML mapping: ${yaml.message}`)
+    warn('front_matter.invalid', `the front matter is not a YAML mapping: ${yaml.message}`)
     return { fields: {}, body: block.body }
   }
-  if (yaml.repaired) warn('front_matter.repaired', 'the front matter is YAML only with its values in quotes')
+  if (yaml.repaired) warn('front_matter.repaired', 'not valid YAML: a value needs quotes')
   return { fields: yaml.mapping, body: block.body }
 }
 
 function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {
   const name = visibleLine(textOf(fields, 'name') ?? '')
   if (name === '') {
-    warn('name.missing', 'the front matter has no name, so the folder names the skill', 'name')
+    warn('name.missing', 'the front matter has no name; the name of the folder is used', 'name')
     return fallback
   }
   if (countCharacters(name) > SKILL_NAME_CHARACTERS)
     warn('name.too_long', `longer than ${SKILL_NAME_CHARACTERS} characters`, 'name')
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))
-    warn('name.invalid', 'not of lower-case letters, digits and single hyphens', 'name')
-  if (!atRoot && name !== fallback) warn('name.directory_mismatch', 'not the name of its folder', 'name')
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) warn('name.invalid', 'use lower-case letters, digits and single hyphens', 'name')
+  if (!atRoot && name !== fallback) warn('name.directory_mismatch', 'differs from the name of its folder', 'name')
   return truncateCharacters(name, TITLE_CHARACTERS)
 }
 
 function readDescription(fields: YamlMapping, fallback: string, warn: Warn): string {
   const description = visibleText(textOf(fields, 'description') ?? '')
   if (description === '') {
-    warn('description.missing', 'the front matter has no description, so the first paragraph stands for it', 'description')
+    warn('description.missing', 'the front matter has no description; the first paragraph is used', 'description')
     return fallback
   }
   if (countCharacters(description) > DESCRIPTION_CHARACTERS) {
@@ -144,7 +143,7 @@ function readDescription(fields: YamlMapping, fallback: string, warn: Warn): str
 
 function readInclude(fields: YamlMapping, warn: Warn): string[] {
   const declared = wordsOf(fieldOf(fields, 'include') ?? textOf(mappingOf(fields, 'metadata'), 'include') ?? undefined)
-  if (declared === null) warn('include.missing', 'not a list of paths', 'include')
+  if (declared === null) warn('include.missing', 'must be a list of paths', 'include')
   return declared ?? []
 }
 
@@ -178,7 +177,7 @@ function knownFields(fields: YamlMapping): Record<string, FrontMatterValue> {
   return known
 }
 
-// Words, lists of words, maps of words; what is nested deeper is shown as JSON. The whole value stays below its bound.
+// Keeps words, lists of words and maps of words; deeper values become JSON. The whole value is at most `FRONT_MATTER_VALUE_BYTES`.
 function flatten(value: YamlValue): FrontMatterValue {
   let leftBytes = FRONT_MATTER_VALUE_BYTES
   const word = (item: YamlValue): string => {

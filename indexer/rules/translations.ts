@@ -4,7 +4,7 @@ import { DESCRIPTION_CHARACTERS, MANIFEST_NAME_CHARACTERS, TRANSLATION_TAGS } fr
 import { truncateCharacters } from '#core/text.ts'
 import { isMapping, textOf, type YamlValue } from './front-matter.ts'
 
-/** Names and descriptions by language tag as declared; whatever is not of that form is dropped and `valid` is false. */
+/** Reads names and descriptions by language tag. Other values are dropped and make `valid` false. */
 export function readTranslations(declared: YamlValue | undefined): { translations: Translations; valid: boolean } {
   if (declared === undefined) return { translations: {}, valid: true }
   if (!isMapping(declared)) return { translations: {}, valid: false }
@@ -29,7 +29,7 @@ export function readTranslations(declared: YamlValue | undefined): { translation
   return { translations, valid }
 }
 
-/** The canonical BCP 47 form of a tag (`pt-br` and `pt_BR` are `pt-BR`), or `null`. */
+/** The canonical BCP 47 form of a tag: `pt-BR` for `pt-br` and `pt_BR`; `null` when it is not a tag. */
 export function canonicalLanguage(tag: string): string | null {
   const dashed = tag.trim().replaceAll('_', '-')
   if (!/^[A-Za-z]{2,3}(?:-|$)/.test(dashed)) return null

@@ -9,7 +9,7 @@ export interface TreeFile {
   path: RepoPath
   mode: TreeEntry['mode']
   oid: string
-  /** `null`: the blob is missing. */
+  /** `null` when the blob is missing. */
   sizeBytes: number | null
 }
 
@@ -24,17 +24,43 @@ export interface TreeFolder {
 export interface Tree {
   folders: ReadonlyMap<RepoPath, TreeFolder>
   file(path: RepoPath): TreeFile | null
-  /** Entries were left out because their path is too long or too deep. */
+  /** Entries with too long or too deep paths were left out. */
   cut: boolean
   diagnostics: Diagnostic[]
 }
 
-/** Builds the tree; entries whose names no canonical path can hold are left out with a diagnostic. */
+/** Builds the tree. Entries whose names no canonical path can hold, or whose paths exceed a limit, are left out with a diagnostic. */
 export function buildTree(entries: Iterable<TreeEntry>): Tree {
-  const folders = new Map<RepoPath, TreeFolder>([[ROOT, { path: ROOT, folders: [], files: new Map() }]])
+  const folders = createFolders()
   const diagnostics: Diagnostic[] = []
-  let unnamable = 0
+  let invalid = 0
   let cut = 0
+  for (const entry of entries) {
+    const segments = entry.path?.split('/')
+    if (!segments?.every(isTreeSegment)) {
+      invalid++
+      continue
+    }
+    const path = entry.path as RepoPath
+    if (segments.length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES) {
+      cut++
+      continue
+    }
+    folders.add({ path, mode: entry.mode, oid: entry.oid, sizeBytes: entry.sizeBytes })
+    if (entry.mode === '160000') diagnostics.push(submodule(path))
+  }
+  const byPath = folders.sorted()
+  return {
+    folders: byPath,
+    file: path => byPath.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
+    cut: cut > 0,
+    diagnostics: [...diagnostics, ...leftOut(invalid, cut)],
+  }
+}
+
+/** The folders of a tree, created as files are added. Of files with the same path the first one counts. */
+function createFolders(): { add(file: TreeFile): void; sorted(): Map<RepoPath, TreeFolder> } {
+  const folders = new Map<RepoPath, TreeFolder>([[ROOT, { path: ROOT, folders: [], files: new Map() }]])
 
   function folderAt(path: RepoPath): TreeFolder {
     const known = folders.get(path)
@@ -45,55 +71,35 @@ export function buildTree(entries: Iterable<TreeEntry>): Tree {
     return folder
   }
 
-  for (const entry of entries) {
-    const segments = entry.path?.split('/')
-    if (!segments?.every(isTreeSegment)) {
-      unnamable++
-      continue
-    }
-    const path = entry.path as RepoPath
-    if (segments.length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES) {
-      cut++
-      continue
-    }
-    const { mode, oid, sizeBytes } = entry
-    const files = folderAt(parentOf(path)).files
-    if (!files.has(baseNameOf(path))) files.set(baseNameOf(path), { path, mode, oid, sizeBytes })
-    if (mode === '160000') {
-      diagnostics.push({
-        code: 'tree.submodule',
-        severity: 'info',
-        path,
-        message: 'a submodule is another repository and is not read',
-      })
-    }
-  }
-
-  for (const folder of folders.values()) {
-    folder.folders.sort(compareBytes)
-    folder.files = new Map([...folder.files].sort(([left], [right]) => compareBytes(left, right)))
-  }
-  if (unnamable > 0)
-    diagnostics.push(
-      treeDiagnostic('tree.invalid_name', `${unnamable} entries left out: names that are relative, unprintable or not UTF-8`),
-    )
-  if (cut > 0)
-    diagnostics.push(
-      treeDiagnostic(
-        'tree.limit',
-        `${cut} entries left out: paths longer than ${PATH_BYTES} bytes or deeper than ${TREE_DEPTH_SEGMENTS}`,
-      ),
-    )
-
   return {
-    folders,
-    file: path => folders.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
-    cut: cut > 0,
-    diagnostics,
+    add(file) {
+      const { files } = folderAt(parentOf(file.path))
+      if (!files.has(baseNameOf(file.path))) files.set(baseNameOf(file.path), file)
+    },
+    sorted() {
+      for (const folder of folders.values()) {
+        folder.folders.sort(compareBytes)
+        folder.files = new Map([...folder.files].sort(([left], [right]) => compareBytes(left, right)))
+      }
+      return folders
+    },
   }
 }
 
-/** Bytes of files together; a missing blob has none. */
+function leftOut(invalid: number, cut: number): Diagnostic[] {
+  const names = `${invalid} entries left out: their names are relative, unprintable or not UTF-8`
+  const limits = `${cut} entries left out: their paths exceed ${PATH_BYTES} bytes or ${TREE_DEPTH_SEGMENTS} segments`
+  return [
+    ...(invalid > 0 ? [treeDiagnostic('tree.invalid_name', names)] : []),
+    ...(cut > 0 ? [treeDiagnostic('tree.limit', limits)] : []),
+  ]
+}
+
+function submodule(path: RepoPath): Diagnostic {
+  return { code: 'tree.submodule', severity: 'info', path, message: 'a submodule is another repository and is not read' }
+}
+
+/** The total size of files; a missing blob counts as 0. */
 export function sumBytes(files: readonly TreeFile[]): number {
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
 }
@@ -102,7 +108,7 @@ export function isRegular(file: TreeFile): boolean {
   return file.mode === '100644' || file.mode === '100755'
 }
 
-// A folder named `.git` can only come from a repository that means harm; git itself refuses to make one.
+// Git refuses to create a folder named `.git`, so only a malicious repository has one.
 function isTreeSegment(name: string): boolean {
   return isPathSegment(name) && name.toLowerCase() !== '.git'
 }

@@ -4,23 +4,23 @@ import { compileExclusions, type Exclusions } from './exclusions.ts'
 import { MANIFEST_FILE, type Manifest, readManifest } from './manifest.ts'
 import type { Tree, TreeFolder } from './tree.ts'
 
-/** What ancestors withhold, and the manifests that are in force. */
+/** The manifests in force, and the paths that they withhold. */
 export interface Policy {
   /** By folder. */
   manifests: ReadonlyMap<RepoPath, Manifest>
   /**
-   * Topmost withheld paths only: excluded files and folders, and folders closed by a manifest that cannot be understood.
-   * What lies below an excluded or closed folder is withheld with it.
+   * The topmost withheld paths: excluded files and folders, and folders that an invalid manifest closes. Everything below them is withheld,
+   * too.
    */
   withheld: ReadonlyMap<RepoPath, 'excluded' | 'closed'>
-  /** Folders that are delivered or at least known, closed ones included, in no special order. */
+  /** All folders that are not excluded, closed ones included, parents first. */
   folders: readonly TreeFolder[]
   reasonOf(path: RepoPath): 'excluded' | 'closed' | null
   diagnostics: Diagnostic[]
 }
 
 /**
- * Walks the tree from the root, so that a deeper manifest can never give back what an ancestor withholds.
+ * Walks the tree from the root, so a deeper manifest cannot re-include what an ancestor withholds.
  *
  * @param bytesOf bytes of a manifest's blob; `null` when it is missing or too large
  */
@@ -32,7 +32,7 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
   }
 }
 
-/** The same in small steps: many patterns over many files take long, and whoever walks has other things to look after. */
+/** Does the work of `applyManifests` in small steps, for `inTurns`: many patterns over many files take long. */
 export function* applyManifestsInSteps(
   tree: Tree,
   bytesOf: (oid: string) => Uint8Array | null,
@@ -85,7 +85,7 @@ interface Exclusion {
   excludes: Exclusions
 }
 
-// The folder above is known to be kept, so each path is only asked for itself.
+// The folder above is not excluded, so only the path itself is matched.
 function isExcluded(exclusions: readonly Exclusion[], path: RepoPath, isFolder: boolean): boolean {
   return exclusions.some(({ folder, excludes }) => excludes(folder === '' ? path : path.slice(folder.length + 1), isFolder))
 }

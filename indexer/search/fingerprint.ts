@@ -5,17 +5,17 @@ import { SEARCH_VERSION } from '#core/snapshot/versions.ts'
 import { cutAtBytes } from '#core/text.ts'
 import type { SearchInput } from './input.ts'
 
-/** Stands for everything that decides the postings of an item and the length of its title: equal for equal items only, in any commit. */
+/** A hash of everything that decides the postings and the title length of an item: equal for equal items only, in any commit. */
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
   const { name, description, keywords, headings, body, blob } = fields
   const read = blob === undefined ? [headings, hashOfBody(body)] : [blob]
   const texts = [path, title, summary, name, description, keywords, ...read]
-  // With the lengths in front, no text can pass for the end of another.
+  // The lengths keep the texts apart.
   const lengths = texts.map(text => text?.length ?? '-').join(' ')
   return hash('sha256', `${SEARCH_VERSION} ${kind} ${lengths}\n${texts.join('')}`, 'buffer').subarray(0, FINGERPRINT_BYTES)
 }
 
-// The body is most of it: joined with the others it would be copied once more.
+// Hashed by itself: joining the body with the other texts would copy it.
 function hashOfBody(body: string | undefined): string | undefined {
   return body === undefined ? undefined : hash('sha256', cutAtBytes(body, SEARCHED_FILE_BYTES))
 }

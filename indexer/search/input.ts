@@ -1,28 +1,28 @@
 import type { Location } from '#core/snapshot/format.ts'
 
-/** One thing that find can name. */
+/** One item that find can return. */
 export interface SearchInput {
   path: string
   kind: 'skill' | 'supporting' | 'document'
-  /** `SKILL.md` path of the skill that a supporting file belongs to; its own path for a skill, `null` for a document. */
+  /** Path of the `SKILL.md` that a supporting file belongs to; for a skill its own path, for a document `null`. */
   owner: string | null
   title: string
   summary: string
-  /** The record of its text, when passages may be taken from it. */
+  /** The record of its text, if results may quote passages. */
   text: Location | null
   fields: SearchFields
 }
 
-/** Text to search besides title and path. A skill that is only described comes with name and description alone. */
+/** Searched text besides title and path. A skill that is only described has name and description alone. */
 export interface SearchFields {
   name?: string
   /** Default: the summary. */
   description?: string
-  /** One a line. */
+  /** One per line. */
   keywords?: string
   headings?: string
   /** Only its first `SEARCHED_FILE_BYTES` are searched. */
   body?: string
-  /** The blob that headings and body were read from: equal for equal ones. Without it they are compared themselves, which takes longer. */
+  /** The blob of headings and body. Without it the fingerprint hashes both, which takes longer. */
   blob?: string
 }

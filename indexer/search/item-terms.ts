@@ -5,12 +5,12 @@ import { IMPACT_MAX, PLACE, type Place, packPosting } from '#core/search/posting
 import { cutAtBytes } from '#core/text.ts'
 import type { SearchInput } from './input.ts'
 
-/** Where a text of an item counts, how much, and how its length tells against it. */
+/** The weight of a field of an item, and how its length reduces it. */
 interface Field {
   weight: number
-  /** How much of the weight of a term falls with the length of the text. */
+  /** Share of the weight that falls with the length of the text. */
   lengthShare: number
-  /** Length, in terms, at which a term has its plain weight. A constant and no average, so that the postings of a file follow from the file. */
+  /** Length in terms at which a term has its full weight. A constant, not an average: the postings of a file depend on that file alone. */
   usualLength: number
   place: Place
 }
@@ -24,19 +24,19 @@ const FIELDS = {
   body: { weight: 1, lengthShare: 0.6, usualLength: 600, place: PLACE.body },
 } as const satisfies Record<string, Field>
 
-/** Weighted occurrences that give half of the largest impact. */
+/** Weighted occurrences at which the impact is half of `IMPACT_MAX`. */
 const SATURATION = 2
 
-/** Different terms of one field; those that come later are not searched. */
+/** Different terms of a field that are searched; later ones are not. */
 export const FIELD_TERMS = 8_192
 
 /**
- * Calls back once for every different term of the item with its posting, in the order in which terms are met; see `packPosting`.
- * A term may be a piece of a longer text and keep that in memory: copy what is kept.
+ * Calls `visit` once for every different term of the item with its posting (see `packPosting`), in order of appearance.
+ * A term may be a slice that keeps a long string in memory: copy terms to keep.
  *
- * Common English words are searched in titles only: elsewhere they stand in every item and order nothing.
+ * Common English words are searched in titles only: elsewhere nearly every item has them.
  *
- * @returns the number of different terms of its title, without whole identifiers and triples, at most `TITLE_LENGTH_MAX`
+ * @returns the number of different terms of the title, without whole identifiers and triples, at most `TITLE_LENGTH_MAX`
  */
 export function visitItemTerms(item: SearchInput, visit: (term: string, posting: number) => void): number {
   const { title, summary, fields } = item
@@ -60,8 +60,8 @@ export function visitItemTerms(item: SearchInput, visit: (term: string, posting:
   return Math.min(titleLength, TITLE_LENGTH_MAX)
 }
 
-// Of the item at hand: a slot for every different term, its weighted frequency and its best place; of the field at hand: its occurrences
-// by slot, and the slots it has. Used again for every item.
+// Reused for every item. Of the current item: a slot for each different term, with its weighted frequency and best place. Of the current
+// field: occurrences by slot, and the slots it has touched.
 const SLOTS = Object.keys(FIELDS).length * FIELD_TERMS
 const NO_SLOT = -1
 const slots = new Map<string, number>()
@@ -70,7 +70,7 @@ const places = new Uint8Array(SLOTS)
 const occurrences = new Uint32Array(SLOTS)
 const touched = new Uint32Array(FIELD_TERMS)
 
-/** @returns how many different terms the field has, without whole identifiers and triples */
+/** Adds a field to the slots. @returns the number of its different terms, without whole identifiers and triples */
 function addField({ weight, lengthShare, usualLength, place }: Field, text: string): number {
   let length = 0
   let different = 0
@@ -78,7 +78,7 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
   const withStopWords = place === PLACE.title
 
   const visit = (term: string, kind: TermKind) => {
-    // An identifier is as long as its parts, and a run of characters as its pairs.
+    // An identifier counts as its parts, and a run of characters as its pairs.
     const isPlain = kind !== 'whole' && kind !== 'triple'
     if (isPlain) length++
     let slot = slots.get(term) ?? NO_SLOT
@@ -94,7 +94,7 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
     }
     occurrences[slot] = before + 1
   }
-  // In bodies, triples would be most of all terms.
+  // Not in bodies, where most terms would be triples.
   analyze(text, visit, { triples: place !== PLACE.body })
 
   const norm = 1 - lengthShare + (lengthShare * roundLength(length)) / usualLength
@@ -107,10 +107,7 @@ function addField({ weight, lengthShare, usualLength, place }: Field, text: stri
   return differentPlain
 }
 
-/**
- * To three binary digits. What a term tells does not depend on the length that exactly, and so a text that is edited a little keeps most of
- * its postings as they are.
- */
+/** Rounds to three significant binary digits, so a small edit of a text keeps most of its postings. */
 function roundLength(length: number): number {
   const step = 2 ** Math.max(0, 29 - Math.clz32(length))
   return Math.round(length / step) * step
@@ -120,7 +117,7 @@ function impactOfFrequency(frequency: number): number {
   return Math.max(1, Math.round((IMPACT_MAX * frequency) / (SATURATION + frequency)))
 }
 
-/** The words of a path. The name `SKILL.md` tells nothing of a skill. */
+/** The words of a path, without the name `SKILL.md` of a skill. */
 function pathWords({ path, kind }: SearchInput): string {
   const words = kind === 'skill' ? path.slice(0, Math.max(0, path.lastIndexOf('/'))) : path
   return words.replaceAll('/', ' ')

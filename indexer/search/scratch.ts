@@ -3,20 +3,20 @@ import { open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Bytes that are too many to hold: written from the front, read anywhere. */
+/** Storage for bytes that exceed memory: append only, read anywhere. */
 export interface Scratch {
-  /** Writes behind what was written before, and returns where. */
+  /** Appends bytes and resolves with their position. */
   append(bytes: Uint8Array): Promise<number>
   read(position: number, length: number): Promise<Uint8Array>
-  /** Gives the bytes up. */
+  /** Deletes the bytes. */
   close(): Promise<void>
 }
 
-/** A file that only this process knows of. Where the platform has it, the file is gone from its folder as soon as it is open. */
+/** Opens a temporary file. Where the platform allows it, the file is unlinked as soon as it is open. */
 export async function openScratchFile(): Promise<Scratch> {
   const path = join(tmpdir(), `mountglass-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
-  // A process that dies leaves nothing behind. Where an open file cannot be removed, it goes when it is closed.
+  // Unlinked now, so a crash leaves no file. Where an open file cannot be removed, `close` removes it.
   await rm(path).catch(() => {})
   let size = 0
   return {
@@ -32,7 +32,7 @@ export async function openScratchFile(): Promise<Scratch> {
       const bytes = new Uint8Array(length)
       for (let read = 0; read < length; ) {
         const { bytesRead } = await file.read(bytes, read, length - read, position + read)
-        if (bytesRead === 0) throw new RangeError('the scratch file is shorter than what was written')
+        if (bytesRead === 0) throw new RangeError('the scratch file is truncated')
         read += bytesRead
       }
       return bytes

@@ -1,12 +1,12 @@
 import { type Bytes, textOf } from '#core/search/bytes.ts'
 import { STOP_WORD_MARK } from '#core/search/term-name.ts'
 
-/** UTF-16 units of a word that a misspelled one may have meant. */
+/** Length in UTF-16 units of words that spelling correction suggests. */
 const SPELLED_UNITS = { min: 4, max: 32 }
 
 /**
- * A term as a word that people write, and so misspell; `null` for stop words, identifiers with joints, pairs and triples of characters, and
- * what is too short or too long. Most terms are none of these words, and are not made a text of.
+ * The term as a word that spelling correction may suggest; `null` for stop words, identifiers with joints, pairs and triples of characters, and
+ * words that are too short or too long. Most terms are `null`, so only words are decoded.
  *
  * @param term its name, in UTF-8
  */
@@ -21,7 +21,7 @@ export function spelledWord(term: Bytes): string | null {
   return units < SPELLED_UNITS.min || units > SPELLED_UNITS.max ? null : textOf(term)
 }
 
-/** The joints of identifiers, and what marks a stop word. */
+/** The joints of identifiers and the mark of stop words. */
 const NO_LETTERS = Uint8Array.from({ length: 256 }, (_, byte) =>
   `-_./:${STOP_WORD_MARK}`.includes(String.fromCharCode(byte)) ? 1 : 0,
 )
@@ -29,5 +29,5 @@ const NO_LETTERS = Uint8Array.from({ length: 256 }, (_, byte) =>
 // Bytes of UTF-8
 const CONTINUATION = 0x80
 const LEAD = 0xc0
-/** The first of a character of two units: a pair of characters is that long where both are rare ones. */
+/** Lead byte of a character with two UTF-16 units, which only pairs of rare characters have. */
 const TWO_UNITS = 0xf0

@@ -5,14 +5,14 @@ import { StoredTerms } from './stored-terms.ts'
 import { addRenumbered, clearPostings, createTermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/** Where a stored run lies: blocks of terms with all of their lists, each read at once. */
+/** The frames of a stored run. A frame is a block of terms with all of their lists, and is read at once. */
 export type StoredRun = readonly { position: number; length: number }[]
 
 const FRAME_BYTES = 64 * 1024
 const INLINE_ITEMS = Number.POSITIVE_INFINITY
 const OUTSIDE = { bytes: NO_BYTES, start: 0 }
 
-/** Stores the terms of a run; `turn` is asked between them. */
+/** Stores the terms of a run. `turn` is called between them. */
 export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => Promise<void> | undefined): Promise<StoredRun> {
   const frames: { position: number; length: number }[] = []
   const writer = createTermsBlockWriter(INLINE_ITEMS)
@@ -31,7 +31,7 @@ export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => 
   return frames
 }
 
-/** The terms of a stored run, of which one frame is held at a time. */
+/** Reads the terms of a stored run, one frame at a time. */
 export function readRun(scratch: Scratch, run: StoredRun): TermSource {
   let frame = 0
   const target = createTermPostings()

@@ -3,20 +3,20 @@ import type { ListColumns } from '#core/search/postings.ts'
 import { type ListsReader, openTermsBlock } from '#core/search/terms-block.ts'
 import type { TextsReader } from '#core/search/texts.ts'
 
-/** Blocks of terms as they are stored (`core/search/terms-block.ts`). */
+/** A stored block of terms (`core/search/terms-block.ts`). */
 export interface StoredBlock {
   block: Uint8Array
-  /** Lists of more items stand outside of the block. */
+  /** Lists of more items lie outside the block. */
   inlineItems: number
-  /** The lists that do, from `start` on. */
+  /** The bytes with these lists, from `start` on. */
   outside: { bytes: Uint8Array; start: number }
 }
 
-/** The terms of a block, one after another, each with the place of its list. */
+/** Iterates over the terms of a block, each with the location of its list. */
 export class StoredTerms {
-  /** The name of the term at hand, valid until the next. */
+  /** The name of the current term, valid until `next`. */
   readonly term: Bytes
-  /** Where its list lies. */
+  /** The bytes that hold its list. */
   bytes: Uint8Array
   readonly list: ListColumns = { gapsStart: 0, gapsEnd: 0, postingsStart: 0, count: 0 }
   readonly #block: Uint8Array
@@ -24,7 +24,7 @@ export class StoredTerms {
   readonly #texts: TextsReader
   readonly #lists: ListsReader
 
-  /** @throws RangeError when the bytes are no block of terms */
+  /** @throws RangeError when the bytes are not a block of terms */
   constructor({ block, inlineItems, outside }: StoredBlock) {
     const { texts, lists } = openTermsBlock(block, inlineItems)
     this.term = texts.text
@@ -35,12 +35,12 @@ export class StoredTerms {
     this.#lists = lists
   }
 
-  /** Whether the list at hand stands in the block. */
+  /** Whether the current list lies in the block. */
   get isInline(): boolean {
     return this.#lists.isInline
   }
 
-  /** Goes on to the next term; whether there is one. @throws RangeError */
+  /** Moves to the next term; `false` at the end. @throws RangeError when the block is damaged */
   next(): boolean {
     const lists = this.#lists
     if (!this.#texts.next()) {

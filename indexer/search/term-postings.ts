@@ -2,26 +2,26 @@ import { ByteReader, type Bytes, ByteWriter, VARINT_BYTES, varintBytes } from '#
 import { isPosting, type ListColumns, PLACE, placeOf } from '#core/search/postings.ts'
 import type { TermList } from '#core/search/terms-block.ts'
 
-/** What a term tells about some items. */
+/** The postings of a term. */
 export interface TermPostings extends TermList {
-  /** Whether it stands outside the body of one of them. */
+  /** Whether it occurs outside the body of at least one item. */
   readonly isNamed: boolean
   readonly first: number
   readonly last: number
 }
 
-/** Where a list is written: behind what stands in `gaps` and `postings`. */
+/** Appends a list to `gaps` and `postings`. */
 export interface ListWriter {
   readonly gaps: ByteWriter
   readonly postings: ByteWriter
   items: number
   isNamed: boolean
-  /** -1: none yet. */
+  /** -1 while the list is empty. */
   first: number
   last: number
 }
 
-/** One that is filled again and again: terms are many, and most are short. */
+/** Reused for one term after another, since there are many and most are short. */
 export interface TermPostingsWriter extends ListWriter {
   term: Bytes
 }
@@ -36,7 +36,7 @@ export function createListWriter(gaps: ByteWriter, postings: ByteWriter): ListWr
 
 const NO_TERM: Bytes = new ByteWriter(0)
 
-/** Begins another list, behind the bytes of the one before. */
+/** Begins a new list behind the bytes of the previous one. */
 export function beginList(target: ListWriter): void {
   target.items = 0
   target.isNamed = false
@@ -44,14 +44,14 @@ export function beginList(target: ListWriter): void {
   target.last = -1
 }
 
-/** Forgets the postings, not the term. */
+/** Clears the postings and keeps the term. */
 export function clearPostings(target: TermPostingsWriter): void {
   beginList(target)
   target.gaps.cut(0)
   target.postings.cut(0)
 }
 
-/** Adds a posting behind the others. */
+/** Appends a posting. */
 export function addPosting(target: ListWriter, item: number, posting: number): void {
   if (target.items === 0) target.first = item
   target.gaps.varint(item - target.last - 1)
@@ -62,11 +62,11 @@ export function addPosting(target: ListWriter, item: number, posting: number): v
 }
 
 /**
- * Adds those postings of a list that belong to an item which is still there, behind the others. Nearly all postings of a commit come
- * this way, hence one loop without calls.
+ * Appends the postings of a stored list with the new numbers of their items. Nearly all postings of a commit pass through it, hence one loop
+ * without calls.
  *
- * @param numbers what an item is now, by the number that it has in the list. Those grow; -1: the item is gone. `null`: all are what they were.
- * @throws RangeError when the bytes are not the postings of so many items
+ * @param numbers the new number of each item, growing; -1 drops the item. `null` keeps all numbers
+ * @throws RangeError when the bytes are not a list of `count` postings
  */
 export function addRenumbered(
   target: ListWriter,
@@ -115,10 +115,10 @@ export function addRenumbered(
   target.isNamed = isNamed
 }
 
-/** Of the fifth byte of a number. */
+/** The shift of the fifth byte of a varint. */
 const LARGEST_SHIFT = 28
 
-/** The order of the terms. */
+/** Compares the names of terms by bytes. */
 export function compareTerms(left: Bytes, right: Bytes): number {
   const length = Math.min(left.length, right.length)
   const { data } = left
@@ -130,7 +130,7 @@ export function compareTerms(left: Bytes, right: Bytes): number {
   return left.length - right.length
 }
 
-/** The postings of one term in one list. Those of each part lie behind those of the part before. Valid as long as the term of the first. */
+/** Concatenates the lists of one term, each with items behind those of the list before. Valid as long as the term of the first part. */
 export function chain(parts: readonly TermPostings[], target: TermPostingsWriter): TermPostings {
   clearPostings(target)
   target.term = (parts[0] as TermPostings).term
@@ -146,7 +146,7 @@ export function chain(parts: readonly TermPostings[], target: TermPostingsWriter
   return target
 }
 
-/** The same for two of which the items may lie anywhere. */
+/** Merges two lists of one term whose items may interleave. */
 export function interleave(left: TermPostings, right: TermPostings, target: TermPostingsWriter): TermPostings {
   clearPostings(target)
   target.term = left.term
@@ -162,7 +162,7 @@ export function interleave(left: TermPostings, right: TermPostings, target: Term
 
 const NO_ITEM = Number.POSITIVE_INFINITY
 
-/** A list, of which neighbours are taken together: between them nothing changes. */
+/** Reads a list in slices: neighbouring postings are copied together. */
 class Slices {
   /** The next item; `NO_ITEM` behind the last. */
   item: number
@@ -176,7 +176,7 @@ class Slices {
     this.#gaps = new ByteReader(list.gaps.data, varintBytes(list.first), list.gaps.length)
   }
 
-  /** Adds the postings of all items that are left in front of the border behind the others of the target. */
+  /** Appends to the target the remaining postings of items before `border`. */
   moveBefore(border: number, target: TermPostingsWriter): void {
     if (this.item >= border) return
     const { items, gaps, postings } = this.#list

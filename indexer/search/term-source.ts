@@ -1,14 +1,14 @@
 import type { TermPostings } from './term-postings.ts'
 
-/** Terms in byte order of their names, one at a time. */
+/** Iterates over terms in byte order of their names. */
 export interface TermSource {
-  /** The term at hand, valid until the next; `null` in front of the first and behind the last. */
+  /** The current term, valid until `next`; `null` before the first and behind the last. */
   current: TermPostings | null
-  /** Goes on to the next term; a promise when that must be waited for. */
+  /** Moves to the next term. Wait for the promise, where there is one. */
   next(): Promise<void> | undefined
 }
 
-/** @param fill puts the next term into `target`, and says whether there is one */
+/** @param fill writes the next term into `target`; `false` at the end */
 export function createSource(target: TermPostings, fill: () => boolean): TermSource {
   const source: TermSource = {
     current: null,

@@ -2,29 +2,29 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { ByteReader, ByteWriter, varintBytes } from '#core/search/bytes.ts'
 
 /**
- * The directory at the end of a pack: which blobs have their records in it, and of which other blobs the size was learnt meanwhile.
- * It is of use to whoever indexes the next commit, and to nobody else: a gzip member of entries of an id of 20 bytes and three varints,
- * which are the size of the blob, the length of its record or 0, and the distance of the record from the end of the one before.
+ * The directory at the end of a pack: the blobs with a record in the pack, and other blobs of known size. Only the indexing of the next commit
+ * reads it. It is a gzip member of entries: a blob id of 20 bytes and varints for the size of the blob, the length of its record or 0, and the
+ * distance of the record from the end of the previous one.
  */
 export interface DirectoryEntry {
   /** The id that git gives the blob. */
   oid: string
   sizeBytes: number
-  /** Where the record lies in the pack; `null`: there is none. */
+  /** The location of the record in the pack; `null` when only the size is known. */
   record: { offset: number; length: number } | null
 }
 
 export interface DirectoryWriter {
-  /** Records come in the order in which they lie in the pack. */
+  /** Records come in the order of their offsets. */
   add(entry: DirectoryEntry): void
-  /** What `finish` gives at most, with one more entry. */
+  /** Maximum length of `finish` after one more entry. */
   maxBytes(): number
-  /** No bytes when there are no entries. The writer is empty again. */
+  /** The compressed directory; empty when there are no entries. Clears the writer. */
   finish(): Uint8Array
 }
 
 const OID_BYTES = 20
-/** What an entry takes at most. */
+/** Maximum length of an entry. */
 const ENTRY_BYTES = OID_BYTES + 3 * varintBytes(0xffff_ffff)
 
 export function createDirectoryWriter(): DirectoryWriter {
@@ -39,7 +39,7 @@ export function createDirectoryWriter(): DirectoryWriter {
       entries.varint(record.offset - end)
       end = record.offset + record.length
     },
-    // Bytes that do not compress grow by less than a thousandth.
+    // Incompressible bytes grow by less than 0.1 %.
     maxBytes: () => Math.ceil((entries.length + ENTRY_BYTES) * 1.001) + GZIP_BYTES,
     finish() {
       if (entries.length === 0) return NO_BYTES
@@ -51,13 +51,13 @@ export function createDirectoryWriter(): DirectoryWriter {
   }
 }
 
-/** Head and tail of a gzip member, and one block. */
+/** Header and trailer of a gzip member, and one block. */
 const GZIP_BYTES = 32
 const NO_BYTES = new Uint8Array(0)
-/** What a directory may unpack to: it was shorter than its pack. */
+/** Maximum size of an unpacked directory. */
 const DIRECTORY_BYTES = 16 * 1024 * 1024
 
-/** @throws Error when the bytes are no directory */
+/** @throws Error when the bytes are not a directory */
 export function readDirectory(bytes: Uint8Array): DirectoryEntry[] {
   if (bytes.length === 0) return []
   const reader = new ByteReader(gunzipSync(bytes, { maxOutputLength: DIRECTORY_BYTES }))

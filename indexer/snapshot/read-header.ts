@@ -5,7 +5,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 
-/** The header of a snapshot; `null` when the commit is not indexed. @throws Error when its bytes are no header */
+/** The header of a snapshot; `null` when the commit is not indexed. @throws Error when the bytes are not a header */
 export async function readHeader(
   blobs: BlobStore,
   repository: HostRepository,
@@ -15,7 +15,7 @@ export async function readHeader(
   return object && parseHeader(object.bytes)
 }
 
-/** @throws Error when the bytes are no header */
+/** @throws Error when the bytes are not a header */
 export function parseHeader(bytes: Uint8Array): SnapshotHeader {
   const json = gunzipSync(bytes, { maxOutputLength: HEADER_BYTES })
   return SnapshotHeader.parse(JSON.parse(json.toString('utf8')))

@@ -7,23 +7,23 @@ import { packNameOf } from './pack-name.ts'
 import { parseHeader } from './read-header.ts'
 
 /**
- * Whether a snapshot is not what was written: its header cannot be read, or a pack is not what its name says. What comes damaged may lie whole,
- * so it is read once more.
+ * Whether the header of a snapshot is unreadable, or a pack does not match its name. A damaged object is read again: the bytes may have been
+ * damaged on the way.
  *
- * @throws whatever the store throws: then nobody knows
+ * @throws an error of the store: then the answer is unknown
  */
 export async function isDamaged(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<boolean> {
-  const readHeader = () => readWholeHeader(blobs, headerKey(repository, commit))
+  const readHeader = () => readIntactHeader(blobs, headerKey(repository, commit))
   const header = (await readHeader()) ?? (await readHeader())
   if (header === null) return true
   for (const pack of header.packs) {
-    const isWhole = () => isWholePack(blobs, packKey(repository, pack.name), pack)
-    if (!(await isWhole()) && !(await isWhole())) return true
+    const isIntact = () => isIntactPack(blobs, packKey(repository, pack.name), pack)
+    if (!(await isIntact()) && !(await isIntact())) return true
   }
   return false
 }
 
-async function readWholeHeader(blobs: BlobStore, key: string): Promise<SnapshotHeader | null> {
+async function readIntactHeader(blobs: BlobStore, key: string): Promise<SnapshotHeader | null> {
   const stored = await blobs.read(key)
   try {
     return stored && parseHeader(stored.bytes)
@@ -32,17 +32,16 @@ async function readWholeHeader(blobs: BlobStore, key: string): Promise<SnapshotH
   }
 }
 
-async function isWholePack(blobs: BlobStore, key: string, { name, sizeBytes }: PackEntry): Promise<boolean> {
+async function isIntactPack(blobs: BlobStore, key: string, { name, sizeBytes }: PackEntry): Promise<boolean> {
   const stored = await blobs.read(key)
   return stored?.bytes.length === sizeBytes && packNameOf(stored.bytes) === name
 }
 
 /**
- * Where a damaged snapshot is built again: what stands under a key, and is not what is to be written there, gives way to it. So nothing goes
- * before there is what takes its place, and the header goes last. Whoever dies between leaves an object that is gone, which is found
- * and reported like any other damage.
+ * Wraps a store for rebuilding a damaged snapshot: `create` replaces an object that has other bytes. Every object is removed only when its
+ * replacement is at hand, the header last. A crash in between leaves a missing object, which readers report as damage again.
  */
-export function writingOver(blobs: BlobStore): Pick<BlobStore, 'create'> {
+export function replacingDamaged(blobs: BlobStore): Pick<BlobStore, 'create'> {
   const differs = async (key: string, bytes: Uint8Array) => {
     const stored = await blobs.read(key)
     return stored === null || !Buffer.from(stored.bytes).equals(bytes)

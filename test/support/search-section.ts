@@ -6,7 +6,7 @@ import { type BlockIndex, decodeHead, type SearchHead } from '#core/search/head.
 import { openItemsBlock, type StoredItem } from '#core/search/items-block.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import { termOfName } from '#core/search/term-name.ts'
-import { type FoundTerm, listAtHand, openTermsBlock } from '#core/search/terms-block.ts'
+import { currentList, type FoundTerm, openTermsBlock } from '#core/search/terms-block.ts'
 import { openWordsBlock, type SpellingEntry } from '#core/search/words-block.ts'
 import type { SearchSection, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
@@ -91,7 +91,7 @@ export function readTermsBlock(block: Uint8Array): FoundTerm[] {
   const terms: FoundTerm[] = []
   while (texts.next()) {
     lists.next()
-    terms.push({ term: textOf(texts.text), items: lists.count, postings: listAtHand(block, lists) })
+    terms.push({ term: textOf(texts.text), items: lists.count, postings: currentList(block, lists) })
   }
   lists.end()
   return terms

@@ -1,21 +1,21 @@
 import { licenseTemplates, once } from './data.ts'
 
-/** A template, or the part of it that copies keep, that looks like the text. */
+/** A template, with or without its optional parts, that is similar to the text. */
 export interface Candidate {
   id: string
   words: string[]
-  /** How many words at the beginning and at the end are optional. */
+  /** Counts of optional words at the beginning and at the end. */
   before: number
   after: number
   /** Sørensen–Dice of the pairs of neighbouring words, 0 to 1. */
   similarity: number
 }
 
-/** Templates at least `minimum` similar, best first; of equals the one with more words. */
+/** Templates of at least `minimum` similarity, best first; equals by length, longest first. */
 export function similarTemplates(words: readonly string[], minimum: number): Candidate[] {
   const { variants, wordNumbers } = library()
   const pairs = pairsOf(words, wordNumbers)
-  // Twice the shorter over the sum bounds the similarity, so most templates need no comparison.
+  // The similarity is at most twice the shorter length over the sum, so most templates need no comparison.
   const reachable = (2 - minimum) / minimum
   const found: Candidate[] = []
   for (const { length, part, partPairs } of variants) {
@@ -34,7 +34,7 @@ interface Variant {
   partPairs: () => Float64Array
 }
 
-/** Every template with and without its optional parts. Words are numbered once; what a variant needs is made when a text comes near it. */
+/** Every template with and without its optional parts. The pairs of a variant are computed when a text has a similar length. */
 const library = once(() => {
   const wordNumbers = new Map<string, number>()
   const variants = licenseTemplates().flatMap(({ id, before, words, after }) => {
@@ -64,7 +64,7 @@ function splitWords(text: string | undefined): string[] {
 
 const PAIR_BASE = 1 << 20
 
-/** Numbers of all pairs of neighbours, sorted. Words that no template has are 0, which no template's pair holds. */
+/** The sorted numbers of all pairs of neighbouring words. A word that no template has is 0, so its pairs match none. */
 function pairsOf(words: readonly string[], wordNumbers: ReadonlyMap<string, number>): Float64Array {
   const pairs = new Float64Array(Math.max(0, words.length - 1))
   for (let index = 0; index < pairs.length; index++) {

@@ -8,7 +8,7 @@ export interface LicenseName {
   osi: boolean
 }
 
-/** The words of a license, or of a standard notice. Copies may leave out what stands `before` and `after`. */
+/** The words of a license or of a standard notice. Copies may leave out the words of `before` and `after`. */
 export interface LicenseTemplate {
   id: string
   before?: string
@@ -16,21 +16,22 @@ export interface LicenseTemplate {
   after?: string
 }
 
-/** Every license of the SPDX list. Read at the first call; `scripts/make-license-data.ts` makes the file. */
+/** Every license of the SPDX list. Loaded by the first call; `scripts/make-license-data.ts` generates the file. */
 export const licenseNames = once((): LicenseName[] => readLines('names.jsonl') as LicenseName[])
 
-/** Texts of the licenses that matter. Read at the first call. */
+/** Texts of the common licenses. Loaded by the first call. */
 export const licenseTemplates = once((): LicenseTemplate[] => readLines('templates.jsonl') as LicenseTemplate[])
 
-export function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | null = null
+/** Memoizes a function without arguments. */
+export function once<Value>(compute: () => Value): () => Value {
+  let memo: { value: Value } | null = null
   return () => {
-    made ??= { value: make() }
-    return made.value
+    memo ??= { value: compute() }
+    return memo.value
   }
 }
 
-// Our own files, next to this module: reading them is part of loading it, only later.
+// The files belong to this module, so reading them synchronously is like importing it later.
 function readLines(name: string): unknown[] {
   const lines = readFileSync(new URL(name, import.meta.url), 'utf8')
     .trimEnd()

@@ -3,7 +3,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { idsOfExpression } from './kind.ts'
 import type { LicenseIssue } from './sources.ts'
 
-/** One place of a folder that says something about its license. */
+/** A declaration of a license in a folder. */
 export interface Declaration {
   /** `words`: a front matter or a manifest; `file`: a license file; `metadata`: a package or plugin file. */
   origin: 'words' | 'file' | 'metadata'
@@ -14,9 +14,9 @@ export interface Declaration {
 }
 
 /**
- * What the declarations of one folder, in order of precedence, say together; `null` when there are none.
- * A restriction wins wherever it stands. An open id in a front matter or manifest wins over a text that nobody recognises.
- * Of different open licenses the first counts, with a warning.
+ * Combines the declarations of one folder, given in order of precedence; `null` when there are none.
+ * A restriction wins. Otherwise the first declaration counts: an open id in front matter or a manifest wins over an unrecognised text. A
+ * different license beside it is a warning.
  */
 export function combineDeclarations(declarations: readonly Declaration[]): Declaration | null {
   const [first] = declarations
@@ -31,13 +31,13 @@ function withConflict(chosen: Declaration, others: readonly Declaration[]): Decl
   const issue: LicenseIssue = {
     code: 'license.conflict',
     ...(chosen.origin === 'words' ? { field: 'license' as const } : {}),
-    message: `the declared license ${chosen.name ?? 'text'} stands next to ${list}`,
+    message: `the declared license ${chosen.name ?? 'text'} conflicts with ${list}`,
     path: chosen.source,
   }
   return { ...chosen, issues: [...chosen.issues, issue] }
 }
 
-/** Whether one of two licenses is a side of the other; "only" and "or later" are no contradiction. */
+/** Whether one license is a part of the other expression. "only" and "or later" agree. */
 function agree(left: Declaration, right: Declaration): boolean {
   if (left.kind !== right.kind) return false
   const [leftIds, rightIds] = [familiesOf(left), familiesOf(right)]

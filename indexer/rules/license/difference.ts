@@ -1,4 +1,4 @@
-/** A run of words that only one of two texts has. `at`: how many words of the first text lie before it. */
+/** A run of words that only one of two texts has. `at`: the number of words of the first text before it. */
 export interface Run {
   at: number
   words: string[]
@@ -23,7 +23,7 @@ export function wordDifference(from: readonly string[], to: readonly string[], m
   return trace === null ? null : runsOf(from, to, trace)
 }
 
-/** For every number of edits, how far into `from` each diagonal reaches; index `diagonal + edits`. */
+/** For each number of edits, the furthest position in `from` on each diagonal, at index `diagonal + edits`. */
 function shortestPath(from: readonly string[], to: readonly string[], maxWords: number): Int32Array[] | null {
   const trace: Int32Array[] = []
   for (let edits = 0; edits <= maxWords; edits++) {
@@ -32,7 +32,7 @@ function shortestPath(from: readonly string[], to: readonly string[], maxWords: 
     trace.push(reach)
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
       let x = before === undefined ? 0 : nextStart(before, edits, diagonal)
-      // A diagonal beyond a border leads nowhere: it stays where it is.
+      // A diagonal outside the texts stays where it is.
       while (x < from.length && x - diagonal < to.length && x >= diagonal && from[x] === to[x - diagonal]) x++
       reach[diagonal + edits] = x
       if (x >= from.length && x - diagonal >= to.length) return trace
@@ -81,7 +81,7 @@ function runsOf(from: readonly string[], to: readonly string[], trace: readonly 
   return difference
 }
 
-/** Walking backwards: the word joins the run that begins where it ends. */
+/** Adds a word, walking backwards: it joins the run that begins where the word ends. */
 function addWord(runs: Run[], at: number, nextAt: number, word: string | undefined): void {
   if (word === undefined) return
   const last = runs.at(-1)

@@ -4,11 +4,11 @@ import { type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
 import { type NormalizedText, wordsOf } from './normalize.ts'
-import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './telling-words.ts'
+import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './significant-words.ts'
 
 /**
- * Whether the text is the license of the candidate, unchanged in what it permits: headings, names of authors and small slips may differ.
- * In doubt it is not: a license that is not recognised costs a description, one that is recognised wrongly costs its author.
+ * Whether the text is the candidate's license with unchanged permissions: headings, names of authors and typing errors may differ.
+ * In doubt it returns `false`: an unrecognised license keeps content unserved, a wrongly recognised one publishes it against its terms.
  */
 export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean {
   const { id, words, before, after } = candidate
@@ -22,7 +22,7 @@ export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean
     .flatMap(({ at, words: run }) => run.map((word, index) => ({ word, at: at + index })))
     .filter(({ at }) => at >= before && at < bodyEnd)
   if (deleted.length > maxDeleted) return false
-  // A license that closes anyway needs no closer look.
+  // A license that is not open needs no guard: its files are not served.
   if (kindOfExpression(id) !== 'open') return true
 
   const own = ownWords(id)
@@ -45,15 +45,15 @@ type Place = 'start' | 'body' | 'optional' | 'end'
 const INSERTED = { least: 45, share: 0.04, most: 120 }
 const DELETED = { least: 22, share: 0.03 }
 const OPTIONAL_WORDS = 600
-/** Inside the terms copies put the name of an author in the place of another; they add nothing that tells something. */
+/** Longest insertion inside the terms: copies replace the name of an author there. */
 const BODY_RUN_WORDS = 8
-const TELLING_NOTHING = /^(?:the|a|an|and|or|of|to|in|any|its|this|that|including|next|paragraph|\p{N}{1,4}|\p{L}|[ivx]{1,4})$/u
+const NEUTRAL = /^(?:the|a|an|and|or|of|to|in|any|its|this|that|including|next|paragraph|\p{N}{1,4}|\p{L}|[ivx]{1,4})$/u
 
 function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>, replaces: boolean): boolean {
   const rest = withoutKnownPhrases(run)
   if (place === 'body') {
-    const telling = rest.filter(word => !own.has(word) && !TELLING_NOTHING.test(word))
-    if (telling.length > (replaces ? BODY_RUN_WORDS : 0)) return false
+    const significant = rest.filter(word => !own.has(word) && !NEUTRAL.test(word))
+    if (significant.length > (replaces ? BODY_RUN_WORDS : 0)) return false
   }
   if (place === 'start' && isOpenTitle(rest)) return true
   return rest.every(word => isHarmlessWord(word, place, own))
@@ -70,13 +70,13 @@ function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): b
   return !NAMES.test(word) && (!CONDITIONAL.test(word) || (place === 'optional' && ADVICE.has(word)))
 }
 
-/** Parts of addresses that lead to further terms. */
+/** Parts of URLs that lead to further terms. */
 const TERMS_ADDRESS = /^(?:terms|tos|conditions|agreement|legal|pricing)$/
 
-/** A known variant of the appendix of Apache-2.0 advises to look at these. */
+/** URLs in a known variant of the appendix of Apache-2.0. */
 const ADVICE = new Set(['clauses', 'contracts'])
 
-/** A heading that is nothing but the name of an open license: whichever of the two its author meant is open. */
+/** Whether a heading is only the name of an open license: then the license is open, whichever of the two the author meant. */
 function isOpenTitle(run: readonly string[]): boolean {
   const meaning = run.length <= TITLE_WORDS ? readLicenseWords(run.join(' ')) : null
   return meaning?.kind === 'expression' && kindOfExpression(meaning.expression) === 'open'
@@ -84,19 +84,19 @@ function isOpenTitle(run: readonly string[]): boolean {
 
 const TITLE_WORDS = 8
 
-/** A line of copyright names years, people, files and how to reach them; with a condition or another license in it, it does more. */
+/** Whether a copyright line only names years, people, files and contacts, without a condition or another license. */
 function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
   const rest = withoutKnownPhrases(line)
   if (rest.some(word => LICENSING.test(word)) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
   if (rest.some(word => SENTENCE.test(word))) return false
-  // "(only the files below src)" limits whose the copyright is; "only" without files, or with a purpose, limits what is permitted.
+  // "(only the files below src)" limits the copyright; "only" without files, or with a purpose, limits the permission.
   const limitsFiles = rest.includes('files') && !rest.some(word => CONDITIONAL.test(word))
   return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && limitsFiles)))
 }
 
 const LICENSING = /^(?:licens.*|clause|terms|under)$/
 
-/** Harmless wherever they stand. The last closes the plain text that Creative Commons offers. */
+/** Harmless phrases at any place. The last one ends the plain text of Creative Commons licenses. */
 const KNOWN_PHRASES = [
   'all rights reserved',
   'end of terms and conditions',
@@ -113,7 +113,7 @@ function withoutKnownPhrases(run: readonly string[]): string[] {
   return rest
 }
 
-/** Words of the license's own id and name: it may name itself. */
+/** The words of the license's id and name, which its text may use. */
 export function ownWords(id: string): ReadonlySet<string> {
   const name = licenseNames().find(license => license.id === id)?.name ?? id
   const own = new Set([...wordsOf(id.toLowerCase()), ...wordsOf(name.toLowerCase())])

@@ -1,7 +1,7 @@
 /**
- * Licenses of a repository: what is declared where, what it permits, and what stands in the way.
+ * Licenses of a repository: resolves the declarations of every folder to a license, and whether it permits serving.
  *
- * Pure: the caller hands in the tree, the texts that it has read, and the declared words.
+ * Pure: the caller passes the tree, the texts that it has read, and the declared words.
  */
 export { isServedInFull, kindOfExpression, type LicenseSettings } from './kind.ts'
 export { readLicenseWords } from './license-words.ts'

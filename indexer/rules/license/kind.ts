@@ -2,7 +2,7 @@ import parse from 'spdx-expression-parse'
 import type { License } from '#core/contract/shared.ts'
 import { licenseNames, once } from './data.ts'
 
-/** What the operator decided. Ids are SPDX ids; `deny` wins over `allow`. */
+/** Settings of the operator. Ids are SPDX ids; `deny` wins over `allow`. */
 export interface LicenseSettings {
   allow?: readonly string[]
   deny?: readonly string[]
@@ -10,14 +10,14 @@ export interface LicenseSettings {
   unlicensed?: 'describe' | 'serve'
 }
 
-/** Whether files under this license are served, not only described. Readers of a private repository have it already. */
+/** Whether files under this license are served in full. Those of a private repository are: its readers have access anyway. */
 export function isServedInFull(license: License, visibility: 'public' | 'private', settings: LicenseSettings = {}): boolean {
   if (visibility === 'private' || license.kind === 'open') return true
   return license.kind === 'none' && settings.unlicensed === 'serve'
 }
 
 /**
- * Whether an SPDX expression permits full serving; `null` when it is none.
+ * Whether an SPDX expression permits serving; `null` when the text is not an expression.
  * `OR` needs one open side, `AND` both, and `WITH` follows the license before it.
  */
 export function kindOfExpression(expression: string, settings: LicenseSettings = {}): 'open' | 'restricted' | null {
@@ -26,7 +26,7 @@ export function kindOfExpression(expression: string, settings: LicenseSettings =
   return isOpen(tree, settings) ? 'open' : 'restricted'
 }
 
-/** The ids that an expression names; empty when it is none. */
+/** The ids of an SPDX expression; empty when the text is not one. */
 export function idsOfExpression(expression: string): string[] {
   const tree = parseExpression(expression)
   return tree === null ? [] : idsOf(tree)
@@ -41,7 +41,7 @@ function parseExpression(expression: string): parse.Info | null {
   }
 }
 
-/** The parser is recursive; real expressions are much shorter. */
+/** Bounds the recursion of the parser; real expressions are much shorter. */
 const EXPRESSION_CHARACTERS = 400
 
 function isOpen(tree: parse.Info, settings: LicenseSettings): boolean {
@@ -62,7 +62,7 @@ function isOpenId(id: string, { allow = [], deny = [] }: LicenseSettings): boole
 
 const approvedIds = once(() => new Set(licenseNames().flatMap(({ id, osi }) => (osi ? [id] : []))))
 
-/** Open although the Open Source Initiative did not approve them: content, data, and common permissive licenses. */
+/** Open licenses without OSI approval: for content and data, and common permissive ones. */
 const ALSO_OPEN =
   /^(?:CC0-1\.0|CC-BY-\d.*|CC-BY-SA-\d.*|PDDL-1\.0|ODC-By-1\.0|ODbL-1\.0|CDLA-Permissive-.*|GFDL-.*-no-invariants-.*|WTFPL|FSFAP|X11|curl|BSD-[1-4]-Clause.*|BSD-Source-Code|BlueOak-.*|GPL-[23]\.0-with-.*)$/
 const NOT_OPEN = /No-Nuclear|No-Military/

@@ -1,14 +1,14 @@
 import { normalizeText } from './normalize.ts'
-import { FORBIDDING } from './telling-words.ts'
+import { FORBIDDING } from './significant-words.ts'
 
-/** The page of a collection of licenses: metadata between two lines of `---`, then the license. */
+/** A page of a license collection such as choosealicense.com: metadata between two lines of `---`, then the license. */
 export interface LicensePage {
   /** The SPDX id that the metadata names. */
   id: string
   text: string
 }
 
-/** The page that the text is, or `null` when it is none, or its metadata might hold a condition. */
+/** Reads such a page; `null` when the text is not one, or its metadata may contain a condition. */
 export function readLicensePage(text: string): LicensePage | null {
   const [all, metadata = ''] = text.match(/^\ufeff?---\r?\n([\s\S]{0,8000}?)\n---\r?\n/) ?? []
   const id = metadata.match(/^spdx-id:[ \t]*([A-Za-z0-9.-]+)[ \t]*\r?$/m)?.[1]

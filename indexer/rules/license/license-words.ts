@@ -2,14 +2,14 @@ import { licenseNames, once } from './data.ts'
 import { kindOfExpression } from './kind.ts'
 import { wordsOf } from './normalize.ts'
 
-/** What the declared words say. `file`: read that file, given as written, relative to the declaring folder or from `/`. */
+/** The meaning of declared words. `file`: the license is the text of that file, a path relative to the declaring folder or to the root (`/…`). */
 export type LicenseWords =
   | { kind: 'expression'; expression: string }
   | { kind: 'file'; file: string }
   | { kind: 'restricted' }
   | { kind: 'unknown' }
 
-/** Reads what stands under `license`. Exact only: a word more or less than a name of a license has is `unknown`. */
+/** Reads the value of `license`. Names match exactly: with a word more or less they are `unknown`. */
 export function readLicenseWords(value: string): LicenseWords {
   const words = value.trim().replace(/\s+/g, ' ')
   if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
@@ -21,24 +21,24 @@ export function readLicenseWords(value: string): LicenseWords {
   return id === null ? { kind: 'unknown' } : { kind: 'expression', expression: id }
 }
 
-/** The license that has exactly this name, with or without "the", "license" and "version". */
+/** The license with this name, not counting "the", "license" and "version". */
 function licenseIdOf(name: string): string | null {
   const [, outer = name, inner] = name.match(/^([^()]+)\(([^()]+)\)$/) ?? []
   const id = aliases().get(aliasOf(outer)) ?? null
   return inner === undefined || (aliases().get(aliasOf(inner)) ?? null) === id ? id : null
 }
 
-/** What names of a license have in common. */
+/** The normal form of a license name. */
 function aliasOf(name: string): string {
   return aliasWords(wordsOf(name.normalize('NFKC').toLowerCase())).join(' ')
 }
 
-/** The words that tell one license from another. */
+/** The significant words of a license name. */
 export function aliasWords(words: readonly string[]): string[] {
   return words.filter(word => !FILLERS.has(word)).map(word => word.replace(/^v(?=\d)/, ''))
 }
 
-/** Licenses by alias. Names that several licenses share are left out. */
+/** License ids by the normal form of their names. Names that several licenses share are left out. */
 export const aliases = once((): ReadonlyMap<string, string> => {
   const found = new Map<string, string | null>()
   for (const { id, name } of licenseNames()) {
@@ -97,7 +97,7 @@ const COMMON_NAMES: readonly (readonly [string, string])[] = [
   ['creative commons attribution noncommercial 4 0', 'CC-BY-NC-4.0'],
 ]
 
-/** A file that the words point to and nothing else: `LICENSE.txt`, "Complete terms in LICENSE.txt", "see TERMS.md". */
+/** The file, if the words do nothing but name one: `LICENSE.txt`, "Complete terms in LICENSE.txt", "see TERMS.md". */
 function namedFile(words: string): string | null {
   const file = words.match(POINTER)?.[1]
   return file === undefined || file.includes('://') ? null : file.replace(/^\.\//, '')

@@ -1,6 +1,6 @@
 /**
- * What a package or plugin file says under `license`: words, `null` when it says something that is no text, `undefined` when it says nothing
- * or is no JSON object. The old forms `{ "type": "MIT" }` and `licenses: [...]` are read as well; a list is a choice.
+ * The `license` of a package or plugin file: words, `null` when the value is not text, `undefined` when there is none or the file is not a
+ * JSON object. The old forms `{ "type": "MIT" }` and `licenses: [...]` are read, too; a list is a choice.
  */
 export function readMetadataLicense(text: string): string | null | undefined {
   const value = parseObject(text)

@@ -1,12 +1,12 @@
-import { NAMES } from './telling-words.ts'
+import { NAMES } from './significant-words.ts'
 
-/** License texts are read up to this size; a longer file is not one license. */
+/** Maximum size of a license text; a longer file is not a single license. */
 export const LICENSE_TEXT_BYTES = 128 * 1024
 
 export interface LicenseFileName {
-  /** `LICENSE`, `COPYING.md`: decides over suffixed ones. */
+  /** `plain`: `LICENSE`, `COPYING.md`; it takes precedence over suffixed ones. */
   rank: 'plain' | 'suffixed'
-  /** `LICENSE-MIT` offers a license to choose, `LICENSE-DOCS` covers a part. */
+  /** `license`: `LICENSE-MIT` is a license to choose. `scope`: `LICENSE-DOCS` covers a part. */
   names: 'license' | 'scope'
 }
 
@@ -17,13 +17,13 @@ const SUFFIXED_ANY_CASE = new RegExp(SUFFIXED, 'i')
 const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
 const README = /^readme(?:\.(?:md|mdx|markdown|txt|rst))?$/i
 
-/** What the name of a license file says; `null` is none. */
+/** Reads the name of a license file; `null` for other names. */
 export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): LicenseFileName | null {
   if ((atRootOrSkill ? PLAIN_ANY_CASE : PLAIN).test(baseName)) return { rank: 'plain', names: 'license' }
   const [, mark, suffix = ''] = baseName.match(atRootOrSkill ? SUFFIXED_ANY_CASE : SUFFIXED) ?? []
   if (mark === undefined || OF_OTHERS.test(suffix)) return null
   const namesLicense = NAMES.test(suffix.toLowerCase().split(/[^a-z]/)[0] ?? '')
-  // `LICENSE.MIT` is one, `LICENSE.html`, `license.py` and `LICENSE-1.png` are not.
+  // `LICENSE.MIT` is a license file; `LICENSE.html`, `license.py` and `LICENSE-1.png` are not.
   if (!namesLicense && (mark === '.' || suffix.includes('.'))) return null
   return { rank: 'suffixed', names: namesLicense ? 'license' : 'scope' }
 }
@@ -36,7 +36,7 @@ export function isLicenseFileName(baseName: string, atRootOrSkill: boolean): boo
 export const PLUGIN_FILE = '.claude-plugin/plugin.json'
 export const PACKAGE_FILE = 'package.json'
 
-/** The names by which a README decides, best first: `README.md`, then any case by extension. */
+/** The README that counts: `README.md`, else any case, by extension. */
 export function chooseReadme(names: Iterable<string>): string | null {
   const readmes = [...names]
     .filter(name => README.test(name))

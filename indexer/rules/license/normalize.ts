@@ -1,12 +1,12 @@
-/** A license text as words. Lines of copyright stand apart: they name people, not permissions, but may hide a condition. */
+/** A license text as words. Copyright lines are separate: they name people, not permissions, but may hide a condition. */
 export interface NormalizedText {
-  /** Words in order: lower case, without marks, list numbers and apostrophes; an address of the web is one word. */
+  /** Words in order, in lower case, without punctuation, list numbers and apostrophes; a URL is one word. */
   words: string[]
-  /** Words of each line of copyright. */
+  /** The words of each copyright line. */
   copyright: string[][]
 }
 
-/** Turns text into comparable words. Linear in its length; of a text that is longer than any license there are none. */
+/** Splits text into comparable words, in linear time. A text longer than any license has none. */
 export function normalizeText(text: string): NormalizedText {
   const normalized: NormalizedText = { words: [], copyright: [] }
   const plain = text
@@ -14,7 +14,7 @@ export function normalizeText(text: string): NormalizedText {
     .replace(INVISIBLE, '')
     .replace(/[’‘ʼ`´]/g, "'")
     .toLowerCase()
-  // One character can become eighteen, so the length counts behind the normalisation.
+  // Checked after NFKC, which can turn one character into eighteen.
   if (plain.length > NORMALIZED_CHARACTERS) return normalized
   for (const line of plain.split(/\r\n|[\n\r\u2028\u2029\f\v]/)) {
     const body = line.slice(0, LINE_MARKS).replace(MARKS, '') + line.slice(LINE_MARKS)
@@ -32,7 +32,7 @@ export function wordsOf(text: string): string[] {
   )
 }
 
-/** Whether the text holds what a reader does not see as it stands: struck out, commented or escaped text, or turned writing direction. */
+/** Whether the text contains struck-out, commented or escaped text, or changes of the writing direction: a reader may see other words. */
 export function isDisguised(text: string): boolean {
   return DISGUISE.test(text)
 }

@@ -6,13 +6,13 @@ import { LICENSE_TEXT_BYTES } from './names.ts'
 import { isDisguised, normalizeText } from './normalize.ts'
 
 /**
- * What a license text is.
- * `known`: the text of this license, unchanged in what it permits. `restricted`: says itself that it reserves rights.
- * `unknown`: anything else, modified licenses and several licenses in one file included.
+ * The result of recognising a license text.
+ * `known`: this license, with unchanged permissions. `restricted`: the text reserves rights. `unknown`: anything else, including modified
+ * licenses and several licenses in one file.
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown' }
 
-/** Never throws. Time is bounded: a longer text than `LICENSE_TEXT_BYTES` is not looked at, and the rest takes a few milliseconds. */
+/** Recognises a license text. Never throws, and takes bounded time: a text over `LICENSE_TEXT_BYTES` is `unknown`. */
 export function recognizeLicenseText(text: string): RecognizedText {
   if (text.length > LICENSE_TEXT_BYTES || isDisguised(text)) return { kind: 'unknown' }
   const page = readLicensePage(text)
@@ -27,7 +27,7 @@ function knownLicense(text: string): string | null {
   const best = candidates[0]
   if (best === undefined) return null
   const close = candidates.filter(({ similarity }) => similarity >= best.similarity - CLOSE).slice(0, TRIED)
-  // A closed license is the answer only where nothing is more similar.
+  // A license that is not open counts only if it is the most similar one.
   return close.find(one => (one === best || kindOfExpression(one.id) === 'open') && isUnchanged(normalized, one))?.id ?? null
 }
 

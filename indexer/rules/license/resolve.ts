@@ -16,16 +16,16 @@ import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
 
 export interface LicenseResolver {
   /**
-   * Blobs that resolving these places needs and `textOf` answers with `undefined`. Read them and ask again until it is empty:
-   * a text can be a link to another, so it takes at most eight rounds. Whatever cannot be read, `textOf` answers with `null`.
+   * The blobs that resolving these places needs and for which `textOf` returns `undefined`. Read them and call again until the list is
+   * empty; symlinks make it at most eight rounds. For an unreadable blob `textOf` returns `null`.
    */
   missing(places: Iterable<LicensePlace>): string[]
 
-  /** The license of files directly in the folder. Resolved once per folder. A text that nobody read counts as unreadable. */
+  /** The license of the files directly in a folder. Memoized. A text that was not read counts as unreadable. */
   resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense
 }
 
-/** Resolves licenses, nearest declaration first; texts are recognised once per blob, folders once per resolver. */
+/** Resolves licenses by the nearest declaration. Each text is recognised once, each folder resolved once. */
 export function createLicenseResolver(sources: LicenseSources, settings: LicenseSettings = {}): LicenseResolver {
   const recognized = new Map<string, RecognizedText>()
   const resolved = new Map<string, ResolvedLicense>()
@@ -83,7 +83,7 @@ interface Reading {
   recognized: Map<string, RecognizedText>
 }
 
-/** What a folder itself declares. The front matter of a skill speaks for the files of skills only. */
+/** The license that a folder itself declares. Front matter counts only for files of skills (`inSkill`). */
 function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Declaration | null {
   const { sources } = reading
   const skill = sources.skillIn(folder)
@@ -98,7 +98,7 @@ function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Decla
   return combineDeclarations(declarations) ?? (folder === ROOT ? readReadme(reading) : null)
 }
 
-/** Empty words in a front matter are a form left blank; in a manifest, whose fields are policy, they are a mistake. */
+/** An empty value in front matter declares nothing; in a manifest, whose fields are policy, it is an error. */
 function readWords(reading: Reading, folder: RepoPath, file: string, value: FrontMatterValue | undefined): Declaration | null {
   if (value === undefined || (value === '' && file === SKILL_FILE)) return null
   const source = joinPath(folder, file)
@@ -108,7 +108,7 @@ function readWords(reading: Reading, folder: RepoPath, file: string, value: Fron
 const SKILL_FILE = 'SKILL.md'
 const MANIFEST_FILE = 'SKILLSET.md'
 
-/** `words` is `null` when what is declared is no text. */
+/** @param words `null` when the declared value is not text */
 function declarationOf(
   reading: Reading,
   folder: RepoPath,
@@ -131,19 +131,19 @@ function declarationOf(
         kind: 'unknown',
         name,
         source,
-        issues: [issue('license.unrecognized', 'the declared words name no known license')],
+        issues: [issue('license.unrecognized', 'the declared value is not a known license')],
       }
     case 'file': {
       const path = pathFrom(folder, meaning.file)
       const file = path === null || path === '' ? null : findFile(reading.sources, ROOT, path)
       if (file !== null) return withName(readLicenseText(reading, file), origin, name)
-      const message = `the license file ${truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS)} is not there`
+      const message = `the license file ${truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS)} does not exist`
       return { origin, kind: 'unknown', name, source, issues: [issue('license.unresolved', message)] }
     }
   }
 }
 
-/** What a declaration points to: a text without a name of its own keeps the words that point to it. */
+/** A license text that a declaration points to: without a name of its own it keeps the declared words. */
 function withName(text: Declaration, origin: Declaration['origin'], words: string | null): Declaration {
   return { ...text, origin, name: text.name ?? words }
 }
@@ -158,7 +158,7 @@ interface NamedFile {
   file: FoundFile
 }
 
-/** Plain names decide over suffixed ones; what is no file, or a link to none, is not there. */
+/** The license files of a folder. Plain names take precedence over suffixed ones; dangling symlinks are ignored. */
 function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSkill: boolean): Declaration | null {
   const found: NamedFile[] = []
   for (const name of reading.sources.filesIn(folder).keys()) {
@@ -175,7 +175,7 @@ function fileOrder(name: string): number {
   return ['license', 'licence', 'copying', 'unlicense'].findIndex(stem => name.toLowerCase().startsWith(stem))
 }
 
-/** Files that each claim to be the license: all of them have to be open. */
+/** Combines files that each claim to be the license: all of them must be open. */
 function joinPlain(reading: Reading, files: readonly NamedFile[]): Declaration | null {
   const texts = files.map(({ file }) => readLicenseText(reading, file))
   return (
@@ -183,7 +183,7 @@ function joinPlain(reading: Reading, files: readonly NamedFile[]): Declaration |
   )
 }
 
-/** `LICENSE-MIT` and `LICENSE-APACHE` are a choice; a file for a part of the folder has to be open as well. */
+/** Combines `LICENSE-MIT` and `LICENSE-APACHE` as a choice; a file for a part of the folder must be open, too. */
 function joinSuffixed(reading: Reading, files: readonly NamedFile[]): Declaration | null {
   const texts = files.map(({ file, meaning }) => ({ ...readLicenseText(reading, file), names: meaning.names }))
   const closedPart = texts.find(({ kind, names }) => kind !== 'open' && names === 'scope')
@@ -206,7 +206,7 @@ function readLicenseText(reading: Reading, file: FoundFile): Declaration {
     case 'unknown': {
       const issue: LicenseIssue = {
         code: 'license.unrecognized',
-        message: 'the text is no known license, or not unchanged',
+        message: 'the text is not a known license, or was changed',
         path: file.path,
       }
       return { ...base, kind: 'unknown', name: null, issues: [issue] }
@@ -232,7 +232,7 @@ function readMetadata(reading: Reading, folder: RepoPath, name: string): Declara
   return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
 }
 
-/** The last resort, at the root only. A README that is a link does not count. */
+/** The license section of the README at the root, as a fallback. A symlink does not count. */
 function readReadme({ sources, settings }: Reading): Declaration | null {
   const files = sources.filesIn(ROOT)
   const name = chooseReadme([...files].flatMap(([name, { mode }]) => (mode === '120000' ? [] : [name])))

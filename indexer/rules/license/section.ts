@@ -1,9 +1,9 @@
 import { ownWords, partsOfAddress } from './guard.ts'
 import { aliases, aliasWords } from './license-words.ts'
 import { normalizeText, wordsOf } from './normalize.ts'
-import { FORBIDDING, LATIN, NAMES } from './telling-words.ts'
+import { FORBIDDING, LATIN, NAMES } from './significant-words.ts'
 
-/** The one license that the license section of a README names, as SPDX id; `null` when it names none, several, or says more. */
+/** The SPDX id of the license that the license section of a README names; `null` when it names none or several, or says more. */
 export function readLicenseSection(markdown: string): string | null {
   const sections = licenseSections(markdown)
   const ids = new Set(sections.map(licenseOfSection))
@@ -22,7 +22,7 @@ interface Heading {
   text: string
 }
 
-/** Sections with a heading about licenses, subsections included; text in code blocks is no heading. */
+/** The sections with a heading about licenses, subsections included. Code blocks have no headings. */
 function licenseSections(markdown: string): Section[] {
   const lines = markdown.slice(0, README_CHARACTERS).split(/\r?\n/)
   const headings = headingsOf(lines)
@@ -72,7 +72,7 @@ function licenseOfSection({ heading, body }: Section): string | null {
   return all.flatMap(partsOfAddress).some(part => NAMES.test(part) && !own.has(part) && !found.has(part)) ? null : id
 }
 
-/** Licenses whose names stand in the words; the longest name at each place counts. */
+/** The licenses that the words name; at each position the longest name counts. */
 function namedLicenses(words: readonly string[]): Set<string> {
   const telling = aliasWords(words)
   const ids = new Set<string>()
@@ -88,7 +88,7 @@ function namedLicenses(words: readonly string[]): Set<string> {
 function longestName(words: readonly string[], start: number): number {
   for (let length = Math.min(NAME_WORDS, words.length - start); length > 0; length--) {
     const name = words.slice(start, start + length)
-    // "Fair", "Intel" and "Jam" are licenses too, and ordinary words.
+    // "Fair", "Intel" and "Jam" are names of licenses and ordinary words.
     if (aliases().has(name.join(' ')) && (length > 1 || NAMES.test(name[0] ?? ''))) return length
   }
   return 0

@@ -8,32 +8,32 @@ export interface LicenseFile {
   oid: string
 }
 
-/** What a repository declares, looked up folder by folder. Folders of submodules are simply not there. */
+/** The declarations of a repository, by folder. Submodules have none. */
 export interface LicenseSources {
-  /** Files and symlinks directly in the folder, by base name; empty when there is no such folder. */
+  /** The files and symlinks directly in a folder, by base name; empty when the folder does not exist. */
   filesIn(folder: RepoPath): ReadonlyMap<string, LicenseFile>
 
-  /** Text of a blob; `null` when it is missing, too large or not text; `undefined` when nobody read it yet. */
+  /** The text of a blob; `null` when it is missing, too large or not text; `undefined` before it is read. */
   textOf(oid: string): string | null | undefined
 
-  /** Whether the folder holds a skill, and what its front matter says under `license` (`undefined`: nothing). */
+  /** The `license` in the front matter of the folder's skill; `null` when the folder has no skill. */
   skillIn(folder: RepoPath): { license: FrontMatterValue | undefined } | null
 
-  /** Whether the folder holds a readable manifest, and what it says under `license` (`undefined`: nothing). */
+  /** The `license` of the folder's manifest; `null` when the folder has no valid manifest. */
   manifestIn(folder: RepoPath): { license: FrontMatterValue | undefined } | null
 }
 
-/** A folder, and the folder of the skill that owns the files in question; `null` for files outside skills. */
+/** A folder, and the folder of the skill that owns its files; `null` for files outside skills. */
 export interface LicensePlace {
   folder: RepoPath
   skillDirectory: RepoPath | null
 }
 
-/** Something about a declaration that its author should know. One object per cause, shared by every place that it concerns. */
+/** A problem of a declaration. All places with the same cause share one object. */
 export interface LicenseIssue {
-  /** `unresolved`: points to a file that is not there. `unrecognized`: words or a text that nobody knows. `conflict`: two that differ. */
+  /** `unresolved`: the named file does not exist. `unrecognized`: unknown words or text. `conflict`: different licenses. */
   code: 'license.unresolved' | 'license.unrecognized' | 'license.conflict'
-  /** `license` when it stands in a front matter. */
+  /** `license` for front matter and manifests. */
   field?: 'license'
   message: string
   /** The file that declares it. */

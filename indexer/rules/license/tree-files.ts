@@ -1,18 +1,18 @@
 import { joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { LicenseFile, LicenseSources } from './sources.ts'
 
-/** A regular file, found at its own path. */
+/** A regular file, at its own path. */
 export interface FoundFile {
   path: RepoPath
   oid: string
 }
 
-/** Links followed on the way to one file. */
+/** Symlinks followed for one file, at most. */
 const LINK_HOPS = 5
 
 /**
- * The regular file that a path below a folder of the tree leads to. Links are followed wherever they stand in the path, at most `LINK_HOPS`.
- * `null` when there is none: nothing there, a folder, a circle, a link out of the repository, or one whose text cannot be read.
+ * The regular file at a path below a folder, following up to `LINK_HOPS` symlinks anywhere in the path.
+ * `null` for a missing file, a folder, a cycle, and a symlink that leaves the repository or cannot be read.
  */
 export function findFile(sources: LicenseSources, start: RepoPath, path: string, hops = LINK_HOPS): FoundFile | null {
   let folder = start
@@ -29,7 +29,7 @@ export function findFile(sources: LicenseSources, start: RepoPath, path: string,
   return null
 }
 
-/** A link is relative to its own folder; one from the root of a file system points out of the repository. */
+/** Resolves a symlink relative to its folder. An absolute one leaves the repository. */
 function followLink(
   sources: LicenseSources,
   folder: RepoPath,
@@ -44,7 +44,7 @@ function followLink(
   return path === null || path === '' ? null : findFile(sources, ROOT, path, hops)
 }
 
-/** The path that a reference in a folder spells: relative, or from the root with a leading `/`; `null` when it leaves the repository. */
+/** Resolves a reference relative to a folder, or to the root with a leading `/`; `null` when it leaves the repository. */
 export function pathFrom(folder: RepoPath, reference: string): RepoPath | null {
   const segments = reference.startsWith('/') || folder === '' ? [] : folder.split('/')
   for (const segment of reference.split('/')) {
@@ -55,7 +55,7 @@ export function pathFrom(folder: RepoPath, reference: string): RepoPath | null {
   return parseRepoPath(segments.join('/'))
 }
 
-/** Folders from this one up to the root. */
+/** The folders from this one up to the root. */
 export function upwards(folder: RepoPath): RepoPath[] {
   return folder === '' ? [ROOT] : [folder, ...upwards(parentOf(folder))]
 }

@@ -42,7 +42,7 @@ test('warnings of a skill count lines of the file, front matter included, and co
   const skill = parseSkill('x/b/SKILL.md' as RepoPath, text, 'handbook')
   expect(skill.warnings).toEqual([
     { code: 'text.hidden_characters', message: 'invisible characters (U+200B) on line 3' },
-    { code: 'text.html_comment', message: 'HTML comments, which pages do not show, on lines 6, 8, 16' },
+    { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 6, 8, 16' },
     expect.objectContaining({ code: 'name.directory_mismatch' }),
   ])
   expect(skill.description).toBe('d')

@@ -1,8 +1,8 @@
-/** Words that decide whether a license text is still itself. All are in lower case, as `normalizeText` gives them. */
+/** Words that change what a license permits. All are in lower case, as `normalizeText` returns them. */
 
 export const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]+$/u
 
-/** Words that take something away, in the languages that copies of licenses are annotated in. */
+/** Words that restrict, in the languages in which authors annotate licenses. */
 export const FORBIDDING = wordList(`
   not non no nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole exclusive* except* exclud* unless
   prohibit* forbid* forbade ban bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
@@ -23,7 +23,7 @@ export const FORBIDDING = wordList(`
 export const FORBIDDING_ABROAD =
   /[禁不非仅僅只限勿]|商业|商用|商業|無断|許可|授权|授權|のみ|금지|상업|만|없이|^(?:не|ни|нет|без|только|кроме|лишь)$|запрещ|нельзя|коммерч|некоммерч|заборон|комерц|μη|απαγορ|אסור|ممنوع|تجاري|निषेध|ห้าม/u
 
-/** Words that set conditions, scopes and purposes: harmless as part of the terms, never as an addition to them. */
+/** Words for conditions, scopes and purposes: harmless in the terms of the license, not in an addition. */
 export const CONDITIONAL = wordList(`
   use used uses using usage user users may should can could would need* requir* oblig* agree* accept* consent* approv* permission* permit* allow* grant*
   if when where whenever wherever until while however but notwithstanding although though despite otherwise instead whereas provided providing
@@ -41,7 +41,7 @@ export const CONDITIONAL = wordList(`
   agreement* contract contracts sharealike dual
 `)
 
-/** Words that a sentence about permissions needs, and a name does not. */
+/** Words that occur in sentences about permissions and not in names. */
 export const SENTENCE = wordList(`
   use used uses using usage need* requir* may permission* agreement* contract* companies terms consent* approv* written prior provided if when
   subject apply applies allow* grant* agree*
@@ -54,7 +54,7 @@ export const NAMES = wordList(`
   functional openssl php python ruby vim osl afl affero lesser mulan odbl pddl blueoak oak
 `)
 
-/** Words of the terms that a copy cannot lose without permitting less, or something else. */
+/** Words of the terms whose removal changes the permissions. */
 export const ESSENTIAL = wordList(`
   not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
@@ -62,7 +62,7 @@ export const ESSENTIAL = wordList(`
   original covered licensed program library document deal unlimited restriction* limitation* except unless provided subject irrespective whether
 `)
 
-/** Whole words, each with any of its endings where it stands with `*`. */
+/** Matches whole words; `*` stands for any ending. */
 function wordList(text: string): RegExp {
   const words = text
     .trim()
