@@ -161,7 +161,7 @@ function send(bytes: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
-    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+    socket.setTimeout(120_000, () => socket.destroy(new Error('no answer')))
     socket.on('data', chunk => {
       text += chunk.toString('latin1')
     })

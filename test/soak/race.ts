@@ -47,7 +47,7 @@ const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
 const JOB_MS = 300
 const HEARING_MS = 50
 const PATIENCE_SECONDS = 180
-const NOTICE_SECONDS = 10
+const NOTICE_SECONDS = 60
 
 /** Has processes do jobs of one queue while they are killed and stopped, and looks at what they leave. */
 export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd): Promise<RaceReport> {

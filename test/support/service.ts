@@ -17,7 +17,7 @@ export interface Service {
   /** Everything that it printed. */
   output(): string
   process: ChildProcess
-  /** The answer of an endpoint, checked against its contract; waits while the repository is being indexed. */
+  /** The answer of an endpoint, checked against its contract; waits while the repository is being indexed, or cannot be read now. */
   get<Name extends EndpointName>(name: Name, address: string, query?: Record<string, string>): Promise<AnswerOf<Name>>
   /** The error of an endpoint, checked against the contract. */
   getError(name: EndpointName, address: string, query?: Record<string, string>): Promise<{ status: number; code: string }>
@@ -63,7 +63,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       for (let turn = 0; turn < TURNS; turn++) {
         const answer = await ask(name, address, query)
         const body: unknown = await answer.json()
-        if (answer.status === 503 && ErrorAnswer.parse(body).error.code === 'index.indexing') await sleep(TURN_MILLISECONDS)
+        if (answer.status === 503 && mayComeAgain(body)) await sleep(TURN_MILLISECONDS)
         else if (answer.status !== 200) throw new Error(`${name} ${address}: ${answer.status} ${JSON.stringify(body)}`)
         else if (isIndexing(body)) await sleep(TURN_MILLISECONDS)
         else return (ENDPOINTS[name].answer as z.ZodType).parse(body) as never
@@ -84,6 +84,11 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
 
 const TURNS = 6_000
 const TURN_MILLISECONDS = 25
+
+/** A machine with much to do does not always answer within the patience of the service. */
+function mayComeAgain(body: unknown): boolean {
+  return ['index.indexing', 'mount.unavailable', 'skill.unavailable'].includes(ErrorAnswer.parse(body).error.code)
+}
 
 function isIndexing(body: unknown): boolean {
   const { status, index } = body as { status?: string; index?: { status?: string } }
