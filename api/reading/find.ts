@@ -32,6 +32,7 @@ const RESPELLED_WORDS = 4
 /** The content of a cursor: the number of results before the page. */
 const Position = z.int().min(1)
 
+/** What a search needs beside the mount. */
 export interface FindDeps {
   cursorKeys: PurposeKeys
   /** Shared by all searches: each ranks and folds in one turn of the event loop. */
@@ -166,7 +167,7 @@ async function readPage(
   return Promise.all(units.map(unit => readUnit(snapshot, unit, items, passages, kinds[unit.item] === ITEM_KIND.skill)))
 }
 
-/** Reads one result: the row of the skill, and the texts of which passages are shown. */
+/** Reads one result: its texts for passages, and the row of a skill. */
 async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,

@@ -16,6 +16,7 @@ export interface FoundUnit {
   moreFiles: number
 }
 
+/** Which page to cut, of which folder. */
 export interface Page {
   /**
    * Items below the mount. The files below of a skill that lies outside are no files of a skill here: Markdown files are documents, other files are
@@ -30,6 +31,7 @@ export interface Page {
   limit: number
 }
 
+/** The results of a page, best first. */
 export interface FoundPage {
   units: FoundUnit[]
   hasMore: boolean

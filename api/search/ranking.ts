@@ -26,6 +26,7 @@ export interface Ranking {
 const NAMES_BONUS = FULL
 /** What a title adds that contains the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
+/** The factor for skills. */
 const SKILL_BONUS = 1.25 * FULL
 // One common word of a long question is no match. An item stays if it has this share of the best score, before the bonuses of names
 // and skills, or this share of the largest coverage. The second keeps a long text that contains every word somewhere.

@@ -25,7 +25,10 @@ export interface SearchReader {
   readonly head: SearchHead
   /** The items below a folder: an interval, since items are numbered in path order. Reads at most two blocks. */
   itemsBelow(folder: string): Promise<Interval>
-  /** For every wish the term itself; if it is absent and the wish accepts longer terms, the most frequent terms that begin with it, at most `CONTINUATIONS`. */
+  /**
+   * For every wish the term itself. If it is absent and the wish accepts longer terms, the most frequent terms that begin with it, at most
+   * `CONTINUATIONS`.
+   */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
   /** For every misspelled word the candidates for `closeWords`: all words close to it, and a few that are not. */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
@@ -35,6 +38,7 @@ export interface SearchReader {
   items(numbers: Iterable<number>): Promise<Map<number, StoredItem>>
 }
 
+/** A term of the section. */
 export interface DictionaryTerm {
   term: string
   /** How many items have the term. */
@@ -49,7 +53,11 @@ const SINGLE_READ_BYTES = 1024 * 1024
 const UNPACK_OPTIONS = { maxOutputLength: 1024 * 1024, chunkSize: 26 * 1024 }
 const CONTINUATIONS = 16
 
-/** Opens the search section of a snapshot and reads its head; `null` when the snapshot has no section. Errors are those of the reads of `Snapshot`. */
+/**
+ * Opens the search section of a snapshot and reads its head; `null` when the snapshot has no section.
+ *
+ * @throws what the reads of `Snapshot` throw
+ */
 export async function openSearch({ section }: Pick<Snapshot, 'section'>): Promise<SearchReader | null> {
   if (section === null) return null
   const reader = await section.withDamageCheck(() => openSection(section))

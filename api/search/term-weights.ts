@@ -12,6 +12,7 @@ export interface TermMatch {
   closeness: number
 }
 
+/** A term of a query with its postings. */
 export interface MatchedTerm extends QueryTerm {
   matches: readonly TermMatch[]
 }
@@ -54,7 +55,10 @@ export function weighTerms(terms: readonly MatchedTerm[], items: number): Weighe
   })
 }
 
-/** The weight of each term before its information. Parts of a whole identifier that is found weigh little; pairs of one run share the weight of its length. */
+/**
+ * The weight of each term before its information. Parts of an identifier weigh little if the whole identifier is found. The pairs of a run of
+ * characters share the weight of the run.
+ */
 function kindWeightsOf(terms: readonly MatchedTerm[]): number[] {
   const onlyStopWords = terms.every(({ term }) => isStopWord(term))
   const foundWholes = new Set(terms.filter(({ kind, matches }) => kind === 'whole' && isExact(matches)).map(({ group }) => group))

@@ -1,4 +1,8 @@
-/** The last index below `length` for which the test is true, by binary search; -1 if there is none. The test must not turn true again once it is false. */
+/**
+ * The last index below `length` for which the test is true, by binary search; -1 if there is none.
+ *
+ * @param test true up to some index, false from there on
+ */
 export function lastIndexWhere(length: number, test: (index: number) => boolean): number {
   let low = -1
   let high = length

@@ -31,6 +31,7 @@ export interface CacheMetrics {
 /** Memory of an entry beside its value. */
 const ENTRY_BYTES = 256
 
+/** @param maxBytes the largest total size of the entries */
 export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
   const lookups = { hit: 0, miss: 0 }
   const kept = new LRUCache<string, { value: unknown }>({ maxSize: maxBytes })

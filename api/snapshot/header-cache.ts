@@ -30,6 +30,7 @@ export interface Headers {
   withDamageCheck<Value>(repository: HostRepository, stored: StoredHeader, read: () => Promise<Value>): Promise<Value>
 }
 
+/** A header as it was read from the store. */
 export interface StoredHeader {
   header: SnapshotHeader
   createdAt: Date
@@ -58,6 +59,7 @@ const LOCATION_BYTES = 48
 
 const unpack = promisify(gunzip)
 
+/** @param cache holds the headers, by their keys in the store */
 export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage): Headers {
   const report = createDamageReporter(onDamage)
 

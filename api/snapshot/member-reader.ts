@@ -20,6 +20,7 @@ export interface MemberReader {
   keyOf(kind: string, location: Location): string
 }
 
+/** A reader of the packs that a header lists. */
 export function createMemberReader(packs: PackReader, repository: HostRepository, header: SnapshotHeader): MemberReader {
   async function stored([packIndex, offset, length]: Location): Promise<Uint8Array> {
     const pack = header.packs[packIndex]

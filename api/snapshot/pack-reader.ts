@@ -24,6 +24,7 @@ const GAP_BYTES = 16 * 1024
 const PARALLEL_REQUESTS = 5
 const WIDE_GAP_BYTES = 48 * 1024
 
+/** A reader of the packs of all repositories. */
 export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReader {
   let waiting = new Map<string, Part[]>()
 

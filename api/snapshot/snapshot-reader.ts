@@ -66,6 +66,7 @@ export interface StoredSection {
   withDamageCheck<Value>(read: () => Promise<Value>): Promise<Value>
 }
 
+/** Which rows of a table to read. */
 export interface RangeOptions {
   /** Only keys with this prefix; default: all. */
   prefix?: string
@@ -75,6 +76,7 @@ export interface RangeOptions {
   limit?: number
 }
 
+/** Settings of a reader. `cacheBytes`: of each of its two caches. */
 export interface SnapshotReaderOptions {
   cacheBytes?: number
   metrics?: Metrics
@@ -82,11 +84,12 @@ export interface SnapshotReaderOptions {
   onDamage?: OnDamage
 }
 
-/** Estimated memory of the cache of headers, rows and records, and as much again for the cache of search sections. */
+/** Estimated memory of each of two caches: headers, rows and records in one, search sections in the other. */
 const CACHE_BYTES = 64 * 1024 * 1024
 /** Memory of parsed JSON, as a multiple of its text. */
 const PARSED_FACTOR = 4
 
+/** A reader with caches of its own, for all repositories of a store. */
 export function createSnapshotReader(
   blobs: BlobStore,
   { cacheBytes = CACHE_BYTES, metrics = NO_METRICS, onDamage = async () => {} }: SnapshotReaderOptions = {},

@@ -5,6 +5,7 @@ import { lastIndexWhere } from './bisect.ts'
 
 /* Which shards of a table hold which keys, and the rows of a shard. Pure. */
 
+/** A row of a table with its key. */
 export type TableRow<Name extends TableName> = readonly [key: string, row: RowOf<Name>]
 
 const SHARD_SCHEMAS = Object.fromEntries(

@@ -40,6 +40,7 @@ export interface Use {
 const REMEMBERED_NAMES = 10_000
 const PAUSE_MS = 10
 
+/** @param pauseMs between two writes: an embedded store blocks the whole process while it writes */
 export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
   const notes = createNoteQueue(pauseMs)
   const hidden = createHiddenNotes(notes, states, clock)

@@ -21,6 +21,7 @@ export function markupOf(path: string): Markup {
   return (/\.(mdx|rst|txt)$/i.exec(path)?.[1]?.toLowerCase() as Markup | undefined) ?? 'md'
 }
 
+/** The markup of a text: Markdown, MDX, reStructuredText or none. */
 export type Markup = 'md' | 'mdx' | 'rst' | 'txt'
 
 /** Prepares a text. Time is linear in the text. */
@@ -49,7 +50,10 @@ const RST_ROLE = /:[\w+-]{1,40}:(?=`)/g
 /** `text <target>`_ */
 const RST_TARGET = /`([^`<\n]{1,200})<[^`>\n]{0,400}>`_{0,2}/g
 
-/** The text with composed letters, as the analyzer has them. Runs of combining marks are cut, since composing takes quadratic time in their length. */
+/**
+ * The text with composed letters, as the analyzer has them. Runs of combining marks are cut, since the time of composing is quadratic in their
+ * length.
+ */
 function composed(text: string): string {
   if (!DECOMPOSED.test(text)) return text
   return text
