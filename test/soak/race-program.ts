@@ -84,7 +84,8 @@ const runner: JobRunner = {
 const log = {
   info() {},
   warn({ commit }: { commit?: string }, message: string) {
-    if (current && commit === current.job.commit && message === 'lease lost: another worker has taken the job over') end(current, 'lost')
+    if (current && commit === current.job.commit && message === 'lease lost: another worker has taken the job over')
+      end(current, 'lost')
     else print(`problem ${message}`)
   },
   error({ err, reason }: { err?: Error; reason?: string }, message: string) {
