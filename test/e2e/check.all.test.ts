@@ -239,7 +239,7 @@ test('warnings end with 0, errors with 1', async () => {
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\nlicense: MIT\ninclude: gone.md\n---\n' })
   const failed = await run([root])
   expect(failed.code).toBe(1)
-  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5 +include: there is no regular file a\/gone\.md/)
+  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5 +include: no regular file a\/gone\.md/)
   expect(failed.stdout).toContain('incomplete: required content is missing')
 })
 
