@@ -43,7 +43,7 @@ async function testFirst(node) {
 
 /** @param {string} node */
 async function testAll(node) {
-  await prepareSystemPackages(servers())
+  await prepareSystemPackages([BROWSER, ...servers()])
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
   const freshCode = await runInForeground(process.execPath, [join(root, 'scripts', 'check-fresh-clone.mjs')])
   return code === 0 ? freshCode : code

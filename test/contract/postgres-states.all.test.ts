@@ -155,19 +155,18 @@ describe.runIf(hasServer('postgres'))('documents in a database', () => {
       const other = await openStore(url)
       const first = await store.create('key', 1)
       if (first.status !== 'written') throw new Error('not written')
-      proxy.lose('replace entry', 1, lost)
+      // The next try waits until the others have written.
+      proxy.lose('replace entry', 1, lost, 'hold')
       const answer = store.replace('key', 2, first.etag).then(
         ({ status }) => status,
         error => (error instanceof LostAnswerError ? 'unknown' : error),
       )
       await until(() => proxy.toLose() === 0)
-      // The next try finds nobody until the others have written.
-      await proxy.shut()
       for (let write = 0; write < writesSince; write++) {
         const doc = await other.read('key')
         await other.replace('key', 3, doc?.etag ?? '')
       }
-      await proxy.open()
+      proxy.letIn()
       expect(await answer).toBe(told)
       expect((await other.read('key'))?.value).toBe(writesSince === 0 ? 2 : 3)
     },

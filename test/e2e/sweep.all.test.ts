@@ -95,7 +95,8 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     const aliveObjects = () => alive.length * 3
 
     let killed = 0
-    for (let round = 0; round < 5; round++) {
+    // Some come to their end first, on a machine with much to do.
+    for (let round = 0; round < 5 || killed < 3; round++) {
       await grow(4)
       const before = await left()
       const child = spawn(process.execPath, [LAUNCHER, 'sweep', '--remove'], {
@@ -104,13 +105,13 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
       })
       const ended = once(child, 'exit')
       // A little later every time, from the first removal on.
-      while (child.exitCode === null && before - (await left()) <= round) await setImmediate()
+      while (child.exitCode === null && before - (await left()) <= round % 5) await setImmediate()
       child.kill('SIGKILL')
       await ended
       if (child.signalCode === 'SIGKILL') killed++
       for (const { repository, commit, texts } of alive) expect(await readTexts(stores.blobs, repository, commit)).toEqual(texts)
     }
-    // Most were killed in the middle of their work, else this showed nothing.
+    // Fewer would show nothing.
     expect(killed).toBeGreaterThan(2)
 
     // One more removes what is damaged, and the next one notes the packs of that.

@@ -17,8 +17,8 @@ interface Need {
   isOptional?: boolean
 }
 
-/** What tests of `npm test` use. */
-const OF_TEST: readonly Need[] = [
+/** What tests of both tiers use. */
+const OF_BOTH: readonly Need[] = [
   {
     tests: 'tests of pages in a browser',
     isThere: () => findBrowser() !== null,
@@ -26,7 +26,7 @@ const OF_TEST: readonly Need[] = [
   },
 ]
 
-/** What tests of `npm run test:all` use. */
+/** What tests of `npm run test:all` use besides. */
 const OF_ALL: readonly Need[] = [
   {
     tests: 'tests on real repositories',
@@ -54,8 +54,7 @@ const OF_ALL: readonly Need[] = [
 export default function sayWhatIsLeftOut({ vitest }: TestProject): void {
   const runs = new Set(vitest.projects.map(({ name }) => name))
   const isAll = TIERS['test:all'].some(({ name }) => runs.has(name))
-  const isTest = TIERS.test.some(({ name }) => runs.has(name))
-  const missing = [...(isTest ? OF_TEST : []), ...(isAll ? OF_ALL : [])].filter(need => !need.isThere())
+  const missing = [...OF_BOTH, ...(isAll ? OF_ALL : [])].filter(need => !need.isThere())
   for (const { tests, advice } of missing) process.stdout.write(`left out: ${tests}; ${advice}\n`)
   const required = missing.filter(({ isOptional }) => !isOptional)
   if (isCi() && required.length > 0) {

@@ -7,9 +7,11 @@ export interface Proxy {
   url: string
   /**
    * Loses the next answers to what a client sends that holds `text`: the server has it, does it, and the connection ends instead of
-   * the answer. `how` tells of each one whether the server gets it at all.
+   * the answer. `how` tells of each one whether the server gets it at all. After the last one, `afterwards: 'hold'` lets new connections wait
+   * until `letIn`.
    */
-  lose(text: string, times: number, how?: 'answer' | 'question'): void
+  lose(text: string, times: number, how?: 'answer' | 'question', afterwards?: 'pass' | 'hold'): void
+  letIn(): void
   /** How many answers are still to be lost. */
   toLose(): number
   /** Ends all connections; those who come meanwhile are refused. */
@@ -22,15 +24,17 @@ export interface Proxy {
 export async function startProxy(serverUrl: string): Promise<Proxy> {
   const target = new URL(serverUrl)
   const sockets = new Set<Socket>()
-  let losing = { text: '', times: 0, how: 'answer' as 'answer' | 'question' }
+  let losing = { text: '', times: 0, how: 'answer' as 'answer' | 'question', afterwards: 'pass' as 'pass' | 'hold' }
+  let waiting: Socket[] | null = null
 
   function loses(sent: Buffer): boolean {
     if (losing.times === 0 || !sent.includes(losing.text)) return false
     losing.times--
+    if (losing.times === 0 && losing.afterwards === 'hold') waiting = []
     return true
   }
 
-  const server = createServer(client => {
+  function pass(client: Socket): void {
     const upstream = connect(Number(target.port), target.hostname)
     const end = () => {
       for (const socket of [client, upstream]) {
@@ -54,6 +58,12 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       if (isLost) end()
       else client.write(answer)
     })
+    client.resume()
+  }
+
+  const server = createServer({ pauseOnConnect: true }, client => {
+    if (waiting === null) pass(client)
+    else waiting.push(client)
   })
 
   async function open(port: number): Promise<void> {
@@ -67,8 +77,13 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   url.port = String(port)
   return {
     url: url.href,
-    lose(text, times, how = 'answer') {
-      losing = { text, times, how }
+    lose(text, times, how = 'answer', afterwards = 'pass') {
+      losing = { text, times, how, afterwards }
+    },
+    letIn() {
+      const clients = waiting ?? []
+      waiting = null
+      for (const client of clients) pass(client)
     },
     toLose: () => losing.times,
     async shut() {
