@@ -2,7 +2,7 @@ import { ADDRESS_BYTES, ADDRESS_SEGMENTS, READABLE_FILE_BYTES } from './limits.t
 
 /**
  * Every error code of the wire contract with its HTTP status; the only place that declares a code. Statuses are part of the contract,
- * so they belong to core. Servers, sockets and headers do not.
+ * so they belong to core. Servers and sockets do not.
  */
 export const ERROR_STATUS = {
   'address.invalid_escape': 400,

@@ -16,10 +16,10 @@ const WAITING_QUESTIONS = 31
  *
  * | state    | scratch                        | the next question                                       |
  * |----------|--------------------------------|---------------------------------------------------------|
- * | absent   | `null`                         | fetches all of it                                       |
+ * | absent   | `null`                         | fetches the whole history                               |
  * | fetching | open, current for no tips      | waits; shares the failure if the fetch fails            |
- * | kept     | current for the last tips      | fetches what was added; is answered without, if nothing |
- * | expired  | open, `isExpired`              | fetches all of it again                                 |
+ * | kept     | current for the last tips      | fetches new commits; needs no fetch when there are none |
+ * | expired  | open, `isExpired`              | fetches the whole history again                         |
  * | failed   | `null`, with `lastFailure` set | as absent, unless it waited while the failure happened  |
  */
 export class RepositoryHistory {

@@ -16,7 +16,7 @@ export interface CacheOptions<Value> {
   clock: Clock
 }
 
-export interface KeepingTimes {
+export interface CacheTimes {
   /** Age up to which a value is returned without a question to the host. */
   freshSeconds: number
   /** Age up to which a value is returned while the host cannot be asked. */
@@ -74,7 +74,7 @@ export class AnswerCache<Value> {
   /** @param ask receives the cached value, for a conditional question */
   async get(
     key: string,
-    { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: KeepingTimes,
+    { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: CacheTimes,
     ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
   ): Promise<CachedAnswer<Value> | Trouble> {
     const now = this.#clock.now().getTime()

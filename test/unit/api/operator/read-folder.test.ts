@@ -18,8 +18,11 @@ describe('a fault of the folder stops the start with one line that names the fil
     ['- address: /local/acme/a\n-\n', /featured\.yaml:2: must have an address$/],
     ['- verified: true\n', /featured\.yaml:1: address: must be an address like \/gh\/acme\/handbook$/],
     ['# cards\n\n- address: 7\n', /featured\.yaml:3: address: must be an address like/],
-    ['- address: /local/acme\n', /featured\.yaml:1: address: an address needs a host, an owner and a repository$/],
-    ['- address: /hub/acme/tools\n', /featured\.yaml:1: address: this deployment does not know/],
+    [
+      '- address: /local/acme\n',
+      /featured\.yaml:1: address: the address is incomplete; it needs \/<host>\/<owner>\/<repository>$/,
+    ],
+    ['- address: /hub/acme/tools\n', /featured\.yaml:1: address: this deployment does not serve the host/],
     ['- address: /local/acme/a\n  verified: yes\n', /featured\.yaml:2: verified: must be true or false$/],
     ['- address: /gh/acme/a\n- address: /gh/ACME/A/\n', /featured\.yaml:2: address: \/gh\/ACME\/A\/ is listed twice$/],
     [
