@@ -35,7 +35,7 @@ export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
     }
   }
 
-  const findDeps = { cursorKeys: deps.cursorKeys, rankingBuffers: new RankingBuffers() }
+  const rankingBuffers = new RankingBuffers()
   return {
     mounts: call =>
       withMount(call, async mount => {
@@ -50,7 +50,7 @@ export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
     find: call =>
       withMount(
         call,
-        onceReady(mount => findInMount(findDeps, mount, call.query)),
+        onceReady(mount => findInMount({ cursorKeys: deps.cursorKeys, rankingBuffers }, mount, call.query)),
         openSearch,
       ),
     skills: call =>

@@ -56,7 +56,7 @@ function open(rawAddress: string, hosts: readonly string[], locate: (address: Ad
   if ('owner' in account && hosts.includes(account.host)) return { location: ownerHref(account.owner) }
   const { code, message } = read.error
   return {
-    message: `This is no address: ${message}${code === 'address.unknown_host' ? `; one starts with ${startsOf(hosts)}` : ''}.`,
+    message: `Not an address: ${message}${code === 'address.unknown_host' ? `; an address starts with ${startsOf(hosts)}` : ''}.`,
   }
 }
 

@@ -114,7 +114,7 @@ describe('mountglass work', () => {
     [
       'no git, and no GitHub either',
       { PATH: '/nowhere', MOUNTGLASS_LOCAL_REPOSITORIES: '', MOUNTGLASS_GITHUB: 'off' },
-      'MOUNTGLASS_GITHUB: is off, ',
+      'MOUNTGLASS_GITHUB: is off; for local repositories git ',
     ],
   ])('%s stops it with one line and exit code 1', (_name, env, beginning) => {
     const { status, stderr } = run(['work'], env)

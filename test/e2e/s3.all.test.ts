@@ -138,7 +138,7 @@ describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops t
     {
       what: 'nobody listens',
       env: { AWS_ENDPOINT_URL_S3: unreachable },
-      line: /^MOUNTGLASS_STORE: bucket \S+ at http:\/\/127.0.0.1:9 cannot be reached \(ECONNREFUSED\)$/,
+      line: /^MOUNTGLASS_STORE: bucket \S+ at http:\/\/127.0.0.1:9 cannot be reached \(ECONNREFUSED\): check the endpoint/,
     },
     {
       what: 'it is at AWS, and nobody said where',

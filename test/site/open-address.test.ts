@@ -37,23 +37,23 @@ describe('the address field', () => {
   test.each([
     ['', 'Write an address'],
     ['   ', 'Write an address'],
-    ['nonsense', 'one starts with gh/ or local/'],
-    ['local/acme', 'an address needs a host, an owner and a repository'],
-    ['https://github.com/', 'an address needs a host, an owner and a repository'],
-    ['gh/ac.me', 'an address needs a host, an owner and a repository'],
+    ['nonsense', 'an address starts with gh/ or local/'],
+    ['local/acme', 'it needs /<host>/<owner>/<repository>'],
+    ['https://github.com/', 'it needs /<host>/<owner>/<repository>'],
+    ['gh/ac.me', 'it needs /<host>/<owner>/<repository>'],
     ['https://gitlab.com/acme/tools', 'github.com'],
     ['javascript://x/%0aalert(1)', 'github.com'],
-    ['//evil.example/x', 'This is no address'],
+    ['//evil.example/x', 'Not an address'],
     ['local/acme/tools/%', 'percent-escape'],
-    ['local/acme/tools/../x', 'relative'],
-    ['local/acme/tools\r\nset-cookie: a=b', 'This is no address'],
+    ['local/acme/tools/../x', '. or ..'],
+    ['local/acme/tools\r\nset-cookie: a=b', 'Not an address'],
   ])('says what is wrong with %j', (words, part) => {
     expect(open(words)).toEqual({ message: expect.stringContaining(part) })
   })
 
   test('takes no GitHub address where GitHub is not served', () => {
     const target = openTarget('https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
-    expect(target).toEqual({ message: expect.stringContaining('one starts with local/') })
+    expect(target).toEqual({ message: expect.stringContaining('starts with local/') })
   })
 
   test('takes no account where GitHub is not served', () => {
