@@ -35,7 +35,7 @@ test.each([
 test('words that are no address come back with what is wrong with them', async () => {
   const { status, html } = await site.get('/open?address=local%2Facme')
   expect(status).toBe(400)
-  expect(textOf(html)).toContain('an address needs a host, an owner and a repository')
+  expect(textOf(html)).toContain('it needs /<host>/<owner>/<repository>')
   expect(attributesOf(html, 'input', 'value')).toContain('local/acme')
 })
 
