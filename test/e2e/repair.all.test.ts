@@ -52,7 +52,7 @@ test.each<[string, (pack: string) => Promise<void>]>([
 )
 
 function damageLines(): number {
-  return service.output().match(/a snapshot is damaged/g)?.length ?? 0
+  return service.output().match(/the snapshot is damaged/g)?.length ?? 0
 }
 
 async function packsOf(store: string): Promise<string[]> {
