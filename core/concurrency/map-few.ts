@@ -14,7 +14,8 @@ export async function mapFew<Item, Value>(
 }
 
 /**
- * Runs `work` for the items as they arrive, at most `atOnce` of them concurrently. After the first failure it starts no other item.
+ * Runs `work` for the items as they arrive, at most `atOnce` of them concurrently. After a failure, of `work` or of `items`, it starts no
+ * other item.
  *
  * @throws the first failure, once all running items have ended
  */
@@ -25,13 +26,17 @@ export async function forEachOf<Item>(
 ): Promise<void> {
   const failures: unknown[] = []
   const running = new Set<Promise<void>>()
-  for await (const item of items) {
-    const one: Promise<void> = work(item)
-      .catch(error => void failures.push(error))
-      .finally(() => running.delete(one))
-    running.add(one)
-    if (running.size >= atOnce) await Promise.race(running)
-    if (failures.length > 0) break
+  try {
+    for await (const item of items) {
+      if (failures.length > 0) break
+      const one: Promise<void> = work(item)
+        .catch(error => void failures.push(error))
+        .finally(() => running.delete(one))
+      running.add(one)
+      if (running.size >= atOnce) await Promise.race(running)
+    }
+  } catch (error) {
+    failures.push(error)
   }
   await Promise.all(running)
   if (failures.length > 0) throw failures[0]

@@ -90,4 +90,37 @@ describe('bounded work', () => {
     await expect(walk).rejects.toThrow('three')
     expect(seen.length).toBeLessThan(10)
   })
+
+  test('a failure while the walk waits for the next item starts no other', async () => {
+    const started: number[] = []
+    const { promise, reject } = Promise.withResolvers<never>()
+    async function* numbers() {
+      yield 1
+      reject(new Error('one'))
+      await promise.catch(() => {})
+      yield 2
+    }
+    const walk = forEachOf(numbers(), 5, async number => {
+      started.push(number)
+      if (number === 1) await promise
+    })
+    await expect(walk).rejects.toThrow('one')
+    expect(started).toEqual([1])
+  })
+
+  test('where the items end with an error, it is thrown after the running ones ended', async () => {
+    const ended: number[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    async function* numbers() {
+      yield 1
+      setImmediate(resolve)
+      throw new Error('no more')
+    }
+    const walk = forEachOf(numbers(), 5, async number => {
+      await promise
+      ended.push(number)
+    })
+    await expect(walk).rejects.toThrow('no more')
+    expect(ended).toEqual([1])
+  })
 })
