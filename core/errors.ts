@@ -1,8 +1,8 @@
 import { ADDRESS_BYTES, ADDRESS_SEGMENTS, READABLE_FILE_BYTES } from './limits.ts'
 
 /**
- * Every error code of the wire contract with its HTTP status; the only place that declares a code. Statuses are part of the contract,
- * so they belong to core. Servers and sockets do not.
+ * The code and HTTP status of every error answer; `IndexErrorCode` has the codes of failed index jobs. Statuses are part of the wire
+ * contract, so they belong to core. Servers and sockets do not.
  */
 export const ERROR_STATUS = {
   'address.invalid_escape': 400,

@@ -20,7 +20,7 @@ export const OwnerListing = z.object({
   license: License,
   counts: Counts,
   skillNames: z.array(z.string()),
-  /** When the host stopped to show the repository; absent while it shows it. */
+  /** Since when the host no longer shows the repository; absent while it shows it. */
   hiddenSince: z.iso.datetime().exactOptional(),
 })
 export type OwnerListing = z.infer<typeof OwnerListing>

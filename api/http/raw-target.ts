@@ -42,11 +42,11 @@ export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): 
 export interface RawPrefixes {
   add(prefix: string, options: PrefixOptions): void
   /**
-   * The URL by which Fastify routes a request.
+   * Returns the URL that Fastify routes.
    *
-   * Fastify decodes paths before any hook runs: `%2F` becomes a slash, and a malformed escape is answered outside of every hook. So the
-   * address is taken out of the target first, and the route is found as `<prefix>/~`. No other route has an escape in its name: a path that
-   * spells one with escapes (`/%6detrics`) is not found, so rules of a proxy about paths cannot be passed by.
+   * Fastify decodes a path before any hook runs: it turns `%2F` into a slash, and it answers a malformed escape itself. So this moves the
+   * address into `rawAddress` and puts `~` in its place. In every other path it escapes `%`: `/%6detrics` matches no route, and cannot bypass
+   * a proxy's rule about a path.
    */
   rewriteUrl(request: IncomingMessage): string
 }
@@ -88,7 +88,7 @@ export function declarePrefix(app: FastifyInstance, prefix: string, options: Pre
   return `${prefix}/${ANY_ADDRESS}`
 }
 
-/** The path as it is written, so that its escapes are none. One that is malformed stays: it is refused for that. */
+/** Escapes every `%`, so that Fastify decodes none. A path with a malformed escape stays as it is, and Fastify refuses it. */
 function withoutEscapes(path: string): string {
   return decode(path) === null ? path : path.replaceAll('%', '%25')
 }

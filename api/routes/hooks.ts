@@ -13,7 +13,7 @@ export function registerHooks(app: FastifyInstance, deps: Deps): void {
   for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps))
 }
 
-/** Most messages are shorter. Longer ones are read a few at a time, since a sender can make up a signature. */
+/** Most deliveries are shorter. The signature can be verified only after the whole body was read, so few longer ones are read at once. */
 const LARGE_BODY_BYTES = 64 * 1024
 const LARGE_BODIES = 16
 const BUSY_SECONDS = 1
@@ -44,7 +44,7 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): P
         case 'forged':
           throw new ServiceError('hook.forged')
         case 'malformed':
-          throw new ServiceError('request.invalid', { message: 'the body is not a webhook message of the git host' })
+          throw new ServiceError('request.invalid', { message: 'the body is not a webhook delivery of the git host' })
         case 'ignored':
           return reply.code(204).send()
         case 'heard': {

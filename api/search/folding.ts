@@ -19,7 +19,7 @@ export interface FoundUnit {
 /** Which page to cut, of which folder. */
 export interface Page {
   /**
-   * Items below the mount. The files below of a skill that lies outside are no files of a skill here: Markdown files are documents, other files are
+   * Items below the mount. If a skill lies above the mount, its Markdown files inside the mount count as documents, and its other files are
    * left out.
    */
   mounted: Interval

@@ -1,8 +1,9 @@
 /** Immutable objects. Keys consist of `[a-z0-9._/-]`; a key may be a prefix of another one (`a/b` and `a/b/c`). */
 export interface BlobStore {
   /**
-   * Writes an object unless it exists. Durable when it resolves; readers see all of it or nothing.
-   * Exactly one of several parallel creates of a key returns `created`; `exists` means that the stored bytes stay.
+   * Writes an object, unless the key exists. When it resolves, the object is durable; readers see all of it or nothing. `exists`: the stored
+   * bytes are unchanged. Of several parallel creates one returns `created`; a bucket without conditional writes may return it to several, so
+   * all writers of a key must write the same bytes.
    */
   create(key: string, bytes: Uint8Array): Promise<'created' | 'exists'>
 

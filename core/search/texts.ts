@@ -65,7 +65,7 @@ export class TextsReader {
   }
 
   /**
-   * Moves to the first remaining text that does not come before `bytes`, without decoding the ones in between.
+   * Moves to the first text that is not before `bytes` in byte order, without decoding the texts before it. For a new reader only.
    *
    * @returns the number of steps; 0 when there is no such text
    * @throws RangeError

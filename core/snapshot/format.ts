@@ -15,8 +15,8 @@ import { FrontMatterValue } from '../contract/skill.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
- * Location of a gzip member: index into `SnapshotHeader.packs`, byte offset, byte length.
- * A member is a record (the bytes of one file) or a shard of a table.
+ * Location of a byte range in a pack: index into `SnapshotHeader.packs`, byte offset, byte length. The range is a gzip member (a record,
+ * which is the bytes of one file, or a shard of a table), or a segment of the search section.
  */
 export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
 export type Location = z.infer<typeof Location>

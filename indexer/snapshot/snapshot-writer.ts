@@ -22,7 +22,7 @@ import type { ReusedParts, SectionPiece } from './reused-parts.ts'
 import { cutShards } from './table-shards.ts'
 
 /**
- * Writes one snapshot: records and tables into packs as they come, the header last. The same calls write the same bytes. Parts reused from
+ * Writes one snapshot: records and tables into packs as they come, the header last. Without reuse, the same calls write the same bytes. Parts reused from
  * an earlier snapshot are not stored again: the bytes then differ, their meaning does not.
  */
 export interface SnapshotWriter<Written = WrittenSnapshot> {

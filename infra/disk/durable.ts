@@ -10,8 +10,8 @@ export interface NewFile {
 }
 
 /**
- * Creates a file in an existing folder, unless it exists. Durable when it resolves, also for a file that another process created:
- * readers see all of its bytes or no file, also after a crash. When it throws, nothing has changed.
+ * Creates a file, unless the path exists. The folder must exist. Readers see the whole file or none, even after a crash. When it resolves,
+ * the file is durable, whichever process created it. If it throws, the file may exist and not be durable yet: call it again.
  */
 export async function createFile({ path, temporary, bytes, mode }: NewFile): Promise<'created' | 'exists'> {
   try {

@@ -17,7 +17,7 @@ export interface HistorySource {
 
 /**
  * Answers questions that only the commits of a repository can answer. Commits are fetched without trees and cached for some minutes in a
- * scratch repository, so later questions need no fetch, or only that of new commits. Questions about one repository take turns: a slow
+ * scratch repository, so later calls of `leadTo` fetch nothing, or only new commits; `isCommit` fetches one commit at each call. Questions about one repository take turns: a slow
  * repository holds one place of the fetch gate, and questions that wait for a fetch share its failure.
  */
 export interface Histories {

@@ -50,9 +50,9 @@ export class GitError extends Error {
 const MESSAGE_BYTES = 4 * 1024
 
 /**
- * Starts git in a clean environment. Untrusted arguments follow `--end-of-options`; no shell interprets them.
+ * Starts git in a clean environment. The caller puts `--end-of-options` before untrusted arguments. No shell interprets arguments.
  *
- * @throws GitError when the system cannot start another process. A missing git shows in `ended`
+ * @throws GitError when the process is out of file descriptors. `ended` reports other start errors, such as a missing git
  */
 export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)

@@ -63,7 +63,7 @@ export async function withView<Value>(commonDir: string, use: (gitDir: string) =
 
 const LEFTOVER_MS = 60 * 60 * 1000
 
-/** Removes the views and scratch repositories of killed processes: those that nothing changed for an hour, which no reading takes. */
+/** Removes the views and scratch repositories of killed processes: folders that are unchanged for an hour. No read takes that long. */
 export async function removeLeftoverViews(now: Date): Promise<void> {
   const names = await readdir(tmpdir())
   for (const name of names.filter(one => one.startsWith(TEMPORARY_PREFIX))) {

@@ -16,7 +16,7 @@ export interface S3BlobStoreOptions {
 
 /**
  * Blobs as objects of a bucket, each written by one request. Closing the store closes the bucket.
- * A request that fails three times throws StoreError.
+ * Throws StoreError for a permanent error at once, for a transient one after `ATTEMPTS` attempts.
  */
 export function createS3BlobStore(bucket: Bucket, { createsOnly }: S3BlobStoreOptions): BlobStore {
   return {

@@ -24,7 +24,7 @@ interface Version {
 
 /**
  * Entries as objects of a bucket, whose server supports conditional writes. Closing the store closes the bucket.
- * A request that fails three times throws StoreError.
+ * Throws StoreError for a permanent error at once, for a transient one after `ATTEMPTS` attempts.
  */
 export function createS3StateStore(bucket: Bucket, form: EtagForm): StateStore {
   async function readStored(key: string): Promise<(Version & { value: JsonValue }) | null> {

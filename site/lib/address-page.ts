@@ -46,7 +46,7 @@ export type AddressPage =
  * Fetches from the API everything that one page shows.
  *
  * @param rawAddress percent-encoded, as in the request
- * @param query of a repeated parameter the first value counts; parameters of other views are ignored
+ * @param query The first value of a repeated parameter counts. Parameters of other views are ignored.
  */
 export async function loadAddressPage(
   client: ApiClient,
