@@ -83,7 +83,7 @@ export const LICENSE_NAME_CHARACTERS = 120
 
 // Jobs
 export const LEASE_SECONDS = 15
-/** Tolerates clocks that differ: a job is taken over only after its lease and this share of another one. */
+/** A job is taken over only after its lease and this share of another one, because clocks may differ. */
 export const LEASE_MARGIN = 1 / 3
 export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 /** A job fails after this many crashes. */

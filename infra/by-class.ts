@@ -2,7 +2,7 @@ import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { isPrivateKey, privateShare } from '#core/snapshot/key-class.ts'
 
-/** Combines two blob stores: keys of private repositories go to the second, all publicStore to the first. Closing closes both. */
+/** Combines two blob stores: keys of private repositories go to the second, all others to the first. Closing closes both. */
 export function splitBlobs(publicStore: BlobStore, privateStore: BlobStore): BlobStore {
   const at = (key: string) => (isPrivateKey(key) ? privateStore : publicStore)
   return {

@@ -29,7 +29,7 @@ interface BucketName {
   prefix: string
 }
 
-/** A bucket allows keys of 1,024 bytes; those of the store take the rest. */
+/** A bucket key has at most 1,024 bytes, and the store needs all but these for its own keys. */
 const PREFIX_BYTES = 127
 
 /** `s3:<bucket>[/<prefix>]`; `null` for any other text. */

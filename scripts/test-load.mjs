@@ -12,16 +12,24 @@ import { findNode, runInForeground } from './setup/runtime.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const TIERS = ['test', 'test:all']
 const [times = '1', ...rest] = process.argv.slice(2)
+if (!/^[1-9]\d*$/.test(times)) {
+  process.stderr.write(
+    `usage: npm run test:load -- <times> [test|test:all] [arguments for vitest]; ${times} is not a number of times\n`,
+  )
+  process.exit(1)
+}
 const tiers = TIERS.includes(rest[0] ?? '') ? [rest.shift() ?? ''] : TIERS
 
 const loops = Array.from({ length: availableParallelism() }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
-try {
-  process.exitCode = await runAll(Number(times))
-} finally {
+const endLoops = () => {
   for (const loop of loops) loop.kill('SIGKILL')
 }
+process.once('exit', endLoops)
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1))
+process.exitCode = await runAll(Number(times))
+endLoops()
 
 /** @param {number} runs */
 async function runAll(runs) {

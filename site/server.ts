@@ -47,10 +47,8 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, page(path))
   }
-  if (options.hosts.includes(ACCOUNT_HOST)) {
-    const path = app.declarePrefix('/owners', { isBareAllowed: true })
-    app.get(path, page(path))
-  }
+  const owners = app.declarePrefix('/owners', { isBareAllowed: true })
+  if (options.hosts.includes(ACCOUNT_HOST)) app.get(owners, page(owners))
   app.setNotFoundHandler(page('/404'))
 
   await app.register(fastifyStatic, {

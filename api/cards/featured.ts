@@ -19,7 +19,7 @@ export interface OmissionLog {
 export type Omission = ErrorCode | 'no answer in time' | 'no license found'
 
 /** How long one card may delay the page. Its answer is cached for the next request. */
-const PATIENCE_MS = 1_500
+export const FEATURED_CARD_MS = 1_500
 
 /**
  * Reads the operator's addresses as cards; without any, the reference repository. Addresses that are not indexed yet get an index job.
@@ -55,7 +55,11 @@ const REFERENCE: FeaturedAddress = { address: parseAddress(REFERENCE_REPOSITORY,
 
 async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
   try {
-    return await withTimeout(readCard(deps, featured), deps.patienceMs?.card ?? PATIENCE_MS, (): Omission => 'no answer in time')
+    return await withTimeout(
+      readCard(deps, featured),
+      deps.patienceMs?.card ?? FEATURED_CARD_MS,
+      (): Omission => 'no answer in time',
+    )
   } catch (error) {
     if (error instanceof ServiceError) return error.code
     throw error

@@ -29,7 +29,7 @@ interface Listing {
 
 /** Concurrent requests to the host, and the time for all of them. Later answers are cached for the next try. */
 const QUESTIONS_AT_ONCE = 10
-const PATIENCE_MS = 2_800
+export const OWNER_LISTINGS_MS = 2_800
 /** Requests for one page: enough when half of the listed repositories are hidden. */
 const QUESTIONS = 2 * OWNER_CARDS
 
@@ -42,7 +42,7 @@ export async function readIndexed(deps: Deps, { host, accounts, account }: Listi
   const addressOf = (name: string) => ({ host: host.segment, owner: account.login, repository: name })
   const listings = (await readListings(deps, account)).filter(({ name }) => isServed(deps, addressOf(name)))
   const candidates = listings.sort(byAskingOrder).slice(0, QUESTIONS)
-  const asked = await askForCards(candidates, deps.patienceMs?.listings ?? PATIENCE_MS, async listing => {
+  const asked = await askForCards(candidates, deps.patienceMs?.listings ?? OWNER_LISTINGS_MS, async listing => {
     const sight = sightOf(listing, await accounts.shown(account.login, listing.name))
     const isTheirs = isListed(listing, sight, account)
     return { listing, sight, card: isTheirs ? describeCard(deps, host, sight, listing) : null }

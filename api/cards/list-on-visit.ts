@@ -31,7 +31,7 @@ export function rememberListings(listings: OwnerListings, clock: Clock): OwnerLi
     return reads.run(ownerId, async isForgotten => {
       const readAt = clock.now().getTime()
       const found = await listings.of(ownerId)
-      // A change that came meanwhile is not in the result: its callers may have it, the cache may not.
+      // A change during the read may be missing from the result: these callers get it, the cache does not.
       if (!isForgotten()) remembered.set(ownerId, { listings: found, readAt }, { size: JSON.stringify(found).length })
       return found
     })

@@ -61,12 +61,13 @@ function registerEndpoint<Name extends EndpointName>(
   name: Name,
   handle: Handlers[Name],
 ): void {
-  if (handle === null) return
   const endpoint = ENDPOINTS[name]
   const { method, guard, subject, summary, query, answer, errors } = endpoint
   const body = endpoint.body as z.ZodType | null
   const url = routeOf(endpoint)
+  // Also where the deployment has no such endpoint: its paths are then not found, however they are spelled.
   if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
+  if (handle === null) return
   app.route({
     method,
     url,
@@ -77,9 +78,9 @@ function registerEndpoint<Name extends EndpointName>(
       ...(body === null ? {} : { body }),
       response: { 200: success(answer), ...failures(errors) },
     },
-    // Before the query is checked: a malformed address is reported first, whatever else is wrong.
-    preValidation: async request => {
-      // A percent-encoded spelling of the route's own path (`/%61pi/…`) leads here without an address.
+    // Before body and query are read: a malformed address is reported first, and a refused viewer learns nothing else.
+    onRequest: async request => {
+      // The path `/<prefix>/~` itself, spelled with an escape, has no address.
       if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
       request.subject = parsers[subject](request.rawAddress ?? '')
       GUARDS[guard](request.viewer)

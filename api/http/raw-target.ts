@@ -57,8 +57,8 @@ export function createRawPrefixes(): RawPrefixes {
 
   function compile(): RegExp {
     const bare = [...prefixes].filter(([, { isBareAllowed }]) => isBareAllowed).map(([prefix]) => prefix)
-    const afterBare = bare.length === 0 ? '' : `|(?<=^/(?:${bare.join('|')}))(?=\\?|$)`
-    return new RegExp(`^/(${[...prefixes.keys()].join('|')})(?:/${afterBare})([^?]*)(\\?.*)?$`, 's')
+    const afterBare = bare.length === 0 ? '' : `|(?<=^/(?:${bare.map(RegExp.escape).join('|')}))(?=\\?|$)`
+    return new RegExp(`^/(${[...prefixes.keys()].map(RegExp.escape).join('|')})(?:/${afterBare})([^?]*)(\\?.*)?$`, 's')
   }
 
   return {

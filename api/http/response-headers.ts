@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { answeredMethods, METHODS } from './methods.ts'
 
 /** Headers of every answer. The request id is generated here, never taken from the client. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -17,7 +18,7 @@ export function setApiHeaders(reply: FastifyReply): void {
 /** What pages of other origins may read. Requests carry no credentials. */
 export const CORS = {
   origin: '*',
-  methods: ['GET', 'HEAD'],
+  methods: answeredMethods(METHODS),
   exposedHeaders: ['x-request-id', 'retry-after'],
   strictPreflight: false,
   maxAge: 86_400,

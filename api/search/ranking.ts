@@ -22,14 +22,14 @@ export interface Ranking {
   scratch: Uint32Array
 }
 
-/** What an item gains whose names contain the whole query. */
+/** Bonus for an item whose names contain the whole query. */
 const NAMES_BONUS = FULL
-/** What a title adds that contains the whole query and nothing else. */
+/** Further bonus for a title that contains the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
 /** The factor for skills. */
 const SKILL_BONUS = 1.25 * FULL
-// One common word of a long question is no match. An item stays if it has this share of the best score, before the bonuses of names
-// and skills, or this share of the largest coverage. The second keeps a long text that contains every word somewhere.
+// One common word of a long question is not enough. An item must reach SCORE_FLOOR of the best score (without bonuses) or
+// COVERAGE_FLOOR of the best coverage. The second keeps a long text that contains every word somewhere.
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
 const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
 

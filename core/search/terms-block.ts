@@ -99,8 +99,8 @@ export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): T
 }
 
 /**
- * Iterates over the lists of a block. The columns are those of the current list; for a list outside the block they count from the first such
- * list.
+ * Steps through the lists of a block. The public fields describe the current list: its positions in the block or, if `isInline` is false,
+ * relative to the start of the first list stored outside.
  */
 export class ListsReader implements ListColumns {
   isInline = false

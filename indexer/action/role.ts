@@ -25,8 +25,8 @@ export async function assumeRole(role: string, token: string): Promise<S3Credent
 }
 
 /**
- * The settings with the credentials of the role for every bucket that has none of its own. Credentials in the environment are ignored: they
- * may belong to another step.
+ * Adds the role's credentials to every bucket without `MOUNTGLASS_PRIVATE_AWS_*` credentials. `AWS_*` credentials in the environment are not
+ * used: they may belong to another step.
  */
 export function withRole(settings: InfraSettings, role: S3Credentials): InfraSettings {
   const { store, privateStore } = settings

@@ -4,7 +4,7 @@ import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
-  /** A process that is idle for longer is ended. Default: a minute. */
+  /** Idle processes are ended after this time, except one. Default: a minute. */
   idleMilliseconds?: number
 }
 

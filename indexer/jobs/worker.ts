@@ -82,7 +82,7 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
   return { wake: () => rest.abort(), stopped: run() }
 }
 
-/** Interval of polling: a job waits this long if `wake` is not called. */
+/** Mean pause between polls, in addition to `MIN_POLL_MILLISECONDS`. The queue of a bucket may look less often (`infra/open.ts`). */
 const POLL_MILLISECONDS = 1_000
 /** Backoff after the first failure in a row, and its maximum. */
 const BACKOFF_MILLISECONDS = { first: 1_000, max: 30_000 }

@@ -73,7 +73,7 @@ export async function writeSnapshot(
 async function isIntact(blobs: BlobStore, { repository, commit }: IndexJob, damage: DamageReport | null): Promise<boolean> {
   if ((await blobs.read(headerKey(repository, commit))) === null) return false
   if (damage === null) return true
-  // Reported again after a repair although every pack has its checksum: then the header is wrong.
+  // If damage is reported again after a repair, the packs are assumed intact and the header wrong, so it is rebuilt.
   return damage.repairs === 0 && !(await isDamaged(blobs, repository, commit))
 }
 

@@ -29,9 +29,11 @@ export interface ReusingTree {
 }
 
 /**
+ * Joins the tree from the host with what the earlier snapshot stored.
+ *
  * @param earlier `null`: nothing is reused
  * @param read the tree as the host returned it
- * @param options.noteSizes whether sizes of blobs that were not read go into the packs: asking the host for them costs a request
+ * @param options.noteSizes store the sizes of blobs that were not read, so that the next job need not ask the host for them
  */
 export function reuseEarlier(
   earlier: EarlierSnapshot | null,

@@ -45,8 +45,8 @@ export function parseYamlMapping(yaml: string): ParsedYaml {
 }
 
 /**
- * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first plain ones
- * (`description: Use when: it rains`), then bracketed ones, too (`argument-hint: [a] [b]`).
+ * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first values that begin like plain text
+ * (`description: Use when: it rains`), then all values except block scalars (`argument-hint: [a] [b]`).
  */
 export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: true } {
   const strict = parseYamlMapping(yaml)

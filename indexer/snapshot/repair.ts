@@ -39,7 +39,8 @@ async function isIntactPack(blobs: BlobStore, key: string, { name, sizeBytes }: 
 
 /**
  * Wraps a store for rebuilding a damaged snapshot: `create` replaces an object that has other bytes. Every object is removed only when its
- * replacement is at hand, the header last. A crash in between leaves a missing object, which readers report as damage again.
+ * replacement is at hand, the header last. A crash between removal and creation leaves an object missing. Readers report a missing pack as
+ * damage; without its header the snapshot counts as not indexed. Both lead to a new job.
  */
 export function replacingDamaged(blobs: BlobStore): Pick<BlobStore, 'create'> {
   const differs = async (key: string, bytes: Uint8Array) => {

@@ -22,8 +22,8 @@ import type { ReusedParts, SectionPiece } from './reused-parts.ts'
 import { cutShards } from './table-shards.ts'
 
 /**
- * Writes one snapshot: records and tables into packs as they come, the header last. Without reuse, the same calls write the same bytes. Parts reused from
- * an earlier snapshot are not stored again: the bytes then differ, their meaning does not.
+ * Writes one snapshot: records and tables as they are added, the header last. Without reuse, the same calls write the same bytes. With reuse,
+ * the header refers to parts that an earlier snapshot stored: the bytes differ, but every answer is the same.
  */
 export interface SnapshotWriter<Written = WrittenSnapshot> {
   /**

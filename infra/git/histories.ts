@@ -17,8 +17,8 @@ export interface HistorySource {
 
 /**
  * Answers questions that only the commits of a repository can answer. Commits are fetched without trees and cached for some minutes in a
- * scratch repository, so later calls of `leadTo` fetch nothing, or only new commits; `isCommit` fetches one commit at each call. Questions about one repository take turns: a slow
- * repository holds one place of the fetch gate, and questions that wait for a fetch share its failure.
+ * scratch repository, so later calls of `leadTo` fetch nothing, or only new commits; `isCommit` fetches one commit at each call. Questions
+ * about one repository take turns: a slow repository holds one place of the fetch gate, and questions that wait for a fetch share its failure.
  */
 export interface Histories {
   /** Whether a tip leads to the commit. @throws GateFull when too many questions wait, FetchTooLarge, GitError, or the error of the fetch */

@@ -53,7 +53,7 @@ export interface GitHubApiOptions {
 }
 
 const API_VERSION = '2022-11-28'
-const ANSWER_MS = 5_000
+export const ANSWER_MS = 5_000
 const ANSWER_BYTES = 8 * 1024 * 1024
 /** Delay of the one retry. Only a failure within `RETRY_WITHIN_MS` is retried. */
 const RETRY_AFTER_MS = 100

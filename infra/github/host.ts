@@ -54,7 +54,7 @@ export interface HostWaits {
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
-const PATIENCE_MS = 2_800
+export const PATIENCE_MS = 2_800
 
 const MISSING = { status: 'missing' } as const
 const GONE = { status: 'gone' } as const

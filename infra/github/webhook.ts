@@ -22,7 +22,10 @@ export interface WebhookOptions {
   onWarning(message: string): void
 }
 
-/** GitHub sends up to 25 MB. Larger deliveries than this limit name thousands of commits or repositories. The next request after the cached answers expire finds those changes. */
+/**
+ * GitHub sends up to 25 MB. Larger deliveries than this limit name thousands of commits or repositories. The next request after the cached
+ * answers expire finds those changes.
+ */
 const BYTES = 4 * 1024 * 1024
 /**
  * Cached signatures, which identify repeated and replayed deliveries. Not their ids: these are in a header that is not signed. A replay after

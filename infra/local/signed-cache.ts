@@ -35,8 +35,8 @@ interface Flight<Value> {
  * Caches values computed from files until one of these files changes.
  *
  * A returned value was current at some instant after the call. Every `get` checks all files of the value synchronously: a few microseconds
- * each on a local disk, less than a turn through the thread pool. Concurrent callers share a computation, but only one that started
- * after their call.
+ * each on a local disk, less than a turn through the thread pool. Callers may share a computation, but never one that began
+ * before they called.
  */
 export class SignedCache<Value> {
   readonly #capacity: number

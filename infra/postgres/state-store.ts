@@ -85,10 +85,10 @@ interface Write {
 }
 
 /**
- * Writes by one statement. After a lost answer it runs the same statement again: both attempts carry one etag, and at most one of them
- * finds the version to replace. When neither does, the etags of the row tell the outcome of the first.
+ * Writes with one statement. If the answer is lost, it runs the same statement again with the same etag, up to three attempts in all; at most
+ * one of them can write. If a repetition writes nothing, the etags of the row tell whether an earlier attempt wrote.
  *
- * @throws LostAnswerError when the outcome cannot be determined
+ * @throws LostAnswerError when that cannot be known
  */
 async function write(database: Database, { key, statement, values, reachesBack }: Write): Promise<WriteOutcome> {
   const etag = randomUUID()

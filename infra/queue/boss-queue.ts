@@ -119,8 +119,9 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   }
 
   async finish(lease: Lease): Promise<void> {
-    // Renewed first, so that the lease holds during the next two steps. Only a stall of a whole lease between them could remove
-    // the job of a later offer: that worker stops, and the next visitor offers again.
+    // Renewed first, so that the lease outlasts the next two steps. If this process stalls between them for longer than the lease,
+    // another worker may have claimed the job anew, and `remove` deletes the entry of that worker. It then stops, and the next
+    // visitor offers the job again.
     if ((await this.#entries.renew(lease)) === null) return
     await this.#removeDelivered(deliveryOf(lease))
     await this.#entries.remove(lease.job)

@@ -27,9 +27,9 @@ export interface UnseenFiles {
 }
 
 /**
- * Opens the working folder that holds `folder`. The time limit counts from this call.
+ * Opens the work tree that contains `folder`, or the folder itself outside git. The time limit starts once it is found.
  *
- * @throws WorktreeError when the folder is missing or unreadable
+ * @throws WorktreeError when it cannot be read as a working folder
  */
 export async function openWorktree(folder: string, limits: Pick<ReadLimits, 'treeEntries' | 'seconds'>): Promise<Worktree> {
   return new WorktreeReader(await findWorktree(folder), limits)

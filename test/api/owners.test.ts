@@ -229,7 +229,7 @@ describe('errors', () => {
 test('where there is no host with accounts there is no such route', async () => {
   const without = await testApp({})
   onTestFinished(() => without.close())
-  for (const rest of ['/gh/acme', '/local/acme', '/gh', '']) {
+  for (const rest of ['/gh/acme', '/local/acme', '/gh', '', '/gh/%zz']) {
     const answer = await without.get(`/api/v1/owners${rest}`)
     expect([answer.status, answer.json.error.code]).toEqual([404, 'request.not_found'])
   }

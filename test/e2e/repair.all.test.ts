@@ -48,7 +48,6 @@ test.each<[string, (pack: string) => Promise<void>]>([
     expect((await service.get('files', address, { path: 'docs/page-7.md' })).content).toBe('# Page 7\n\nWords of 7.\n')
     expect(damageLines()).toBe(lines + 1)
   },
-  60_000,
 )
 
 function damageLines(): number {

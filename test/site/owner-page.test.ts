@@ -99,8 +99,11 @@ describe('an account', () => {
 
   test('has no page where GitHub is not served', async () => {
     const { get } = await open(undefined, ['local'])
-    expect((await get(PAGE)).status).toBe(404)
-    expect(textOf((await get(PAGE)).html)).toContain('There is no page at this path.')
+    for (const path of [PAGE, '/owners/%zz']) {
+      const { status, html } = await get(path)
+      expect([path, status]).toEqual([path, 404])
+      expect(textOf(html)).toContain('There is no page at this path.')
+    }
     expect((await get('/gh/acme')).status).toBe(400)
   })
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { SERVERS } from '../../scripts/servers/servers.mjs'
@@ -30,12 +30,12 @@ const OF_BOTH: readonly Need[] = [
 const OF_ALL: readonly Need[] = [
   {
     tests: 'tests on real repositories',
-    isThere: () => existsSync(join(SHARED, 'corpus', 'CORPUS.json')),
+    isThere: () => ['CORPUS.json', join('_licenses', 'labelled.json')].every(name => existsSync(join(SHARED, 'corpus', name))),
     advice: 'they read the folder ../shared/corpus',
   },
   {
     tests: 'the targets of the search',
-    isThere: () => existsSync(join(SHARED, 'search')),
+    isThere: () => existsSync(join(SHARED, 'search')) && readdirSync(join(SHARED, 'search')).some(name => name.endsWith('.json')),
     advice: 'they read the folder ../shared/search',
   },
   ...Object.entries(SERVERS).map(([name, kind]) => ({

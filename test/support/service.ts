@@ -85,9 +85,9 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
 const TURNS = 6_000
 const TURN_MILLISECONDS = 25
 
-/** A machine with much to do does not always answer within the patience of the service. */
+/** A git host on a busy machine may answer later than the service waits. A store that cannot be read is never waited for. */
 function mayComeAgain(body: unknown): boolean {
-  return ['index.indexing', 'mount.unavailable', 'skill.unavailable'].includes(ErrorAnswer.parse(body).error.code)
+  return ['index.indexing', 'mount.unavailable'].includes(ErrorAnswer.parse(body).error.code)
 }
 
 function isIndexing(body: unknown): boolean {

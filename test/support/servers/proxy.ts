@@ -90,6 +90,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
+      for (const client of waiting ?? []) client.destroy()
       for (const socket of sockets) socket.destroy()
       await closed
     },
