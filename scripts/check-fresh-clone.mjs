@@ -1,6 +1,6 @@
 /**
- * The first minutes of a stranger: clones HEAD into an empty folder, with an empty home and an empty npm cache, types `npm start`,
- * and opens the address it prints. Exits with 1 when the handbook is not there in time. Needs Node 20 or later and no packages.
+ * Checks a fresh clone: clones HEAD into an empty folder, with an empty home and an empty npm cache, runs `npm start`, and opens the address
+ * it prints. Exits with 1 when the handbook is not served in time. Needs Node 20 or later and no packages.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ async function checkFreshClone() {
   mkdirSync(home)
   execFileSync('git', ['clone', '--quiet', `file://${root}`, clone], { stdio: 'inherit' })
   const port = await freePort()
-  const env = { ...strangersEnvironment(), HOME: home, PORT: String(port) }
+  const env = { ...cleanEnvironment(), HOME: home, PORT: String(port) }
 
   const first = await visit(clone, env, port)
   report('first start', first)
@@ -38,8 +38,8 @@ async function checkFreshClone() {
   if (changed !== '') throw new Error(`the start changed files of the clone:\n${changed}`)
 }
 
-/** What a machine has without this checkout and without the settings of whoever runs the check. */
-function strangersEnvironment() {
+/** The environment without the settings and the tools of this checkout. */
+function cleanEnvironment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|MOUNTGLASS_|HOST$|PORT$|XDG_|NODE_(ENV|OPTIONS|PATH)$)/i.test(name),
   )
@@ -48,7 +48,7 @@ function strangersEnvironment() {
 }
 
 /**
- * Starts, opens the handbook, stops.
+ * Starts the service, opens the handbook, and stops the service.
  *
  * @param {string} clone
  * @param {NodeJS.ProcessEnv} env
@@ -102,7 +102,7 @@ async function visit(clone, env, port) {
 }
 
 /**
- * Ends what may be left of a start: everything it began is in one group.
+ * Kills the processes that a start left behind. They are in one process group.
  *
  * @param {number | undefined} group
  */

@@ -40,11 +40,11 @@ export interface GitHubHostOptions {
   hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
-  waits?: HostWaits
+  waits?: HostTimeouts
 }
 
 /** How long is waited for the host; the usual times when left out. */
-export interface HostWaits {
+export interface HostTimeouts {
   /** A visitor, for one answer. */
   patienceMs?: number
   /** A request, for its answer. */

@@ -2,11 +2,11 @@
 import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The holder touches the file every second, so one that has not been touched for this long belongs to nobody. */
+/** The holder touches the file every second. A file that is older than this is stale. */
 const STALE_AFTER_MS = 10_000
 
 /**
- * Runs `work` while no other process of this checkout does, and waits for the other one first.
+ * Runs `work` under the lock of the checkout, after waiting for its holder.
  *
  * @template T
  * @param {string} root
@@ -42,7 +42,7 @@ async function take(file) {
 }
 
 /**
- * Renames before it removes: of several that find the file stale, one moves it, and nobody removes a newer one by its name.
+ * Renames the stale file before it removes it: if several processes find it stale, one renames it, and none removes a newer file of the name.
  *
  * @param {string} file
  */

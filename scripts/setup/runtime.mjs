@@ -44,9 +44,9 @@ export function findNode(root) {
 export const NODE_MISSING = `this platform (${process.platform} ${process.arch}) needs Node 24 on the PATH; this is Node ${process.versions.node}`
 
 /**
- * Has what Node makes of the sources kept for the next process, this one's children included: without it each of them loads the compiler
- * of TypeScript, which takes 30 MB and a tenth of a second. It lies among the packages: who can write there decides what runs anyway.
- * Where nobody can, nothing is kept. `NODE_COMPILE_CACHE` names another folder, `NODE_DISABLE_COMPILE_CACHE=1` none.
+ * Enables Node's compile cache for this process and its children. Without it each process loads the TypeScript compiler, which takes 30 MB
+ * and a tenth of a second. The cache lies in `node_modules`, whose owner decides anyway what runs; if that is not writable, nothing is
+ * cached. `NODE_COMPILE_CACHE` names another folder, `NODE_DISABLE_COMPILE_CACHE=1` disables it.
  *
  * @param {string} root the checkout
  */

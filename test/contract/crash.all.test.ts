@@ -6,7 +6,7 @@ import { count, findMiscounts } from '#test/soak/counter.ts'
 import { makePlace, type PlaceKind, SERVERS_OF } from '#test/soak/place.ts'
 import { runRace, tell } from '#test/soak/race.ts'
 import { lookAtWrites, runWriters } from '#test/soak/writers.ts'
-import { documentKey, objectKey } from '#test/soak/written-keys.ts'
+import { entryKey, objectKey } from '#test/soak/written-keys.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { bytesOf } from '#test/support/store-values.ts'
 
@@ -82,7 +82,7 @@ describe('what is looked for would be seen', () => {
     const [blobs, states] = [createMemoryBlobStore(systemClock), createMemoryStateStore()]
     const [first, second] = [objectKey('a', 1), objectKey('a', 2)]
     await blobs.create(first, bytesOf(first))
-    await states.create(documentKey('a'), 1)
+    await states.create(entryKey('a'), 1)
     const look = (...lines: string[]) => lookAtWrites({ blobs, states }, new Map([['a', lines]]))
     expect(await look(`object ${first}`, 'document 1')).toMatchObject({ problems: [], corrupt: 0, lost: 0 })
     expect(await look(`object ${first}`, `object ${second}`, 'document 1', 'document 2')).toMatchObject({ lost: 2, corrupt: 0 })

@@ -127,7 +127,7 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     expect(await states.list('')).toEqual([])
   })
 
-  test('pass over documents that they cannot read', async () => {
+  test('pass over entries that they cannot read', async () => {
     const { states, listings } = await openListings()
     await listings.keep(indexed(1, 7))
     await damage(states, `${ownerPrefix('gh-7')}gh-9`)

@@ -1,4 +1,4 @@
 import { describeDrivers, SERVER_STATE_STORES } from '#test/support/store-drivers.ts'
 import { ownerListingsContract } from './owner-listings-contract.ts'
 
-describeDrivers('the listings of an account over documents', SERVER_STATE_STORES, ownerListingsContract)
+describeDrivers('the listings of an account in a state store', SERVER_STATE_STORES, ownerListingsContract)

@@ -1,4 +1,4 @@
 import { describeDrivers, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { ownerListingsContract } from './owner-listings-contract.ts'
 
-describeDrivers('the listings of an account over documents', LOCAL_STATE_STORES, ownerListingsContract)
+describeDrivers('the listings of an account in a state store', LOCAL_STATE_STORES, ownerListingsContract)

@@ -27,7 +27,7 @@ async function behindProxy() {
   return { url, proxy, store: await openStore(proxy.url) }
 }
 
-describe.runIf(hasServer('postgres'))('documents in a database', () => {
+describe.runIf(hasServer('postgres'))('entries in a database', () => {
   test('documents are there at the next opening, under the same etag', async () => {
     const { url } = await database()
     const first = await openStore(url)

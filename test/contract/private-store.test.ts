@@ -37,7 +37,7 @@ describe('stores that keep what is private apart', () => {
     expect([...(await others.list('')), ...(await ofPrivate.list(''))]).toEqual([])
   })
 
-  test('documents too, each under the versions of its own store', async () => {
+  test('entries too, each under the versions of its own store', async () => {
     const [others, ofPrivate] = [createMemoryStateStore(), createMemoryStateStore()]
     const states = splitStates(others, ofPrivate)
     for (const key of KEYS) {
@@ -57,10 +57,10 @@ describe('stores that keep what is private apart', () => {
       splitBlobs(createMemoryBlobStore(systemClock), createMemoryBlobStore(systemClock)),
       splitStates(createMemoryStateStore(), createMemoryStateStore()),
     ]
-    const [allBlobs, allDocs] = [createMemoryBlobStore(systemClock), createMemoryStateStore()]
+    const [allBlobs, allStates] = [createMemoryBlobStore(systemClock), createMemoryStateStore()]
     for (const key of KEYS) {
       for (const store of [blobs, allBlobs]) await store.create(key, Buffer.from(key))
-      for (const store of [states, allDocs]) await store.create(key, key)
+      for (const store of [states, allStates]) await store.create(key, key)
     }
     const prefixes = new Set(KEYS.flatMap(key => Array.from({ length: key.length + 1 }, (_, end) => key.slice(0, end))))
     for (const prefix of prefixes) {
@@ -69,7 +69,7 @@ describe('stores that keep what is private apart', () => {
           const options = { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }
           const what = JSON.stringify([prefix, options])
           expect(await blobs.list(prefix, options), what).toEqual(await allBlobs.list(prefix, options))
-          expect(await states.list(prefix, options), what).toEqual(await allDocs.list(prefix, options))
+          expect(await states.list(prefix, options), what).toEqual(await allStates.list(prefix, options))
         }
       }
     }

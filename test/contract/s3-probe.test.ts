@@ -13,7 +13,7 @@ test.for<{ habits: Habits; requests: number }>([
   { habits: { ifNoneMatch: 'kept', ifMatch: 'quoted' }, requests: 5 },
   { habits: { ifNoneMatch: 'kept', ifMatch: 'both' }, requests: 5 },
   { habits: { ifNoneMatch: 'kept', ifMatch: 'bare' }, requests: 6 },
-])('a server like $habits holds documents, and is found out by $requests requests', async ({ habits, requests }) => {
+])('a server like $habits holds entries, and is found out by $requests requests', async ({ habits, requests }) => {
   const { server, settings } = await serverWith(habits)
   const { states } = await openS3Stores(settings)
   onTestFinished(() => states.close())

@@ -1,4 +1,4 @@
 import { describeDrivers, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { stateQueueContract } from './state-queue-contract.ts'
 
-describeDrivers('index jobs over documents', LOCAL_STATE_STORES, stateQueueContract)
+describeDrivers('index jobs over a state store', LOCAL_STATE_STORES, stateQueueContract)

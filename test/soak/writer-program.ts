@@ -14,7 +14,7 @@ import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { bytesOf } from '../support/store-values.ts'
 import { count } from './counter.ts'
-import { documentKey, objectKey } from './written-keys.ts'
+import { entryKey, objectKey } from './written-keys.ts'
 
 const [name = ''] = process.argv.slice(2)
 process.stdin.resume().once('close', () => process.exit())
@@ -26,7 +26,7 @@ for (let turn = 1; ; turn++) {
   if ((await blobs.create(key, bytesOf(key))) === 'exists') throw new Error(`somebody else wrote ${key}`)
   print(`object ${key}`)
   const written: WriteOutcome =
-    etag === null ? await states.create(documentKey(name), turn) : await states.replace(documentKey(name), turn, etag)
+    etag === null ? await states.create(entryKey(name), turn) : await states.replace(entryKey(name), turn, etag)
   if (written.status === 'conflict') throw new Error(`somebody else wrote the document of ${name}`)
   etag = written.etag
   print(`document ${turn}`)

@@ -7,7 +7,7 @@ import { type Counted, findMiscounts } from './counter.ts'
 import type { Place } from './place.ts'
 import { type AtEnd, sideBySide, startProgram } from './program.ts'
 import { type SoakReport, secondsSince } from './report.ts'
-import { documentKey, OBJECTS } from './written-keys.ts'
+import { entryKey, OBJECTS } from './written-keys.ts'
 
 export interface WritersOptions {
   writers: number
@@ -75,7 +75,7 @@ export async function lookAtWrites(
     const objects = lines.filter(line => line.startsWith('object ')).map(line => line.slice('object '.length))
     lost += objects.filter(key => !there.has(key)).length
     const turns = lines.filter(line => line.startsWith('document ')).length
-    const value = Number((await states.read(documentKey(name)))?.value ?? 0)
+    const value = Number((await states.read(entryKey(name)))?.value ?? 0)
     // The last one may have been written without a word.
     if (value < turns) lost++
     else if (value > turns + 1) problems.push(`${name} wrote ${turns} versions of its document, and it says ${value}`)

@@ -4,6 +4,6 @@ export function objectKey(name: string, turn: number): string {
   return `${OBJECTS}${name}/${turn}`
 }
 
-export function documentKey(name: string): string {
+export function entryKey(name: string): string {
   return `ctl/soak/writer/${name}`
 }

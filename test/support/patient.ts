@@ -1,7 +1,7 @@
-import type { HostWaits } from '#infra/github/host.ts'
+import type { HostTimeouts } from '#infra/github/host.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
-export const PATIENT = { patienceMs: 60_000, answerMs: 60_000, retryWithinMs: 60_000 } satisfies HostWaits
+export const PATIENT = { patienceMs: 60_000, answerMs: 60_000, retryWithinMs: 60_000 } satisfies HostTimeouts
 
 /** The patience of a test of patience: no machine answers what is never answered. */
 export const IMPATIENT_MS = 200

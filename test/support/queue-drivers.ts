@@ -67,7 +67,7 @@ function stateQueue(states: StateStore): TestQueue {
     queue: createStateQueue(states, { now }),
     another: async () => createStateQueue(states, { now }),
     noticeSeconds: 0,
-    contents: () => documentsOf(states),
+    contents: () => entriesOf(states),
   }
 }
 
@@ -79,7 +79,7 @@ async function bossQueue(): Promise<TestQueue> {
     another: open,
     noticeSeconds: NOTICE_SECONDS + 1,
     async contents() {
-      return [...(await query(url, 'SELECT * FROM mountglass_jobs.job ORDER BY id')), ...(await documentsOf(states))]
+      return [...(await query(url, 'SELECT * FROM mountglass_jobs.job ORDER BY id')), ...(await entriesOf(states))]
     },
   }
 }
@@ -100,7 +100,7 @@ export async function openBossDatabase() {
     },
   }
 
-  async function openDocs(through: Through): Promise<StateStore> {
+  async function openStates(through: Through): Promise<StateStore> {
     const database = openDatabase(url)
     onTestFinished(() => database.close())
     return openPostgresStateStore({ ...database, run: through(database.run), repeat: through(database.repeat) })
@@ -110,7 +110,7 @@ export async function openBossDatabase() {
   async function open(through: Through = run => run): Promise<JobQueue> {
     const pool = openBossPool(url)
     const db = { ...pool, executeSql: through(pool.executeSql) }
-    const queue = await openBossQueue({ db, states: await openDocs(through), clock, bossClock: time, onWarning: fail })
+    const queue = await openBossQueue({ db, states: await openStates(through), clock, bossClock: time, onWarning: fail })
     onTestFinished(async () => {
       await queue.close()
       await pool.close()
@@ -118,7 +118,7 @@ export async function openBossDatabase() {
     return queue
   }
 
-  return { url, clock, states: await openDocs(run => run), open }
+  return { url, clock, states: await openStates(run => run), open }
 }
 
 /** Connections that take the time of their statements from the clock of the test. */
@@ -144,7 +144,7 @@ function fail(problem: unknown): never {
   throw new Error(String(problem))
 }
 
-async function documentsOf(states: StateStore): Promise<unknown[]> {
+async function entriesOf(states: StateStore): Promise<unknown[]> {
   const keys = await states.list('')
   return Promise.all(keys.map(async key => ({ key, doc: await states.read(key) })))
 }
