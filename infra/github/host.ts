@@ -40,16 +40,17 @@ export interface GitHubHostOptions {
   hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
-  waits?: HostTimeouts
+  /** For tests. */
+  timeouts?: HostTimeouts
 }
 
-/** How long is waited for the host; the usual times when left out. */
+/** Timeouts in milliseconds. Default: those of this module and of `api.ts`. */
 export interface HostTimeouts {
-  /** A visitor, for one answer. */
+  /** How long a visitor waits for one answer. */
   patienceMs?: number
-  /** A request, for its answer. */
+  /** How long a request may take. */
   answerMs?: number
-  /** A request that failed sooner than this is sent once more. */
+  /** A request that fails sooner than this is retried once. */
   retryWithinMs?: number
 }
 
@@ -78,11 +79,11 @@ class GitHubHost implements GitHost {
   readonly #reading: Reading
   readonly #closing = new AbortController()
 
-  constructor({ url, token, clock, hasGit, webhookSecret, waits = {}, ...options }: GitHubHostOptions) {
+  constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
     const closing = this.#closing.signal
-    const api = createGitHubApi({ ...options, ...waits, token, clock, closing })
+    const api = createGitHubApi({ ...options, ...timeouts, token, clock, closing })
     const remoteOf = remotesAt(url, token)
-    const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...waits, url }
+    const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url }
     const tips = createTips(common)
     // The API of an Enterprise Server has the origin of its pages.
     const requiresSignIn = options.apiUrl.startsWith(`${url}/`)

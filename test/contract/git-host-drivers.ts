@@ -73,8 +73,8 @@ export function openGitHubHostAt(
     token = null,
     hasGit = true,
     onWarning = () => {},
-    waits = PATIENT,
-  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'waits'>> = {},
+    timeouts = PATIENT,
+  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts'>> = {},
 ): Promise<GitHost> {
   const { origins, clock } = github
   return openGitHubHost({
@@ -85,6 +85,6 @@ export function openGitHubHostAt(
     webhookSecret: null,
     clock: { now: () => new Date(clock.now()) },
     onWarning,
-    waits,
+    timeouts,
   })
 }

@@ -77,7 +77,7 @@ describe('a host that', () => {
     await repository.tag('v1', await repository.commit({ a: 'a' }))
     const described = await describeAt(host, repository)
     github.faults.add({ stall: true, times: 9, match: { host: 'web' } })
-    const impatient = await open({ waits: { patienceMs: IMPATIENT_MS } })
+    const impatient = await open({ timeouts: { patienceMs: IMPATIENT_MS } })
     expect(await impatient.resolve(described, 'v1')).toEqual({ status: 'unavailable', retryAfterSeconds: 1 })
   })
 
@@ -103,7 +103,7 @@ describe('a host that', () => {
     await repository.commit({ a: 'a' })
     const described = await describeAt(host, repository)
     github.faults.add({ ...fault, times: 9, match: { host: 'api' } })
-    const impatient = await open({ waits: { patienceMs: IMPATIENT_MS } })
+    const impatient = await open({ timeouts: { patienceMs: IMPATIENT_MS } })
     expect(await impatient.resolve(described, null)).toEqual({ status: 'unavailable', retryAfterSeconds: 1 })
   })
 

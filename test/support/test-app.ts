@@ -126,8 +126,10 @@ export async function testApp(
       throw new Error(message)
     }
     const { web: url, api: apiUrl } = github.origins
-    const waits = { ...PATIENT, patienceMs }
-    hosts.push(await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning, waits }))
+    const timeouts = { ...PATIENT, patienceMs }
+    hosts.push(
+      await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning, timeouts }),
+    )
   }
   const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
