@@ -36,22 +36,28 @@ export const BOUNDS = { median: 7, ninetieth: 20, longest: 100, file: 320 }
  * The rooms of the sources, and the arrows between rooms of one part.
  *
  * @param {readonly Source[]} sources
- * @returns {{ rooms: Map<string, string[]>, arrows: Arrow[] }} `rooms`: the files of each room
+ * @returns {{ rooms: Map<string, string[]>, arrows: Arrow[], folderArrows: Arrow[] }} `rooms`: the files of each room; `folderArrows`: between
+ *   folders, those inside rooms included
  */
 export function readRooms(sources) {
   /** @type {Map<string, string[]>} */
   const rooms = new Map()
   /** @type {Arrow[]} */
   const arrows = []
+  /** @type {Arrow[]} */
+  const folderArrows = []
   for (const { path, text } of sources) {
     const from = roomOf(path)
     rooms.set(from, [...(rooms.get(from) ?? []), path])
     for (const imported of importsOf(path, text)) {
       const to = roomOf(imported)
-      if (to !== from && partOf(to) === partOf(from)) arrows.push({ from, to, importer: path })
+      if (partOf(to) !== partOf(from)) continue
+      if (to !== from) arrows.push({ from, to, importer: path })
+      const folders = { from: posix.dirname(path), to: posix.dirname(imported), importer: path }
+      if (folders.from !== folders.to && isInRoom(path) && isInRoom(imported)) folderArrows.push(folders)
     }
   }
-  return { rooms, arrows }
+  return { rooms, arrows, folderArrows }
 }
 
 /**
@@ -60,7 +66,7 @@ export function readRooms(sources) {
  * @param {ReturnType<typeof readRooms>} structure
  * @returns {string[]}
  */
-export function findFaults({ rooms, arrows }) {
+export function findFaults({ rooms, arrows, folderArrows }) {
   const faults = []
   for (const room of rooms.keys()) {
     if (!isTopFile(room) && rowOf(room) < 0) faults.push(`${room} has no row in ROOMS (scripts/structure.mjs)`)
@@ -70,7 +76,7 @@ export function findFaults({ rooms, arrows }) {
     if (upper >= 0 && lower >= 0 && lower <= upper)
       faults.push(`${importer} imports ${to}, which lies ${lower < upper ? 'above' : 'beside'} it`)
   }
-  const circle = findCircle(arrows)
+  const circle = findCircle(arrows) ?? findCircle(folderArrows)
   if (circle) faults.push(`rooms import each other in a circle: ${circle.join(' -> ')}`)
   return faults
 }
@@ -139,6 +145,11 @@ function roomOf(path) {
 /** @param {string} room */
 function partOf(room) {
   return room.split('/', 1)[0] ?? ''
+}
+
+/** Whether a file lies in a room, and not at the top of its part. @param {string} path */
+function isInRoom(path) {
+  return path.split('/').length > 2
 }
 
 /** @param {string} room */
@@ -211,24 +222,47 @@ export function readSources(root) {
   })
 }
 
-/** @param {ReturnType<typeof readRooms>} structure */
-function draw({ rooms, arrows }) {
-  const lines = []
-  for (const [part, rows] of Object.entries(ROOMS)) {
-    lines.push('', part)
-    const top = [...rooms.keys()].filter(room => partOf(room) === part && isTopFile(room))
-    if (top.length > 0) lines.push(`  ${top.map(file => file.slice(part.length + 1)).join('  ')}`)
-    for (const row of rows) {
-      for (const name of row) {
-        const room = `${part}/${name}`
-        const below = new Set(arrows.filter(({ from }) => from === room).map(({ to }) => to.slice(part.length + 1)))
-        lines.push(
-          `  ${row.indexOf(name) === 0 ? '└' : ' '} ${name} (${rooms.get(room)?.length ?? 0})${below.size > 0 ? ` -> ${[...below].sort().join(' ')}` : ''}`,
-        )
-      }
-    }
-  }
+/**
+ * Every room with the rooms it imports and its files, part by part, row by row.
+ *
+ * @param {ReturnType<typeof readRooms>} structure
+ */
+function draw(structure) {
+  const lines = Object.entries(ROOMS).flatMap(([part, rows]) => {
+    const top = [...structure.rooms.keys()].filter(room => partOf(room) === part && isTopFile(room))
+    return [
+      '',
+      part,
+      ...wrap(top.map(nameIn(part)), '  '),
+      ...rows.flatMap(row => ['', ...row.flatMap(name => drawRoom(structure, part, name))]),
+    ]
+  })
   return `${lines.join('\n')}\n`
+}
+
+/** @param {ReturnType<typeof readRooms>} structure @param {string} part @param {string} name */
+function drawRoom({ rooms, arrows }, part, name) {
+  const room = `${part}/${name}`
+  const below = new Set(arrows.filter(({ from }) => from === room).map(({ to }) => nameIn(part)(to)))
+  const heading = below.size === 0 ? `  ${name}` : `  ${name} -> ${[...below].sort().join(', ')}`
+  return [heading, ...wrap((rooms.get(room) ?? []).map(nameIn(room)).sort(), '      ')]
+}
+
+/** @param {string} folder @returns {(path: string) => string} the name of a path below the folder */
+function nameIn(folder) {
+  return path => path.slice(folder.length + 1)
+}
+
+/** @param {readonly string[]} words @param {string} indent @returns {string[]} lines of at most 130 characters */
+function wrap(words, indent) {
+  /** @type {string[]} */
+  const lines = []
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length > 129) lines.push(indent + word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }
 
 /** @param {ReturnType<typeof measure>} sizes */

@@ -41,6 +41,15 @@ describe('rooms', () => {
     expect(faultsOf(files)).toEqual(['rooms import each other in a circle: api/mount -> api/deps.ts -> api/mount'])
   })
 
+  test('keep their inner folders out of circles, too', () => {
+    const files = {
+      'api/search/a.ts': "import './passage/b.ts'",
+      'api/search/passage/b.ts': "import '../c.ts'",
+      'api/search/c.ts': '',
+    }
+    expect(faultsOf(files)).toEqual(['rooms import each other in a circle: api/search -> api/search/passage -> api/search'])
+  })
+
   test('have a row each', () => {
     expect(faultsOf({ 'api/attic/a.ts': '' })).toEqual([expect.stringContaining('api/attic has no row')])
   })
