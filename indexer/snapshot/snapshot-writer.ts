@@ -16,10 +16,10 @@ import { headerKey } from '#core/snapshot/store-keys.ts'
 import { FORMAT_VERSION, RULES_VERSION } from '#core/snapshot/versions.ts'
 import { encodeText } from '#core/text.ts'
 import { CreatedObjects } from './created-objects.ts'
+import { cutShards } from './cut-shards.ts'
 import { gzipMember } from './gzip-member.ts'
 import { PackSeries } from './pack-series.ts'
 import type { ReusedParts, SectionPiece } from './reused-parts.ts'
-import { cutShards } from './table-shards.ts'
 
 /**
  * Writes one snapshot: records and tables as they are added, the header last. Without reuse, the same calls write the same bytes. With reuse,
