@@ -40,7 +40,7 @@ export interface Call<Name extends EndpointName> {
   viewer: Viewer
 }
 
-/** The use case behind every endpoint of the contract; `null`: this deployment has no such endpoint. */
+/** The use case behind every endpoint of the contract; `null` where this deployment lacks the endpoint. */
 export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<AnswerOf<Name>>) | null }
 
 /** How a raw path names a subject. @throws ServiceError */
@@ -65,7 +65,7 @@ function registerEndpoint<Name extends EndpointName>(
   const { method, guard, subject, summary, query, answer, errors } = endpoint
   const body = endpoint.body as z.ZodType | null
   const url = routeOf(endpoint)
-  // Also where the deployment has no such endpoint: its paths are then not found, however they are spelled.
+  // Declared even if the deployment lacks the endpoint, so that every spelling of its paths is 404 and not a malformed URL.
   if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
   if (handle === null) return
   app.route({

@@ -16,7 +16,7 @@ export interface FoundUnit {
   moreFiles: number
 }
 
-/** Which page to cut, of which folder. */
+/** The page to cut, and the folder that it covers. */
 export interface Page {
   /**
    * Items below the mount. If a skill lies above the mount, its Markdown files inside the mount count as documents, and its other files are
