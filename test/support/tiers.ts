@@ -25,6 +25,7 @@ const API_OVER_STORES = [
   'files',
   'find',
   'hooks',
+  'hooks-refused',
   'mounts',
   'owners-indexed',
   'raw-file',
