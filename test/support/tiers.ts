@@ -59,6 +59,7 @@ export const LONGEST: readonly string[] = [
   'test/contract/crash.all.test.ts',
   'test/e2e/s3.all.test.ts',
   'test/e2e/fleet.all.test.ts',
+  'test/e2e/work-stop.all.test.ts',
   'test/contract/job-queue.all.test.ts',
   'test/traps/repair.all.test.ts',
   'test/api/github-hidden.all.test.ts',
