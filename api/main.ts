@@ -144,6 +144,7 @@ async function assembleDeps(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: settings.allow,
     deny: settings.deny,
+    localSource: 'withheld',
     onOffered,
     readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
     checkReady,
