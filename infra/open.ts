@@ -133,10 +133,18 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
   }
 }
 
+/** The host of the operator's repositories, or of the bundled one. */
 async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'folder'>): Promise<LocalHost> {
-  const root = settings.localRepositories ?? (await prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples')))
-  await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', root)
-  return openLocalHost({ root, baseUrl: settings.baseUrl })
+  const { localRepositories, baseUrl } = settings
+  if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
+  const prepare = async () => prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples'))
+  if (localRepositories === null) return openLocalHost({ root: await prepare(), baseUrl })
+  // The reference repository is served beside the operator's, which do not depend on it.
+  const examples = await prepare().catch(error => {
+    process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
+    return null
+  })
+  return openLocalHost({ root: localRepositories, baseUrl, ...(examples === null ? {} : { examples }) })
 }
 
 async function requireFolder(variable: string, path: string): Promise<void> {

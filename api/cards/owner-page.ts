@@ -1,15 +1,16 @@
-import { formatAddress, type OwnerName } from '#core/address.ts'
+import { type Address, formatAddress, type OwnerName } from '#core/address.ts'
 import type { Owner, OwnerPage, OwnerRepository } from '#core/contract/owner.ts'
 import { ServiceError } from '#core/errors.ts'
 import { OWNER_PAGE } from '#core/limits.ts'
 import type { HostAccount, ListedRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
-import { requireValue } from '../mount/open-mount.ts'
+import { isServed, requireValue } from '../mount/open-mount.ts'
 import { readIndexed } from './indexed.ts'
 
 /**
- * The public page of an account: its indexed repositories, then the rest as the host lists them. It starts no index job.
+ * The public page of an account: its indexed repositories, then the rest as the host lists them, without those that this deployment
+ * refuses. It starts no index job.
  *
  * @throws ServiceError `owner.not_found`; `mount.rate_limited` or `mount.unavailable` when the host cannot be asked;
  * `skill.unavailable` when the store does not answer
@@ -26,7 +27,9 @@ export async function readOwnerPage(deps: Deps, { host: segment, owner: login }:
   return {
     owner: describeOwner(account),
     ...(page === OWNER_PAGE.min ? { indexed: indexed.cards } : {}),
-    repositories: items.filter(({ id }) => !indexed.known.has(id)).map(one => describeRepository(segment, one)),
+    repositories: items
+      .filter(one => !indexed.known.has(one.id) && isServed(deps, addressOf(segment, one)))
+      .map(one => describeRepository(segment, one)),
     nextPage: hasNext && page < OWNER_PAGE.max ? page + 1 : null,
   }
 }
@@ -35,8 +38,11 @@ function describeOwner({ host, login, name, bio, kind, avatar, url, publicReposi
   return { host, login, name, bio, kind, avatar, url, publicRepositories }
 }
 
-function describeRepository(host: string, { owner, name, ...listed }: ListedRepository): OwnerRepository {
-  const { description, fork, archived, stars, pushedAt } = listed
-  const address = formatAddress({ host, owner, repository: name, ref: null, path: ROOT })
-  return { address, name, description, fork, archived, stars, pushedAt }
+function describeRepository(host: string, repository: ListedRepository): OwnerRepository {
+  const { name, description, fork, archived, stars, pushedAt } = repository
+  return { address: formatAddress(addressOf(host, repository)), name, description, fork, archived, stars, pushedAt }
+}
+
+function addressOf(host: string, { owner, name }: ListedRepository): Address {
+  return { host, owner, repository: name, ref: null, path: ROOT }
 }

@@ -2,8 +2,8 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
-import { pictureOf } from '../operator/operator-content.ts'
 import type { Deps } from '../deps.ts'
+import { pictureOf } from '../operator/operator-content.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
 
 type ImageDeps = Pick<Deps, 'operator' | 'localSource'>

@@ -258,10 +258,18 @@ function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {
 
 function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] {
   const issues = new Set(licenses.flatMap(license => license.issues))
-  return [...issues]
-    // Of a skill's own front matter, its warning is enough.
-    .filter(issue => issue.code !== 'license.unresolved' || baseNameOf(issue.path as RepoPath) !== SKILL_FILE)
-    .map(({ code, field, path, message }) => ({ code, severity: 'warning' as const, path, ...(field ? { field } : {}), message }))
+  return (
+    [...issues]
+      // Of a skill's own front matter, its warning is enough.
+      .filter(issue => issue.code !== 'license.unresolved' || baseNameOf(issue.path as RepoPath) !== SKILL_FILE)
+      .map(({ code, field, path, message }) => ({
+        code,
+        severity: 'warning' as const,
+        path,
+        ...(field ? { field } : {}),
+        message,
+      }))
+  )
 }
 
 /** All files that no manifest withholds. */

@@ -80,7 +80,10 @@ function deadLink(kind: Exclude<LinkTarget['kind'], 'file'>, target: string): Wa
     case 'not_followed':
       return { code: 'reference.unreadable', message: `${target} leads to a symbolic link or a submodule, which is not followed` }
     case 'folder':
-      return { code: 'reference.unreadable', message: `${target} leads to a folder without skills, documents and supporting files` }
+      return {
+        code: 'reference.unreadable',
+        message: `${target} leads to a folder without skills, documents and supporting files`,
+      }
   }
 }
 

@@ -138,7 +138,11 @@ function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: 
 function readDescription(fields: YamlMapping, warn: Warn): string | null {
   const description = visibleText(textOf(fields, 'description') ?? '')
   if (description === '') {
-    warn('description.missing', 'the front matter has no description; the first paragraph is used if it may be copied', 'description')
+    warn(
+      'description.missing',
+      'the front matter has no description; the first paragraph is used if it may be copied',
+      'description',
+    )
     return null
   }
   if (countCharacters(description) > DESCRIPTION_CHARACTERS) {

@@ -1,15 +1,9 @@
-import type {
-  AccountDirectory,
-  HostAccount,
-  HostAnswer,
-  HostRepository,
-  ListedPage,
-  ListedRepository,
-} from '#core/ports/git-host.ts'
+import type { AccountDirectory, HostAccount, HostAnswer, HostRepository, ListedPage } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import type { AskOptions, GitHubApi } from './api.ts'
+import type { BlockedRepositories } from './blocked.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
 
 export interface AccountsOptions {
@@ -20,8 +14,8 @@ export interface AccountsOptions {
   patienceMs: number
   /** The public repository, as shown at most a minute ago. */
   shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
-  /** Whether the host blocks access to the repository: its listings still name it. */
-  isBlocked(owner: string, name: string): boolean
+  /** The listings of the host still name blocked repositories. */
+  blocked: Pick<BlockedRepositories, 'without'>
 }
 
 interface Known<Value> {
@@ -69,8 +63,7 @@ class GitHubAccounts implements Accounts {
     const answer = await this.#pages.get(`${id} ${page}`, LISTING, known => this.#askPage(login, page, known))
     if (answer.status !== 'ok') return answer
     const { items, hasNext } = answer.value.value
-    const isOpen = ({ owner, name }: ListedRepository) => !this.#options.isBlocked(owner, name)
-    return { status: 'ok', value: { items: items.filter(isOpen), hasNext } }
+    return { status: 'ok', value: { items: await this.#options.blocked.without(items), hasNext } }
   }
 
   shown(owner: string, name: string): Promise<HostAnswer<HostRepository>> {

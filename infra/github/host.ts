@@ -19,6 +19,7 @@ import type { Remote } from '#infra/git/upload-pack.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
+import { createBlockedRepositories } from './blocked.ts'
 import { createPins, type Pins } from './pins.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
@@ -87,12 +88,13 @@ class GitHubHost implements GitHost {
     const tips = createTips(common)
     // The API of an Enterprise Server has the origin of its pages.
     const requiresSignIn = options.apiUrl.startsWith(`${url}/`)
-    const repositories = createRepositories({ ...common, tips, requiresSignIn })
+    const blocked = createBlockedRepositories({ ...common, tips })
+    const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn })
     const refs = createRefs({ ...common, tips, repositories })
     const accounts = createAccounts({
       ...common,
       shown: (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
-      isBlocked: (owner, name) => repositories.isBlocked(owner, name),
+      blocked,
     })
     this.#api = api
     this.#repositories = repositories

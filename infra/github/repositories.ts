@@ -4,6 +4,7 @@ import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
+import type { BlockedRepositories } from './blocked.ts'
 import { readRepository } from './described.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
 import type { NamedRepository } from './webhook.ts'
@@ -11,6 +12,7 @@ import type { NamedRepository } from './webhook.ts'
 export interface RepositoriesOptions {
   api: Pick<GitHubApi, 'get' | 'maySeePrivate'>
   tips: Pick<Tips, 'list' | 'look'>
+  blocked: Pick<BlockedRepositories, 'note' | 'forget'>
   /** An Enterprise Server where "public" means signed-in users: an anonymous request may see nothing. */
   requiresSignIn: boolean
   patienceMs: number
@@ -27,8 +29,6 @@ export interface Repositories {
   wasShownLately(repository: HostRepository): boolean
   /** Whether the last answer for its name was "missing" or another repository. */
   isGone(repository: HostRepository): boolean
-  /** Whether the host said that access is blocked for everyone; its listings still name the repository. */
-  isBlocked(owner: string, name: string): boolean
   /** Drops everything known of these repositories: they may have been renamed or hidden. */
   forget(named: readonly NamedRepository[]): void
 }
@@ -64,8 +64,6 @@ class GitHubRepositories implements Repositories {
   readonly #shownAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
   /** When the host last announced a change, by id, in milliseconds since 1970. */
   readonly #changedAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
-  /** By name. */
-  readonly #blocked = new LRUCache<string, true>({ max: CACHED_REPOSITORIES })
 
   constructor(options: RepositoriesOptions) {
     const { patienceMs, clock } = options
@@ -93,13 +91,10 @@ class GitHubRepositories implements Repositories {
     return known !== null && (known.status === 'missing' || known.value.repository.id !== id)
   }
 
-  isBlocked(owner: string, name: string): boolean {
-    return this.#blocked.has(keyOf(owner, name))
-  }
-
   forget(named: readonly NamedRepository[]): void {
     const ids = new Set(named.map(({ id }) => id))
     const names = new Set(named.map(({ fullName }) => fullName.toLowerCase()))
+    this.#options.blocked.forget(names)
     for (const id of ids) {
       this.#changedAt.set(id, this.#now())
       this.#shownAt.delete(id)
@@ -136,7 +131,7 @@ class GitHubRepositories implements Repositories {
       case 'unchanged':
         return known === null ? UNAVAILABLE : this.#shown({ ...known, describedAt: askedAt }, askedAt)
       case 'missing':
-        if (/access blocked/i.test(answer.message)) this.#blocked.set(keyOf(owner, name), true)
+        if (/access blocked/i.test(answer.message)) this.#options.blocked.note({ owner, name }, true)
         return MISSING
       case 'rate_limited':
         return known === null ? answer : this.#withoutApi(known, looked, askedAt, answer)
@@ -156,7 +151,7 @@ class GitHubRepositories implements Repositories {
     const repository = readRepository(data)
     if (repository === null) return UNAVAILABLE
     if (repository === 'hidden') return MISSING
-    this.#blocked.delete(keyOf(owner, name))
+    this.#options.blocked.note({ owner, name }, false)
     return this.#shown({ repository, etag, describedAt: askedAt }, askedAt)
   }
 
@@ -186,7 +181,7 @@ class GitHubRepositories implements Repositories {
     const { api, tips, requiresSignIn } = this.#options
     if (!api.maySeePrivate || requiresSignIn) return UNKNOWN
     const answer = await tips.look({ owner, name })
-    if (answer.status === 'missing' && answer.isBlocked) this.#blocked.set(keyOf(owner, name), true)
+    if (answer.status === 'missing' && answer.isBlocked) this.#options.blocked.note({ owner, name }, true)
     return answer
   }
 

@@ -38,6 +38,8 @@ export interface LocalHost extends GitHost {
 export interface LocalHostOptions {
   /** Folder of `<owner>/<name>` or `<owner>/<name>.git`: bare repositories, working folders, linked worktrees. */
   root: string
+  /** Another such folder, for repositories that the first one lacks. */
+  examples?: string
   /** Public origin of the service, which serves the URLs of `urls`. */
   baseUrl: string
 }
@@ -54,14 +56,16 @@ const ANSWER_MS = 10_000
 /** @throws Error when the root does not exist, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
-  return new LocalGitHost(await realpath(options.root), options.baseUrl)
+  const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl)
 }
 
 class LocalGitHost implements LocalHost {
   readonly segment = 'local'
   readonly isRemote = false
   readonly urls: HostUrls
-  readonly #root: string
+  /** A repository is looked for in their order. */
+  readonly #roots: readonly string[]
   readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
   readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
   readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
@@ -69,8 +73,8 @@ class LocalGitHost implements LocalHost {
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(root: string, baseUrl: string) {
-    this.#root = root
+  constructor(roots: readonly string[], baseUrl: string) {
+    this.#roots = roots
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -142,7 +146,13 @@ class LocalGitHost implements LocalHost {
   }
 
   #place(owner: string, name: string): Promise<Place | null> {
-    return this.#places.get(`${owner}/${name}`, watch => findPlace(this.#root, owner, name, watch))
+    return this.#places.get(`${owner}/${name}`, async watch => {
+      for (const root of this.#roots) {
+        const found = await findPlace(root, owner, name, watch)
+        if (found.value !== null || !found.keep) return found
+      }
+      return { value: null, keep: true }
+    })
   }
 
   /** Checks again that the repository is self-contained: it may have changed since it was found, and an index is kept forever. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
 import { hiddenKey, ownerListingKey } from '#core/snapshot/store-keys.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -15,6 +16,12 @@ afterEach(async () => {
   expect(app.github.mistakes).toEqual([])
   await app.close()
 })
+
+function requireRule(pattern: string) {
+  const rule = parseRepositoryRule(pattern)
+  if (rule === null) throw new Error(`${pattern} is no pattern`)
+  return rule
+}
 
 const HIDDEN: [string, Partial<Repository>][] = [
   ['private', { visibility: 'private' }],
@@ -55,7 +62,28 @@ describe('what the host does not show to everyone', () => {
     expect((await page()).owner.publicRepositories).toBe(2)
   })
 
-  test('and is blocked is not listed from the first time on that somebody asked for it', async () => {
+  test.each(['dmca', 'tos'] as const)('and is blocked (%s) is not listed, though nobody asked for it', async reason => {
+    await app.github.shown('acme', 'kit', { blocked: { reason, createdAt: '2026-01-01T00:00:00Z' } })
+    expect((await names()).others).toEqual(['later', 'plain', 'tools'])
+  })
+
+  test('and is blocked is asked about once an hour', async () => {
+    await app.github.shown('acme', 'kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
+    const askedKit = () => app.github.log.git.filter(({ path }) => path.startsWith('/acme/kit.git')).length
+    await names()
+    const once = askedKit()
+    app.advanceClock(3_599)
+    expect((await names()).others).toEqual(['later', 'plain', 'tools'])
+    expect([once > 0, askedKit()]).toEqual([true, once])
+    app.advanceClock(2)
+    expect((await names()).others).toEqual(['later', 'plain', 'tools'])
+    expect(askedKit()).toBe(2 * once)
+    await app.github.shown('acme', 'kit', { blocked: null })
+    app.advanceClock(3_601)
+    expect((await names()).others).toEqual(['kit', 'later', 'plain', 'tools'])
+  })
+
+  test('and was blocked is listed again once somebody has seen it', async () => {
     await app.github.shown('acme', 'kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(404)
     expect((await names()).others).toEqual(['later', 'plain', 'tools'])
@@ -63,6 +91,15 @@ describe('what the host does not show to everyone', () => {
     app.advanceClock(61)
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(200)
     expect((await names()).others).toEqual(['kit', 'later', 'plain', 'tools'])
+  })
+
+  test('nor is what this deployment refuses, indexed or not', async () => {
+    await openAll('/gh/acme/tools', '/gh/acme/later')
+    app.deps.deny = ['gh/acme/tools', 'gh/acme/k*'].map(pattern => requireRule(pattern))
+    expect(await names()).toEqual({ indexed: ['later'], others: ['plain'] })
+    app.deps.deny = []
+    app.deps.allow = [requireRule('gh/acme/plain')]
+    expect(await names()).toEqual({ indexed: [], others: ['plain'] })
   })
 
   test('is gone with the repository', async () => {

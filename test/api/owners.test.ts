@@ -59,7 +59,7 @@ describe('the requests of an owner page', () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')
     app.github.log.clear()
     await page()
-    expect(app.github.log.lines).toEqual([
+    expect(app.github.log.rest.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
       'GET /users/acme 200',
       'GET /orgs/acme 200',
       'GET /users/acme/repos?type=owner&sort=pushed&direction=desc&per_page=30&page=1 200',
@@ -83,9 +83,11 @@ describe('the requests of an owner page', () => {
     expect(app.github.log.rest.length).toBe(2)
   })
 
-  test('bring no repository and leave no job: nothing is indexed by it', async () => {
+  test('bring no repository and leave no job: git tells which are blocked, and nothing is indexed by it', async () => {
     await page()
-    expect(app.github.log.git).toEqual([])
+    const asked = app.github.log.git.map(({ path, git }) => `${path.split('/')[2]} ${git?.command}`)
+    const repositories = ['kit', 'later', 'plain', 'tools']
+    expect(asked.toSorted()).toEqual(repositories.map(name => `${name}.git ls-refs`))
     expect(await app.queue.take('test')).toBeNull()
     expect((await page()).indexed).toEqual([])
   })

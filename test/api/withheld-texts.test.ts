@@ -56,7 +56,10 @@ describe('of a text that may not be copied', () => {
   test('a described skill without a description has none', async () => {
     const { skill } = await app.askReady('skills', ADDRESS, { path: 'skills/quiet/SKILL.md' })
     expect(skill).toMatchObject({ description: '', serving: { full: false }, body: '' })
-    expect((await ready(ADDRESS)).skills).toMatchObject([{ name: 'own' }, { name: 'quiet', description: '', describedOnly: true }])
+    expect((await ready(ADDRESS)).skills).toMatchObject([
+      { name: 'own' },
+      { name: 'quiet', description: '', describedOnly: true },
+    ])
   })
 
   test('a README tells its title, and the description of its front matter alone', async () => {

@@ -2,8 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { GitHost } from '#core/ports/git-host.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { prepareExampleRepositories } from '#infra/local/example.ts'
+import { openInfra } from '#infra/open.ts'
+import { answered } from '#test/support/answered.ts'
+import { createRepositories } from '#test/support/repository.ts'
 
 const SOURCE = resolve('examples/handbook')
 let scratch: string
@@ -151,3 +156,33 @@ async function contentPaths(): Promise<string[]> {
   const entries = await readdir(SOURCE, { recursive: true, withFileTypes: true })
   return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name).slice(SOURCE.length + 1))
 }
+
+describe('the reference repository is served', () => {
+  const open = async (localRepositories: string) => {
+    const env = { MOUNTGLASS_STORE: 'memory:', MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_LOCAL_REPOSITORIES: localRepositories }
+    const infra = await openInfra(parseInfraSettings(env))
+    onTestFinished(infra.close)
+    return infra.hosts[0] as GitHost
+  }
+
+  test("beside the operator's repositories", async () => {
+    const repositories = await createRepositories()
+    onTestFinished(repositories.remove)
+    const tools = await repositories.create('acme', 'tools')
+    const commit = await tools.commit({ 'a.md': '# A\n' })
+    const host = await open(repositories.root)
+    const reference = answered(await host.repository('mountglass', 'handbook'))
+    expect(answered(await host.resolve(reference, 'main'))).toMatch(/^[0-9a-f]{40}$/)
+    expect(answered(await host.resolve(answered(await host.repository('acme', 'tools')), null))).toBe(commit)
+    expect(await host.repository('mountglass', 'nothing')).toEqual({ status: 'missing' })
+  })
+
+  test('unless the operator has one of its name', async () => {
+    const repositories = await createRepositories()
+    onTestFinished(repositories.remove)
+    const own = await repositories.create('mountglass', 'handbook')
+    const commit = await own.commit({ 'a.md': '# A\n' })
+    const host = await open(repositories.root)
+    expect(answered(await host.resolve(answered(await host.repository('mountglass', 'handbook')), null))).toBe(commit)
+  })
+})

@@ -76,8 +76,18 @@ describe('what is in the context already is not included again', () => {
   test.each<[string, string, Record<string, PlannedContent>, string[]]>([
     ['the skill itself', 'include: [SKILL.md, own.md]\n', {}, ['x/a/own.md']],
     ['rules above', 'include: [/SKILLSET.md, own.md]\n', { 'SKILLSET.md': '---\nname: R\n---\nBe brief.\n' }, ['x/a/own.md']],
-    ['a manifest without rules is not there', 'include: [/SKILLSET.md]\n', { 'SKILLSET.md': '---\nname: R\n---\n' }, ['SKILLSET.md']],
-    ['rules of elsewhere are not there', 'include: [/y/SKILLSET.md]\n', { 'y/SKILLSET.md': '---\nname: R\n---\nBe.\n' }, ['y/SKILLSET.md']],
+    [
+      'a manifest without rules is not there',
+      'include: [/SKILLSET.md]\n',
+      { 'SKILLSET.md': '---\nname: R\n---\n' },
+      ['SKILLSET.md'],
+    ],
+    [
+      'rules of elsewhere are not there',
+      'include: [/y/SKILLSET.md]\n',
+      { 'y/SKILLSET.md': '---\nname: R\n---\nBe.\n' },
+      ['y/SKILLSET.md'],
+    ],
   ])('%s', (_name, include, files, delivered) => {
     expect(resolve(include, { 'x/a/own.md': 'x', ...files })).toMatchObject({ files: delivered, failures: [] })
   })

@@ -116,6 +116,9 @@ describe('declared paths', () => {
 test('a skill keeps as many warnings of links as an answer shows, however many links lead to nothing', () => {
   const links = Array.from({ length: 1000 }, (_, number): MarkdownLink => ({ kind: 'link', target: `gone-${number}.md` }))
   const parsed = parseSkill(`${directory}/SKILL.md` as RepoPath, 'Text.\n', 'handbook')
-  const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => ({ files: [], cut: false }))
+  const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => ({
+    files: [],
+    cut: false,
+  }))
   expect(warnings.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'reference.broken'))
 })
