@@ -1,5 +1,5 @@
 import type { Address } from '#core/address.ts'
-import type { Counts, Diagnostic } from '#core/contract/shared.ts'
+import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
@@ -26,12 +26,6 @@ export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath 
 /** The row of a folder; `null` when the folder is not in the tree or is withheld. */
 export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<FolderRow | null> {
   return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
-}
-
-/** What is eligible below a folder, as a mount shows it: where a skill lies above the mount, its Markdown files are documents. */
-export function countsInMount(mounted: RepoPath, { counts, pages }: Pick<FolderRow, 'counts' | 'pages'>): Counts {
-  if (pages === undefined || isInside(mounted, pages.skill as RepoPath)) return counts
-  return { ...counts, documents: counts.documents + pages.count }
 }
 
 /** The part of a ready mount that decides which folders it shows. */

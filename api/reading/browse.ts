@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { BrowseEntry, BrowsePage, BrowseQuery } from '#core/contract/browse.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { type EntryRow, entryKey } from '#core/snapshot/format.ts'
+import { countsInMount, type EntryRow, entryKey } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
-import { countsInMount, diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
+import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 

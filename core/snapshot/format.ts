@@ -12,6 +12,7 @@ import {
   Warning,
 } from '../contract/shared.ts'
 import { FrontMatterValue } from '../contract/skill.ts'
+import { isInside, type RepoPath } from '../repo-path.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -260,4 +261,10 @@ export function entryKey(folder: string, name: string): string {
 /** Key of a row of `pages`; with a folder and a slash for the path, the prefix of those below the folder. */
 export function pageKey(skillDirectory: string, path: string): string {
   return `${skillDirectory}\0${path}`
+}
+
+/** What is eligible below a folder, as a mount shows it: where a skill lies above the mount, its Markdown files are documents. */
+export function countsInMount(mounted: RepoPath, { counts, pages }: Pick<FolderRow, 'counts' | 'pages'>): Counts {
+  if (pages === undefined || isInside(mounted, pages.skill as RepoPath)) return counts
+  return { ...counts, documents: counts.documents + pages.count }
 }

@@ -1,6 +1,8 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
-import { splitFrontMatter } from '../rules/front-matter.ts'
+import { closeName } from '../rules/close-name.ts'
+import { parseYamlMappingLeniently, splitFrontMatter } from '../rules/front-matter.ts'
+import { SKILL_FIELDS } from '../rules/skill.ts'
 import { ADVICE } from './advice.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
@@ -11,20 +13,29 @@ export interface SkillText {
 }
 
 export function findingOfDiagnostic({ severity, code, path, field, message }: Diagnostic, text: SkillText | null): Finding {
-  const line = text === null ? statedLine(message) : (statedLine(message) ?? fieldLine(text.text, field))
+  const stated = statedLine(message) ?? (code === 'manifest.unreadable' ? 1 : undefined)
+  const line = text === null ? stated : (fieldLine(text.text, field) ?? stated)
   return finding({ severity, code, path, line, field, message })
 }
 
 /**
- * The findings of a skill's warnings, without those that its diagnostics repeat.
+ * The findings of a skill's warnings, without those that a diagnostic repeats, and its misspelled fields.
  *
  * @param texts the required reading that could be read, the `SKILL.md` first
+ * @param diagnostics of the folder: that of a license stands at the file that declares it
  */
-export function findingsOfSkill(skill: SkillReport, texts: readonly SkillText[]): Finding[] {
-  const reported = new Set(skill.diagnostics.map(({ code, message }) => `${code} ${message}`))
-  const found = skill.warnings
+export function findingsOfSkill(
+  skill: SkillReport,
+  texts: readonly SkillText[],
+  diagnostics: readonly Diagnostic[] = [],
+): Finding[] {
+  const ofLicense = diagnostics.filter(({ code, path }) => code.startsWith('license.') && path === skill.license.source)
+  const reported = new Set([...skill.diagnostics, ...ofLicense].map(({ code, message }) => `${code} ${message}`))
+  const own = texts.find(({ path }) => path === skill.path)
+  const warned = skill.warnings
     .filter(({ code, message }) => !reported.has(`${code} ${message}`))
-    .map(warning => ({ ...findingOfWarning(warning, skill.path, texts), skill: skill.path }))
+    .map(warning => findingOfWarning(warning, skill.path, texts))
+  const found = [...warned, ...(own ? misspelledFields(own) : [])].map(one => ({ ...one, skill: skill.path }))
   const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
   return [
     ...found,
@@ -33,6 +44,21 @@ export function findingsOfSkill(skill: SkillReport, texts: readonly SkillText[])
       return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
     }),
   ]
+}
+
+/** The fields of a skill that agents do not know and that are spelled almost like one they know. */
+function misspelledFields({ path, text }: SkillText): Finding[] {
+  const block = splitFrontMatter(text)
+  const yaml = block.kind === 'block' ? parseYamlMappingLeniently(block.yaml) : null
+  const declared = yaml?.ok ? Object.keys(yaml.mapping) : []
+  return declared.flatMap(field => {
+    const meant = SKILL_FIELDS.includes(field) ? null : closeName(field, SKILL_FIELDS)
+    if (meant === null || declared.includes(meant)) return []
+    const message = `a skill has no such field; did you mean \`${meant}\`?`
+    return [
+      finding({ severity: 'warning', code: 'front_matter.unknown_field', path, line: fieldLine(text, field), field, message }),
+    ]
+  })
 }
 
 /** A finding of the check itself. `count`, unless 0, begins the message. */
@@ -69,7 +95,8 @@ function findingOfWarning({ code, field, message }: Warning, skillPath: string, 
     return finding({ severity, code, path: path ?? skillPath, line: statedLine(said), message: said })
   }
   if (code.startsWith('reference.')) return finding({ severity, code, field, message, ...placeOfLink(message, skillPath, texts) })
-  const line = code.startsWith('front_matter.') ? 1 : own?.path === skillPath ? fieldLine(own.text, field) : undefined
+  const ofField = own?.path === skillPath ? fieldLine(own.text, field) : undefined
+  const line = code.startsWith('front_matter.') ? (statedLine(message) ?? 1) : ofField
   return finding({ severity, code, path: skillPath, line, field, message })
 }
 
@@ -81,7 +108,7 @@ function statedLine(message: string): number | undefined {
 
 /** Finds the link that a message begins with, in the body of the texts. Link syntax is preferred to other occurrences of the target. */
 function placeOfLink(message: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
-  const target = message.slice(0, message.lastIndexOf(' leads '))
+  const target = message.slice(0, Math.max(message.lastIndexOf(' leads '), message.lastIndexOf(' cannot be read: ')))
   if (target === '') return { path: skillPath }
   for (const spelling of [`](${target})`, `](<${target}>`, `](${target} `, `]: ${target}`, target]) {
     for (const { path, text } of texts) {

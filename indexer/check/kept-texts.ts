@@ -1,5 +1,7 @@
+import type { RepoPath } from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'
 import type { RepositoryTree } from '../reuse/repository-tree.ts'
+import { isSkillPlace } from '../rules/content-kind.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { SKILL_FILE } from '../rules/skill.ts'
 
@@ -7,6 +9,8 @@ import { SKILL_FILE } from '../rules/skill.ts'
 export interface KeptTexts extends RepositoryTree {
   /** The text of a skill or manifest; `null` when no file has this path, or its bytes were not read or are not text. */
   textOf(path: string): string | null
+  /** Every `SKILL.md` in the tree. */
+  skillPaths: readonly string[]
 }
 
 export function keepTexts(tree: RepositoryTree): KeptTexts {
@@ -15,6 +19,7 @@ export function keepTexts(tree: RepositoryTree): KeptTexts {
   const kept = new Map<string, Uint8Array>()
   return {
     entries: tree.entries,
+    skillPaths: [...oids.keys()].filter(path => isSkillPlace(path as RepoPath)),
     async *read(wanted, maxBytes) {
       for await (const blob of tree.read(wanted, maxBytes)) {
         if (blob.bytes !== null && keptIds.has(blob.oid)) kept.set(blob.oid, blob.bytes)

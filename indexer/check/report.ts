@@ -1,7 +1,7 @@
-import type { License } from '#core/contract/shared.ts'
+import type { Diagnostic, DocumentListing, License } from '#core/contract/shared.ts'
 import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { type ContextPiece, cutSkillContext, START } from '#core/skill-pages.ts'
-import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
+import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
@@ -18,6 +18,8 @@ export interface CheckSubject {
   unseen: { folders: ReadonlySet<string>; notCheckedOut: number }
   /** The text of a skill or manifest, served or not. */
   textOf(path: string): string | null
+  /** Every `SKILL.md` of the tree, in closed folders too. */
+  skillPaths: readonly string[]
 }
 
 /** Shapes the report of a snapshot for its author. Pure. */
@@ -41,7 +43,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, token
     delivered,
     manifest: (row?.manifest === undefined ? undefined : snapshot.rows('manifests').get(row.manifest)) ?? null,
     license: row?.license ?? { kind: 'none', name: null, source: null },
-    counts: row?.counts ?? { skills: 0, documents: 0 },
+    counts: row === undefined ? { skills: 0, documents: 0 } : countsInMount(folder, row),
     truncated: snapshot.truncated,
     totals: {
       errors: count('error'),
@@ -54,8 +56,18 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, token
     },
     findings,
     skills,
-    documents: inFolder(snapshot.rows('documents'), folder).map(([, document]) => document),
+    documents: documentsIn(snapshot, folder, row),
   }
+}
+
+/** Inside a skill its Markdown files are documents, too. */
+function documentsIn(snapshot: KeptSnapshot, folder: RepoPath, row: FolderRow | undefined): DocumentListing[] {
+  const documents = inFolder(snapshot.rows('documents'), folder).map(([, document]) => document)
+  const skill = row?.pages?.skill
+  const pages =
+    skill === undefined ? [] : [...snapshot.rows('pages')].filter(([key]) => key.startsWith(pageKey(skill, `${folder}/`)))
+  const all = [...documents, ...pages.map(([, page]) => page)]
+  return all.sort((left, right) => compareBytes(left.path, right.path))
 }
 
 function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): Checked['delivered'] {
@@ -150,7 +162,7 @@ function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
 function collectFindings(
   snapshot: KeptSnapshot,
   skills: readonly SkillReport[],
-  { folder, visibility, unseen, textOf: writtenText }: CheckSubject,
+  { folder, visibility, unseen, textOf: writtenText, skillPaths }: CheckSubject,
   delivered: Checked['delivered'],
 ): Finding[] {
   const textOf = (path: string): SkillText | null => {
@@ -159,9 +171,11 @@ function collectFindings(
     return text === null ? null : { path, text }
   }
   const concerned = concerning(folder)
-  const findings = [...snapshot.rows('diagnostics').values()]
-    .filter(diagnostic => concerned(diagnostic.path as RepoPath))
-    .map(diagnostic => findingOfDiagnostic(diagnostic, textOf(diagnostic.path)))
+  const diagnostics = [...snapshot.rows('diagnostics').values()].filter(({ path }) => concerned(path as RepoPath))
+  const inside = skillPaths.filter(path => isInside(folder, path as RepoPath))
+  const findings = diagnostics.map(diagnostic => {
+    return { ...findingOfDiagnostic(diagnostic, textOf(diagnostic.path)), ...costOf(diagnostic, skills, inside) }
+  })
   for (const skill of skills) {
     const { delivery } = skill
     const read = delivery.kind === 'full' ? [skill, ...delivery.rules, ...delivery.includes] : [skill]
@@ -169,6 +183,7 @@ function collectFindings(
       ...findingsOfSkill(
         skill,
         read.flatMap(({ path }) => textOf(path) ?? []),
+        diagnostics,
       ),
     )
   }
@@ -177,6 +192,25 @@ function collectFindings(
   for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
   if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
   return sortFindings(findings)
+}
+
+/** What a fault costs that stands at another file than the skills. */
+function costOf(
+  { boundary, code, path, message }: Diagnostic,
+  skills: readonly SkillReport[],
+  skillPaths: readonly string[],
+): Pick<Finding, 'costsSkills'> {
+  const isSame = (one: { code: string; message: string }) => one.code === code && one.message === message
+  const costs = skills.filter(skill => {
+    if (skill.path === path) return false
+    return (
+      skill.diagnostics.some(one => one.path === path && isSame(one)) ||
+      (skill.license.source === path && skill.warnings.some(isSame))
+    )
+  })
+  const closed = boundary === undefined ? [] : skillPaths.filter(skill => isInside(boundary as RepoPath, skill as RepoPath))
+  const costsSkills = costs.length + closed.length
+  return costsSkills === 0 ? {} : { costsSkills }
 }
 
 /** Whether the folder has documents or skills without any license. */

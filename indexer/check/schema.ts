@@ -66,6 +66,8 @@ export const Finding = z.object({
   advice: z.string().optional(),
   /** Path of the `SKILL.md` that it concerns. */
   skill: Path.optional(),
+  /** How many skills it keeps from agents, in full or in part, when it stands at another file. */
+  costsSkills: z.int().min(1).optional(),
 })
 export type Finding = z.infer<typeof Finding>
 
@@ -100,6 +102,8 @@ const Checked = z.object({
   /** By path. */
   skills: z.array(SkillReport),
   documents: z.array(DocumentListing),
+  /** Since the last check; with `--watch` only. */
+  changes: z.object({ mended: z.array(Finding), added: z.array(Finding) }).optional(),
 })
 export type Checked = z.infer<typeof Checked>
 

@@ -1,23 +1,34 @@
 import type { License } from '#core/contract/shared.ts'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
-
-export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan'
-/** Returns the text in a style, or unchanged where the output has no styles. */
-export type Paint = (style: Style, text: string) => string
 
 export interface TerminalOptions {
   paint: Paint
+  /** Columns of the terminal. No line is longer. */
+  width: number
   /** Print every list in full. */
   all: boolean
   milliseconds: number
 }
 
-/** The report for people: findings, then every skill with what agents receive, then a summary line. */
+/** The report for people: every skill with what agents receive, then the findings, the worst last, beside the summary. */
 export function formatReport(report: Checked, options: TerminalOptions): string {
-  const blocks = [heading(report, options), findingsBlock(report, options), skillsBlock(report, options)]
-  return `${[...blocks.filter(block => block !== ''), summary(report, options)].join('\n\n')}\n`
+  const blocks = [
+    heading(report, options),
+    skillsBlock(report, options),
+    ...findingsBlocks(report, options),
+    changesBlock(report, options),
+    summary(report, options),
+  ]
+  return `${blocks.flatMap(lines => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n')}\n`
+}
+
+/** The line of a check that failed. */
+export function formatFailure(code: string, message: string, { paint, width }: Pick<TerminalOptions, 'paint' | 'width'>): string {
+  const spans: Span[] = [{ text: '✗', style: 'red' }, { text: `${code}: ${printable(message)}` }]
+  return `${fold(spans, { paint, width, indent: 0 }).join('\n')}\n`
 }
 
 /** The report as JSON. Control and invisible characters are escaped. */
@@ -41,46 +52,78 @@ function replaceHidden(text: string, replace: (character: string) => string): st
   return shown + text.slice(from)
 }
 
-function heading({ folder, source, visibility, delivered }: Checked, { paint }: TerminalOptions): string {
+function heading({ folder, source, visibility, delivered }: Checked, options: TerminalOptions): string[] {
   const files = source === 'git' ? 'files that git would commit' : 'all files: this is not a git work tree'
   const place = folder === '' ? 'the whole repository' : `the folder ${printable(folder)}, with the rules above it`
-  const lines = [`${paint('bold', `What agents receive from ${place}`)}`, paint('dim', `${files}; as a ${visibility} repository`)]
-  if (delivered === 'closed') lines.push(paint('red', 'Nothing: a manifest here or above is not valid, which closes the folder.'))
-  if (delivered === 'excluded') lines.push(paint('yellow', 'Nothing: a manifest above excludes the folder.'))
-  return lines.join('\n')
+  const line = (text: string, style: Style) => fold([{ text, style }], { ...options, indent: 0 })
+  return [
+    ...line(`What agents receive from ${place}`, 'bold'),
+    ...line(`${files}; as a ${visibility} repository`, 'dim'),
+    ...(delivered === 'closed' ? line('Nothing: a manifest here or above is not valid, which closes the folder.', 'red') : []),
+    ...(delivered === 'excluded' ? line('Nothing: a manifest above excludes the folder.', 'yellow') : []),
+  ]
 }
 
 /** Lengths of printed lists without `--all`. */
-const SHOWN = { error: 100, warning: 40, info: 15, skill: 40, path: 6 } as const
+const SHOWN = { error: 100, warning: 40, info: 15, change: 20, skill: 40, path: 6 } as const
 
 const SIGNS = { error: '✗', warning: '!', info: '·' } as const
 const COLORS = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 const NOUNS = { error: 'error', warning: 'warning', info: 'note' } as const
 
-function findingsBlock(report: Checked, options: TerminalOptions): string {
-  const severities = ['error', 'warning', 'info'] as const
-  return severities
-    .map(severity => {
-      const found = report.findings.filter(finding => finding.severity === severity)
-      return found.length === 0 ? '' : listFindings(found, severity, options)
-    })
-    .filter(block => block !== '')
-    .join('\n\n')
+function findingsBlocks(report: Checked, options: TerminalOptions): string[][] {
+  return (['info', 'warning', 'error'] as const).map(severity => {
+    const found = report.findings.filter(finding => finding.severity === severity)
+    return found.length === 0 ? [] : listFindings(found, severity, options)
+  })
 }
 
-function listFindings(findings: readonly Finding[], severity: Finding['severity'], { paint, all }: TerminalOptions): string {
+function listFindings(findings: readonly Finding[], severity: Finding['severity'], options: TerminalOptions): string[] {
+  const { paint, all } = options
   const shown = all ? findings : findings.slice(0, SHOWN[severity])
-  const places = shown.map(placeOf)
-  const width = columnWidth(places)
-  const lines = shown.map((finding, index) => {
-    const sign = paint(COLORS[severity], SIGNS[severity])
-    const advice = finding.advice === undefined ? '' : ` ${paint('dim', `→ ${finding.advice}`)}`
-    const field = finding.field === undefined ? '' : `${printable(finding.field)}: `
-    return `  ${sign} ${padded(places[index] ?? '', width)}  ${field}${printable(finding.message)}${advice}  ${paint('dim', `[${finding.code}]`)}`
+  const lines = findingLines(shown, () => ({ text: SIGNS[severity], style: COLORS[severity] }), options)
+  const left = findings.length - shown.length
+  const rest = left === 0 ? [] : fold([{ text: `in all ${countsByCode(findings)}`, style: 'dim' }], { ...options, indent: 2 })
+  return [paint('bold', plural(findings.length, NOUNS[severity])), ...lines, ...more(left, paint), ...rest]
+}
+
+/** Each on one line, in columns; one that does not fit has its place on a line of its own. */
+function findingLines(findings: readonly Finding[], signOf: (finding: Finding) => Span, options: TerminalOptions): string[] {
+  const { paint, width } = options
+  const column = columnWidth(findings.map(placeOf))
+  return findings.flatMap(finding => {
+    const { text, style } = signOf(finding)
+    const sign = style === undefined ? text : paint(style, text)
+    const spans = spansOf(finding)
+    const isShort =
+      2 + 1 + 1 + Math.max(column, widthOf(placeOf(finding))) + 2 + widthOf(spans.map(span => span.text).join(' ')) <= width
+    if (isShort) return [`  ${sign} ${padded(placeOf(finding), column)}  ${fold(spans, { paint, width, indent: 0 })[0]}`]
+    const place = fold([{ text: placeOf(finding) }], { paint, width, indent: 4 })
+    return [`  ${sign} ${place[0]?.trimStart()}`, ...place.slice(1), ...fold(spans, { paint, width, indent: 4 })]
   })
-  const title = paint('bold', plural(findings.length, NOUNS[severity]))
-  const rest = shown.length < findings.length ? [paint('dim', `  in all ${countsByCode(findings)}`)] : []
-  return [title, ...lines, ...more(findings.length - shown.length, paint), ...rest].join('\n')
+}
+
+function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[] {
+  return [
+    { text: `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}` },
+    ...(costsSkills === undefined ? [] : [{ text: `(costs ${plural(costsSkills, 'skill')})`, style: 'bold' as const }]),
+    ...(advice === undefined ? [] : [{ text: `→ ${advice}`, style: 'dim' as const }]),
+    { text: `[${code}]`, style: 'dim' },
+  ]
+}
+
+function changesBlock({ changes }: Checked, options: TerminalOptions): string[] {
+  if (changes === undefined) return []
+  const { mended, added } = changes
+  const title = `Since the last check: ${number(mended.length)} mended, ${number(added.length)} new`
+  const shown = (findings: readonly Finding[]) => (options.all ? findings : findings.slice(0, SHOWN.change))
+  const left = mended.length + added.length - shown(mended).length - shown(added).length
+  return [
+    options.paint('bold', title),
+    ...findingLines(shown(mended), () => ({ text: '✓', style: 'green' }), options),
+    ...findingLines(shown(added), ({ severity }) => ({ text: '+', style: COLORS[severity] }), options),
+    ...more(left, options.paint),
+  ]
 }
 
 function countsByCode(findings: readonly Finding[]): string {
@@ -93,25 +136,46 @@ function placeOf({ path, line }: Finding): string {
   return `${path === '' ? '.' : printable(path)}${line === undefined ? '' : `:${line}`}`
 }
 
-function skillsBlock({ skills }: Checked, { paint, all }: TerminalOptions): string {
-  if (skills.length === 0) return ''
+function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
+  if (skills.length === 0) return []
+  const { paint, width } = options
   const sorted = [...skills].sort((left, right) => urgency(left) - urgency(right))
-  const shown = all ? sorted : sorted.slice(0, SHOWN.skill)
-  const rows = shown.map(skill => {
-    const { delivery, path } = skill
-    if (delivery.kind === 'described') return [printable(path), 'described only', '', '', licenseOf(skill.license, path)]
-    const { pages, characters, bytes, tokens } = delivery
-    const size = `${number(characters)} characters, ${number(bytes)} bytes`
-    return [printable(path), plural(pages, 'page'), size, `~${number(tokens)} tokens`, licenseOf(skill.license, path)]
-  })
-  const widths = [0, 1, 2, 3].map(column => columnWidth(rows.map(row => row[column] ?? '')))
+  const shown = options.all ? sorted : sorted.slice(0, SHOWN.skill)
+  const rows = tableOf(shown.map(cellsOf))
+  const isWide = rows.some(({ line }) => widthOf(line) > width)
   const lines = shown.flatMap((skill, index) => {
-    const row = rows[index] ?? []
-    const cells = row.map((cell, column) => (column === 0 || column === 4 ? cell : leftPadded(cell, widths[column] ?? 0)))
-    const first = `  ${paint('bold', padded(cells[0] ?? '', widths[0] ?? 0))}  ${cells.slice(1).join('  ')}`
-    return [first.trimEnd(), ...skillDetails(skill).map(detail => `      ${paint('dim', detail)}`)]
+    const { path, rest, line } = rows[index] ?? { path: '', rest: '', line: '' }
+    const facts = cellsOf(skill)
+      .slice(1)
+      .filter(cell => cell !== '')
+      .join(' · ')
+    const first = isWide
+      ? [
+          ...fold([{ text: path.trimEnd(), style: 'bold' }], { ...options, indent: 2 }),
+          ...fold([{ text: facts }], { ...options, indent: 6 }),
+        ]
+      : [line === '' ? '' : `  ${paint('bold', path)}${rest}`.trimEnd()]
+    return [...first, ...skillDetails(skill).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 }))]
   })
-  return [paint('bold', plural(skills.length, 'skill')), ...lines, ...more(skills.length - shown.length, paint)].join('\n')
+  return [paint('bold', plural(skills.length, 'skill')), ...lines, ...more(skills.length - shown.length, paint)]
+}
+
+function cellsOf({ delivery, path, license }: SkillReport): string[] {
+  if (delivery.kind === 'described') return [printable(path), 'described only', '', '', licenseOf(license, path)]
+  const { pages, characters, bytes, tokens } = delivery
+  const size = `${number(characters)} characters, ${number(bytes)} bytes`
+  return [printable(path), plural(pages, 'page'), size, `~${number(tokens)} tokens`, licenseOf(license, path)]
+}
+
+/** Rows in columns: the first and the last are aligned to the left, the others to the right. */
+function tableOf(rows: readonly string[][]): { path: string; rest: string; line: string }[] {
+  const widths = [0, 1, 2, 3].map(column => columnWidth(rows.map(row => row[column] ?? '')))
+  return rows.map(([path = '', ...cells]) => {
+    const last = cells.length - 1
+    const rest = cells.map((cell, index) => `  ${index === last ? cell : leftPadded(cell, widths[index + 1] ?? 0)}`).join('')
+    const first = padded(path, widths[0] ?? 0)
+    return { path: first, rest, line: `  ${first}${rest}`.trimEnd() }
+  })
 }
 
 function urgency({ delivery }: SkillReport): number {
@@ -153,25 +217,39 @@ function licenseOf({ kind, name, source }: License, own?: string): string {
   return kind === 'none' ? 'no license' : `${printable(name ?? `${kind} license`)}${from}`
 }
 
-function summary({ totals, skills, counts, license, truncated, tokenizer }: Checked, options: TerminalOptions): string {
-  const { paint, milliseconds } = options
+function summary(report: Checked, options: TerminalOptions): string[] {
+  const { totals, skills, counts, license, truncated, tokenizer } = report
   const { errors, warnings, infos, described, incomplete, full, tokens } = totals
-  const failed = errors > 0 || incomplete > 0
   const found = [plural(errors, 'error'), plural(warnings, 'warning'), plural(infos, 'note')].join(', ')
   const split = [
     `${number(full - incomplete)} in full`,
     ...(incomplete === 0 ? [] : [`${number(incomplete)} incomplete`]),
     ...(described === 0 ? [] : [`${number(described)} described only`]),
   ]
-  const parts = [
-    paint(failed ? 'red' : warnings > 0 ? 'yellow' : 'green', `${failed ? '✗' : '✓'} ${found}`),
-    `${plural(skills.length, 'skill')}${skills.length === 0 ? '' : ` (${split.join(', ')}; ~${number(tokens)} tokens by ${tokenizer})`}`,
-    plural(counts.documents, 'document'),
-    `${licenseOf(license)} overall`,
-    ...(truncated ? [paint('yellow', 'the index is partial: a limit was reached')] : []),
-    `${(milliseconds / 1000).toFixed(1)} s`,
+  const inSkills = skills.length === 0 ? '' : ` (${split.join(', ')}; ~${number(tokens)} tokens by ${tokenizer})`
+  const spans: Span[] = [
+    verdict(report, found),
+    ...(isNothingDelivered(report) ? [{ text: '· nothing is delivered in full', style: 'yellow' as const }] : []),
+    { text: `· ${plural(skills.length, 'skill')}${inSkills}` },
+    { text: `· ${plural(counts.documents, 'document')}` },
+    { text: `· ${licenseOf(license)} overall` },
+    ...(truncated ? [{ text: '· the index is partial: a limit was reached', style: 'yellow' as const }] : []),
+    { text: `· ${(options.milliseconds / 1000).toFixed(1)} s` },
   ]
-  return parts.join(' · ')
+  return fold(spans, { ...options, indent: 0 })
+}
+
+function verdict(report: Checked, found: string): Span {
+  const { errors, warnings, incomplete } = report.totals
+  if (errors > 0 || incomplete > 0) return { text: `✗ ${found}`, style: 'red' }
+  if (isNothingDelivered(report)) return { text: `! ${found}`, style: 'yellow' }
+  return { text: `✓ ${found}`, style: warnings > 0 ? 'yellow' : 'green' }
+}
+
+/** Whether agents receive no skill in full, or, where there are no skills, no document. */
+function isNothingDelivered({ totals, skills, documents }: Checked): boolean {
+  if (skills.length > 0) return totals.full - totals.incomplete === 0
+  return !documents.some(document => document.describedOnly !== true)
 }
 
 function more(count: number, paint: Paint): string[] {
@@ -185,28 +263,3 @@ function plural(count: number, noun: string): string {
 function number(value: number): string {
   return value.toLocaleString('en-US')
 }
-
-/** Maximum width of a column; longer cells overflow. */
-const MAX_COLUMN_WIDTH = 60
-
-function columnWidth(cells: readonly string[]): number {
-  return Math.min(MAX_COLUMN_WIDTH, Math.max(0, ...cells.map(widthOf)))
-}
-
-function padded(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
-}
-
-function leftPadded(text: string, width: number): string {
-  return ' '.repeat(Math.max(0, width - widthOf(text))) + text
-}
-
-/** The approximate width in terminal columns: wide scripts and emoji take two, marks none. */
-function widthOf(text: string): number {
-  let width = 0
-  for (const character of text) width += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1
-  return width
-}
-
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u

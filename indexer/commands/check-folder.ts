@@ -5,11 +5,13 @@ import { ReadError } from '#core/ports/git-host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
+import { withChanges } from '../check/changes.ts'
+import type { Paint } from '../check/fold.ts'
 import { createKeptSnapshot } from '../check/kept-snapshot.ts'
 import { keepTexts } from '../check/kept-texts.ts'
 import { buildReport } from '../check/report.ts'
 import { type CheckReport, hasErrors } from '../check/schema.ts'
-import { formatJson, formatReport, type Paint, printable } from '../check/terminal.ts'
+import { formatFailure, formatJson, formatReport, printable } from '../check/terminal.ts'
 import { loadTokenizer } from '../check/tokens.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
@@ -36,19 +38,31 @@ const EXIT_USAGE = 2
 /** `mountglass check <folder>`: prints what agents would receive from a working folder. Exit code 0, 1 (errors) or 2 (no readable folder). */
 export async function checkFolder(folder: string, options: CheckOptions): Promise<number> {
   process.stdout.on('error', exitOnClosedPipe)
-  return options.watch ? await watchFolder(folder, options) : await checkOnce(folder, options)
+  return options.watch ? await watchFolder(folder, options) : (await checkOnce(folder, options)).exitCode
 }
 
-async function checkOnce(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<number> {
+interface Outcome {
+  exitCode: number
+  /** `null`: the folder could not be read. */
+  report: CheckReport | null
+}
+
+/** @param earlier the report to compare with; `null`: there is none */
+async function checkOnce(
+  folder: string,
+  options: CheckOptions,
+  earlier: CheckReport | null = null,
+  signal?: AbortSignal,
+): Promise<Outcome> {
   const startedAt = performance.now()
   try {
     const report = await readReport(folder, options, signal)
-    print(report, options, Math.round(performance.now() - startedAt))
-    return hasErrors(report) ? EXIT_ERRORS : EXIT_OK
+    print(withChanges(earlier, report), options, Math.round(performance.now() - startedAt))
+    return { exitCode: hasErrors(report) ? EXIT_ERRORS : EXIT_OK, report }
   } catch (error) {
     if (!(error instanceof WorktreeError)) throw error
     process.stderr.write(`mountglass: ${printable(error.message)}\n`)
-    return EXIT_USAGE
+    return { exitCode: EXIT_USAGE, report: null }
   }
 }
 
@@ -62,7 +76,8 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const tree = keepTexts(await readTree(worktree))
     const snapshot = await indexRepository(createKeptSnapshot(), tree, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
-    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf: tree.textOf } as const
+    const { textOf, skillPaths } = tree
+    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const
     return buildReport(snapshot, subject, await loadTokenizer())
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
@@ -83,11 +98,13 @@ function nameOf(root: string): string {
 }
 
 function print(report: CheckReport, { json, all, watch }: CheckOptions, milliseconds: number): void {
+  const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
   if (json) process.stdout.write(formatJson(report, watch ? undefined : 2))
-  else if (report.status === 'failed')
-    process.stdout.write(`${paint('red', '✗')} ${report.errorCode}: ${printable(report.message)}\n`)
-  else process.stdout.write(formatReport(report, { paint, all: all === true, milliseconds }))
+  else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
+  else process.stdout.write(formatReport(report, { paint, width, all: all === true, milliseconds }))
 }
+
+const COLUMNS_WITHOUT_TERMINAL = 80
 
 // Colors only on a terminal, and not with `NO_COLOR`.
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
@@ -98,13 +115,15 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   const interrupt = () => stop.abort(new Error('interrupted'))
   const interrupted = once(stop.signal, 'abort')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
-  let exitCode = EXIT_OK
+  let outcome: Outcome = { exitCode: EXIT_OK, report: null }
   try {
     for (let round = 0; !stop.signal.aborted; round++) {
       await watcher.follow(folder)
       if (watcher.unwatched > 0) process.stderr.write(`mountglass: cannot watch ${watcher.unwatched} folders for changes\n`)
       separate(round, options)
-      exitCode = await checkOnce(folder, options, stop.signal)
+      const { exitCode, report } = await checkOnce(folder, options, outcome.report, stop.signal)
+      // A folder that is gone for a moment is compared with what it was before.
+      outcome = { exitCode, report: report ?? outcome.report }
       if (round === 0 && exitCode === EXIT_USAGE) return exitCode
       await Promise.race([interrupted, watcher.changed()])
     }
@@ -113,7 +132,7 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   } finally {
     watcher.close()
   }
-  return exitCode
+  return outcome.exitCode
 }
 
 /** Clears a terminal before a new report; in a file or a pipe an empty line separates reports. */

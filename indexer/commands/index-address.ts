@@ -1,8 +1,9 @@
-import { formatAddress, parseAddress } from '#core/address.ts'
+import { type Address, formatAddress } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
+import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { listIndexed } from '../jobs/list-indexed.ts'
@@ -22,7 +23,10 @@ const EXIT_FAILED = 1
 /** The address or a setting is wrong. */
 const EXIT_USAGE = 2
 
-/** `mountglass index <address>`: indexes one address and prints the result. Exit code 0, 1 (failed) or 2 (wrong address or setting). */
+/**
+ * `mountglass index <address>`: indexes one address and prints the result. Takes every spelling that the address field of the site takes.
+ * Exit code 0, 1 (failed) or 2 (wrong address or setting).
+ */
 export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
   let settings: InfraSettings
   try {
@@ -37,7 +41,9 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
     return reportSettingsError(error, EXIT_FAILED)
   }
   try {
-    return await indexWith(infra, rawAddress)
+    const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
+    if (typed.kind === 'address') return await indexWith(infra, typed.address)
+    return report(problemOf(typed), EXIT_USAGE)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return report(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
@@ -46,11 +52,12 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   }
 }
 
-async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
-  const address = parseAddress(
-    rawAddress,
-    infra.hosts.map(host => host.segment),
-  )
+function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
+  if (typed.kind === 'owner') return `${typed.owner.owner} is an account: name one of its repositories`
+  return typed.code === null ? typed.message : `${typed.code}: ${typed.message}`
+}
+
+async function indexWith(infra: Infra, address: Address): Promise<number> {
   const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
   const { repository, commit, isDefault } = await resolveAddress(host, address)
   const stop = new AbortController()
@@ -80,7 +87,7 @@ async function indexWith(infra: Infra, rawAddress: string): Promise<number> {
 
 async function resolveAddress(
   host: GitHost,
-  address: ReturnType<typeof parseAddress>,
+  address: Address,
 ): Promise<{ repository: HostRepository; commit: CommitSha; isDefault: boolean }> {
   const repository = await host.repository(address.owner, address.repository)
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')

@@ -80,7 +80,7 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
   const exclude = readExclude(fieldOf(yaml.mapping, 'exclude'))
   if (exclude === null) {
     const limits = `at most ${EXCLUDE_PATTERNS} patterns of at most ${EXCLUDE_PATTERN_CHARACTERS} characters`
-    return unreadable(file, 'exclude', `must be a list of ${limits}`)
+    return unreadable(file, 'exclude', `must be a list of ${limits}`, 'exclude')
   }
 
   const read = readFields(file, yaml.mapping, exclude, rulesOf(text, block.body), repositoryName)
@@ -92,12 +92,10 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
   }
 }
 
-function unreadable({ path }: TreeFile, reason: string, problem: string): ReadManifest {
+function unreadable({ path }: TreeFile, reason: string, problem: string, field?: string): ReadManifest {
   const message = `${reason}: ${problem}; nothing below this folder is served`
-  return {
-    kind: 'unreadable',
-    diagnostics: [{ code: 'manifest.unreadable', severity: 'error', path, boundary: parentOf(path), message }],
-  }
+  const place = { path, boundary: parentOf(path), ...(field === undefined ? {} : { field }) }
+  return { kind: 'unreadable', diagnostics: [{ code: 'manifest.unreadable', severity: 'error', ...place, message }] }
 }
 
 /** The diagnostic of a malformed `include`: the same at the manifest and at every skill below, so that a list has it once. */

@@ -35,8 +35,8 @@ export function buildContext(
   // What a list lacks is told first: the last warnings may be cut.
   const warnings = [
     ...links.cuts,
-    ...cutWarning('oversized', 'oversized files', OVERSIZED_FILES, oversized.length),
-    ...cutWarning('supporting', 'supporting files', SUPPORTING_FILES, planned.supporting.length),
+    ...cutWarning('oversized.truncated', 'oversized files', OVERSIZED_FILES, oversized.length),
+    ...cutWarning('supporting.truncated', 'supporting files', SUPPORTING_FILES, planned.supporting.length),
     ...includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path)),
     ...planned.warnings,
     ...includeWarnings(includes.failures),
@@ -60,8 +60,8 @@ export function buildContext(
   }
 }
 
-function cutWarning(list: 'oversized' | 'supporting', what: string, limit: number, count: number): Warning[] {
-  return count <= limit ? [] : [{ code: `${list}.truncated`, message: `only ${limit} of ${count} ${what} are listed` }]
+function cutWarning(code: string, what: string, limit: number, count: number): Warning[] {
+  return count <= limit ? [] : [{ code, message: `only ${limit} of ${count} ${what} are listed` }]
 }
 
 /** Warnings of the files that the required reading names and no reader can open. */

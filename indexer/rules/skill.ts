@@ -172,6 +172,17 @@ const KNOWN_FIELDS = [
   'shell',
 ]
 
+/** Every field of a skill that has a meaning here or for agents. */
+export const SKILL_FIELDS: readonly string[] = [
+  'name',
+  'description',
+  'include',
+  'translations',
+  'keywords',
+  'tags',
+  ...KNOWN_FIELDS,
+]
+
 function knownFields(fields: YamlMapping): Record<string, FrontMatterValue> {
   const known: Record<string, FrontMatterValue> = {}
   for (const key of KNOWN_FIELDS) {

@@ -75,6 +75,8 @@ describe('mountglass index', () => {
 
   test.each([
     ['an address that is none', ['index', '/local/acme'], {}, 'address.incomplete: '],
+    ['an account', ['index', 'https://github.com/acme'], { MOUNTGLASS_GITHUB: 'on' }, 'acme is an account: '],
+    ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this deployment'],
     ['a repository that is none', ['index', '/local/acme/nothing'], {}, 'mount.repo_not_found: '],
     ['a ref that is none', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
     ['a store in memory, which nobody else sees', ['index', '/local/acme/tools', '--store', 'memory:'], {}, 'MOUNTGLASS_STORE: '],

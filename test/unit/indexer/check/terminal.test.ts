@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { withChanges } from '#indexer/check/changes.ts'
+import { type Paint, widthOf } from '#indexer/check/fold.ts'
 import type { Checked, Finding, SkillReport } from '#indexer/check/schema.ts'
-import { formatJson, formatReport, type Paint, printable } from '#indexer/check/terminal.ts'
+import { formatFailure, formatJson, formatReport, printable } from '#indexer/check/terminal.ts'
 
 const plain: Paint = (_style, text) => text
-const OPTIONS = { paint: plain, all: false, milliseconds: 1_234 }
+const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const NONE = { kind: 'none', name: null, source: null } as const
+const OPTIONS = { paint: plain, all: false, milliseconds: 1_234, width: 200 }
 
-test('the report reads from what is wrong to what sums up', () => {
+test('the report ends with what is wrong, beside what sums up', () => {
   const report = checked({
     findings: [
       finding({
@@ -30,18 +34,18 @@ test('the report reads from what is wrong to what sums up', () => {
     `What agents receive from the whole repository
 files that git would commit; as a public repository
 
-1 error
-  ✗ a/SKILL.md:5  include: there is no x → add it  [include.missing]
-
-1 warning
-  ! .  left out  [tree.limit]
-
 3 skills
   a/SKILL.md         2 pages  20,000 characters, 20,010 bytes  ~5,000 tokens  MIT by LICENSE
       incomplete: required content is missing
   c/SKILL.md  described only                                                  no license
       no license is declared
   b/SKILL.md          1 page          10 characters, 10 bytes      ~3 tokens  MIT by LICENSE
+
+1 warning
+  ! .  left out [tree.limit]
+
+1 error
+  ✗ a/SKILL.md:5  include: there is no x → add it [include.missing]
 
 ✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 incomplete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s
 `,
@@ -57,7 +61,7 @@ test('a skill tells what is read in which order, and what else there is', () => 
     outside: ['y.md', 'z.md'],
     oversized: [{ path: 'big.md', bytes: 2_000_000 }],
   })
-  const text = formatReport(checked({ skills: [{ ...skill, name: 'Documents', listed: false }] }), OPTIONS)
+  const text = formatReport(checked({ skills: [{ ...skill, name: 'Documents', listed: false }] }), { ...OPTIONS, width: 400 })
   expect(text).toContain('      reads SKILLSET.md → skills/SKILLSET.md → body → shared.md\n')
   expect(text).toContain(
     '      named Documents; internal: not listed, loaded only by its path; 8 files: references/0.md, references/1.md, references/2.md, ' +
@@ -72,6 +76,74 @@ test('columns stand below each other in scripts whose letters are wide', () => {
   )
   const lines = text.split('\n').filter(line => line.includes('SKILL.md'))
   expect(lines.map(line => line.replace(/\S+SKILL\.md/, ''))).toEqual(Array(3).fill(lines[1]?.replace('abcd/SKILL.md', '')))
+})
+
+describe('no line is longer than the terminal', () => {
+  const report = checked({
+    folder: `folder/${'deep/'.repeat(30)}end`,
+    truncated: true,
+    findings: [
+      finding({
+        severity: 'error',
+        path: `${'長い名前/'.repeat(20)}SKILL.md`,
+        line: 12,
+        message: 'wrong '.repeat(40),
+        advice: 'mend it',
+      }),
+      finding({ severity: 'warning', path: 'a/SKILL.md', message: 'x'.repeat(300), costsSkills: 3 }),
+      finding({ severity: 'info', path: 'b.md', message: '😀 '.repeat(60) }),
+    ],
+    changes: { mended: [finding({ path: 'long/'.repeat(40), message: 'was wrong' })], added: [] },
+    skills: [
+      full(`${'技能/'.repeat(30)}SKILL.md`, { rules: [piece('SKILLSET.md')], includes: [piece('shared/'.repeat(30))] }),
+      { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no license is declared '.repeat(9) }, license: NONE },
+    ],
+  })
+
+  test.each([40, 80, 121])('of %i columns', width => {
+    const lines = formatReport(report, { ...OPTIONS, width }).split('\n')
+    expect(lines.filter(line => widthOf(line) > width)).toEqual([])
+    expect(lines.join('').replace(/\s/g, '')).toContain(`${'技能/'.repeat(30)}SKILL.md`)
+    const failure = formatFailure('index.too_large', 'too many '.repeat(30), { paint: plain, width })
+    expect(failure.split('\n').filter(line => widthOf(line) > width)).toEqual([])
+  })
+})
+
+test('a fault that costs skills says how many', () => {
+  const text = formatReport(
+    checked({ findings: [finding({ severity: 'error', path: 'SKILLSET.md', line: 3, costsSkills: 12 })] }),
+    OPTIONS,
+  )
+  expect(text).toContain('SKILLSET.md:3  long (costs 12 skills) [body.long]')
+})
+
+test.each<[string, Partial<Checked>, RegExp]>([
+  ['only described skills', { skills: [described('a/SKILL.md')], totals: totals({ described: 1 }) }, /^! 0 errors/m],
+  ['no file', { delivered: 'empty' }, /^! 0 errors.* · nothing is delivered in full/m],
+  [
+    'only described documents',
+    { documents: [{ path: 'a.md', title: 'A', summary: '', license: NONE, describedOnly: true }] },
+    /^! /m,
+  ],
+  ['a document', { documents: [{ path: 'a.md', title: 'A', summary: '' }] }, /^✓ /m],
+  ['a skill', { skills: [full('a/SKILL.md')], totals: totals({ full: 1 }) }, /^✓ /m],
+])('the sign of the summary where agents receive %s', (_what, change, summary) => {
+  expect(formatReport(checked(change), OPTIONS)).toMatch(summary)
+})
+
+test('a check that is repeated says what was mended and what is new, and a moved finding is the same', () => {
+  const [gone, moved, added] = [
+    finding({ message: 'gone' }),
+    finding({ message: 'at on line 3', line: 3 }),
+    finding({ message: 'new' }),
+  ]
+  const earlier = checked({ findings: [gone, moved] })
+  const report = withChanges(earlier, checked({ findings: [{ ...moved, message: 'at on line 9', line: 9 }, added] }))
+  expect(report).toMatchObject({ changes: { mended: [gone], added: [added] } })
+  const text = formatReport(report as Checked, OPTIONS)
+  expect(text).toContain('Since the last check: 1 mended, 1 new\n  ✓ SKILL.md  gone [body.long]\n  + SKILL.md  new [body.long]\n')
+  expect(formatReport(earlier, OPTIONS)).not.toContain('Since the last check')
+  expect(withChanges(null, earlier)).toBe(earlier)
 })
 
 test('an index that limits cut says so in the last line', () => {
@@ -96,8 +168,13 @@ test('JSON spells hidden characters out and reads back the same', () => {
   expect(JSON.parse(json)).toEqual(value)
 })
 
-const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
-const NONE = { kind: 'none', name: null, source: null } as const
+function totals(change: Partial<Checked['totals']>): Checked['totals'] {
+  return { errors: 0, warnings: 0, infos: 0, full: 0, described: 0, incomplete: 0, tokens: 0, ...change }
+}
+
+function described(path: string): SkillReport {
+  return { ...full(path), delivery: { kind: 'described', reason: 'no license is declared' }, license: NONE }
+}
 
 function checked(change: Partial<Checked>): Checked {
   return {

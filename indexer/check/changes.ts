@@ -1,0 +1,17 @@
+import type { Checked, CheckReport, Finding } from './schema.ts'
+
+/** The report, with what changed since an earlier one. A finding that only moved to another line is the same. */
+export function withChanges(earlier: CheckReport | null, report: CheckReport): CheckReport {
+  if (earlier?.status !== 'checked' || report.status !== 'checked') return report
+  return { ...report, changes: { mended: missingIn(report, earlier), added: missingIn(earlier, report) } }
+}
+
+/** The findings of `report` that `other` lacks. */
+function missingIn(other: Checked, report: Checked): Finding[] {
+  const known = new Set(other.findings.map(keyOf))
+  return report.findings.filter(finding => !known.has(keyOf(finding)))
+}
+
+function keyOf({ code, path, field, message }: Finding): string {
+  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*$/, '')])
+}

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Checked } from '#indexer/check/schema.ts'
+import { checkFolder } from '#indexer/commands/check-folder.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mountglass-check-'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+async function check(files: Record<string, string>, folder = ''): Promise<Checked> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+  const written: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation(text => written.push(String(text)) > 0)
+  try {
+    await checkFolder(join(root, folder), { json: true })
+  } finally {
+    write.mockRestore()
+  }
+  return JSON.parse(written.join(''))
+}
+
+const skill = (name: string, more = '', body = 'Body.\n') => `---\nname: ${name}\ndescription: Does.\n${more}---\n${body}`
+const told = ({ findings }: Checked) => findings.map(({ code, path, line, costsSkills }) => [code, path, line, costsSkills])
+
+test.each<[string, Record<string, string>, unknown[]]>([
+  [
+    'an include that is missing',
+    { 'SKILLSET.md': '---\nlicense: MIT\ninclude: [gone.md]\n---\n' },
+    ['include.missing', 'SKILLSET.md', 3, 2],
+  ],
+  [
+    'a malformed include',
+    { 'SKILLSET.md': '---\nlicense: MIT\ninclude: { a: b }\n---\n' },
+    ['include.missing', 'SKILLSET.md', 3, 2],
+  ],
+  [
+    'YAML that cannot be read',
+    { LICENSE: 'x', 'SKILLSET.md': '---\nname: x\nname: y\n---\n' },
+    ['manifest.unreadable', 'SKILLSET.md', 3, 2],
+  ],
+  [
+    'exclusions that are no list',
+    { 'SKILLSET.md': '---\nname: x\nexclude: { a: b }\n---\n' },
+    ['manifest.unreadable', 'SKILLSET.md', 3, 2],
+  ],
+  [
+    'a license that nobody knows',
+    { 'SKILLSET.md': '---\nname: x\nlicense: Ours 1.0\n---\n' },
+    ['license.unrecognized', 'SKILLSET.md', 3, 2],
+  ],
+])('the fault of a manifest is told once, at the manifest, with its line and its cost: %s', async (_name, files, expected) => {
+  const report = await check({ ...files, 'a/SKILL.md': skill('a'), 'b/SKILL.md': skill('b') })
+  expect(told(report)).toEqual([expected])
+})
+
+test('a misspelled field of a skill or a manifest gets a suggestion, a foreign one none', async () => {
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\nexclud: [x]\n---\n',
+    'a/SKILL.md': skill('a', 'licence: MIT\nversion: 1.0\nallowed_tools: Read\n'),
+  })
+  expect(report.findings.map(({ path, line, field, message }) => [path, line, field, message.split('; ')[1]])).toEqual([
+    ['a/SKILL.md', 4, 'licence', 'did you mean `license`?'],
+    ['a/SKILL.md', 6, 'allowed_tools', 'did you mean `allowed-tools`?'],
+    ['SKILLSET.md', 3, 'exclud', 'did you mean `exclude`?'],
+  ])
+})
+
+test('a footnote is no broken link', async () => {
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\n---\n',
+    'a/SKILL.md': skill('a', '', 'Text[^1].\n\n[^1]: words\n'),
+  })
+  expect(report.findings).toEqual([])
+})
+
+test('a folder inside a skill has the documents of a mount there', async () => {
+  execFileSync('git', ['init', '-q', root])
+  const report = await check(
+    { 'SKILLSET.md': '---\nlicense: MIT\n---\n', 'a/SKILL.md': skill('a'), 'a/references/one.md': '# One\n\nText.\n' },
+    'a/references',
+  )
+  expect([report.counts, report.documents]).toEqual([
+    { skills: 0, documents: 1 },
+    [{ path: 'a/references/one.md', title: 'One', summary: 'Text.' }],
+  ])
+})

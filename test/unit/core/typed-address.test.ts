@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { formatAddress } from '#core/address.ts'
+import { readTypedAddress } from '#core/typed-address.ts'
+
+const read = (text: string) => readTypedAddress(text, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' })
+
+test.each([
+  ['local/acme/tools', '/local/acme/tools'],
+  ['/local/acme/tools@v1/docs/', '/local/acme/tools@v1/docs'],
+  ['acme/tools', '/gh/acme/tools'],
+  ['https://github.com/acme/tools.git', '/gh/acme/tools'],
+  ['git@github.com:acme/tools.git', '/gh/acme/tools'],
+  ['https://github.com/acme/tools/tree/main/skills', '/gh/acme/tools@main/skills'],
+  ['https://mountglass.example/local/acme/tools?view=browse', '/local/acme/tools'],
+])('%s is %s', (text, address) => {
+  const typed = read(text)
+  expect(typed.kind === 'address' && formatAddress(typed.address)).toBe(address)
+})
+
+test('a file at GitHub is its repository at the ref, and the file', () => {
+  expect(read('https://github.com/acme/tools/blob/main/docs/a.md')).toMatchObject({
+    kind: 'address',
+    address: { repository: 'tools', ref: 'main', path: '' },
+    file: 'docs/a.md',
+  })
+})
+
+test('an account is told from a repository, and what is neither has the code of the address', () => {
+  expect(read('https://github.com/acme')).toMatchObject({ kind: 'owner', owner: { owner: 'acme' } })
+  expect(read('local/acme')).toMatchObject({ kind: 'unreadable', code: 'address.incomplete' })
+  expect(read('https://gitlab.com/acme/tools')).toMatchObject({ kind: 'unreadable', code: null })
+})
