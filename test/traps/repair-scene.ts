@@ -119,7 +119,7 @@ export function flipped(share: number): (bytes: Uint8Array) => Uint8Array {
 export const cutTo = (share: number) => (bytes: Uint8Array) => bytes.subarray(0, Math.floor(share * bytes.length))
 
 const DAMAGES: [string, ((bytes: Uint8Array) => Uint8Array) | null][] = [
-  ...[0.3, 0.5, 0.7].map((share): [string, (bytes: Uint8Array) => Uint8Array] => [`changed at ${share}`, flipped(share)]),
+  ...[0.4, 0.5, 0.7].map((share): [string, (bytes: Uint8Array) => Uint8Array] => [`changed at ${share}`, flipped(share)]),
   ['cut to a half', cutTo(0.5)],
   ['empty', () => new Uint8Array()],
   ['another', () => Buffer.from('another object')],
