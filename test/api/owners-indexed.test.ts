@@ -126,16 +126,17 @@ describe('what is listed of an account', () => {
   test('is read once for many visitors and pages, and seen a minute later when another process has written it', async () => {
     const states = createMemoryStateStore()
     const lists: string[] = []
-    const counted = await testApp(FILES, {
-      github: { withToken: true },
-      states: {
-        ...states,
-        list(prefix, options) {
-          if (prefix.startsWith('ctl/owner/')) lists.push(prefix)
-          return states.list(prefix, options)
-        },
+    // Its time stands still, however long the requests take.
+    const clock = handClock()
+    const countedStates: typeof states = {
+      ...states,
+      list(prefix, options) {
+        lists.push(prefix)
+        return states.list(prefix, options)
       },
-    })
+    }
+    const listings = rememberListings(createOwnerListings(countedStates), clock)
+    const counted = await testApp(FILES, { github: { withToken: true }, states, deps: deps => ({ ...deps, listings }) })
     onTestFinished(() => counted.close())
     const indexedNames = async () => {
       const { json } = await counted.get('/api/v1/owners/gh/acme')
@@ -149,6 +150,7 @@ describe('what is listed of an account', () => {
     await counted.open('/gh/acme/tools')
     expect(await indexedNames()).toEqual(['kit'])
     counted.advanceClock(60)
+    clock.advance(60)
     expect(await indexedNames()).toEqual(['kit', 'tools'])
     await counted.open('/gh/acme/later')
     await counted.get('/api/v1/mounts/gh/acme/later')

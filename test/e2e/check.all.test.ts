@@ -79,7 +79,10 @@ test('nothing outside the folder is read through links, and a pipe does not stop
   execFileSync('mkfifo', [join(root, 'a/SKILLSET.md')])
   const { report, stdout, code } = await check([root])
   expect(code).toBe(1)
-  expect(report.findings).toMatchObject([{ code: 'include.missing', severity: 'error', path: 'a/SKILL.md' }])
+  expect(report.findings).toMatchObject([
+    { code: 'include.missing', severity: 'error', path: 'a/SKILL.md' },
+    { code: 'reference.unreadable', severity: 'warning', path: 'a/SKILL.md' },
+  ])
   expect(report.skills[0]?.delivery).toMatchObject({ complete: false, includes: [] })
   expect(stdout).not.toContain('secret sentence')
 })
@@ -134,7 +137,7 @@ test('warnings end with 0, errors with 1', async () => {
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\nlicense: MIT\ninclude: gone.md\n---\n' })
   const failed = await run([root])
   expect(failed.code).toBe(1)
-  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5 +include: no regular file a\/gone\.md/)
+  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5\n {4}include: no regular file a\/gone\.md/)
   expect(failed.stdout).toContain('incomplete: required content is missing')
 })
 
@@ -189,8 +192,8 @@ test('what a reader does not see is found with its line, and never reaches the t
     'c\u202Egpj/SKILL.md': SKILL('c'),
   })
   const text = await run([root, '--all'])
-  expect(text.stdout).toMatch(/! a\/SKILL\.md:8 .*\[text\.hidden_characters\]/)
-  expect(text.stdout).toMatch(/· a\/SKILL\.md:10 .*\[text\.html_comment\]/)
+  expect(text.stdout).toMatch(/! a\/SKILL\.md:8\s(?:[^\n]*\n)?[^\n]*\[text\.hidden_characters\]/)
+  expect(text.stdout).toMatch(/· a\/SKILL\.md:10\s(?:[^\n]*\n){0,2}[^\n]*\[text\.html_comment\]/)
   expect(text.stdout).toContain('c<U+202E>gpj/SKILL.md')
   const json = await run([root, '--json'])
   for (const output of [text.stdout, json.stdout]) expect(output).not.toMatch(/[\u202E\u200B\u{E0041}]|(?!\n)\p{Cc}/u)

@@ -55,10 +55,9 @@ describe('mountglass index', () => {
   })
 
   test('what is indexed already is left as it is, and a service without an indexer answers it', async () => {
-    expect(run(['index', 'local/acme/tools@main/docs'])).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('already indexed'),
-    })
+    for (const address of ['local/acme/tools@main/docs', 'http://127.0.0.1:4321/local/acme/tools/?view=browse']) {
+      expect(run(['index', address])).toMatchObject({ status: 0, stderr: expect.stringContaining('already indexed') })
+    }
     const service = await startService({
       MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
       MOUNTGLASS_STORE: `disk:${store}`,
