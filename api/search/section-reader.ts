@@ -143,7 +143,7 @@ class BlockReader implements SearchReader {
   itemsBelow(folder: string): Promise<Interval> {
     return this.#guard('the items below a folder', async () => {
       if (folder === '') return [0, this.head.kinds.length]
-      // `0` is the character behind `/`.
+      // `0` is the character after `/`.
       const [first, end] = [`${folder}/`, `${folder}0`]
       const blocks = await this.#itemBlocks([first, end].map(path => lastBlockUpTo(this.head.items, path)))
       return [this.#firstItemFrom(first, blocks), this.#firstItemFrom(end, blocks)]
@@ -285,7 +285,7 @@ function wordBlocksNear(index: BlockIndex, word: string): number[] {
 
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** Lies before the keys of all words of the length, and behind those of all shorter words. */
+/** Lies before the keys of all words of the length, and after those of all shorter words. */
 function keyOfLength(length: number): string {
   return String.fromCharCode(length)
 }

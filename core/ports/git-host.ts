@@ -50,7 +50,7 @@ export interface HostQuota {
 
 /** Webhook of a host. Optional: without its messages, changes are noticed later. */
 export interface HostHook {
-  /** Last segment of the webhook's URL, behind `/hooks/`. */
+  /** Last segment of the webhook's URL, after `/hooks/`. */
   readonly name: string
 
   /** Maximum size of a message. */
@@ -97,7 +97,7 @@ export interface AccountDirectory {
   /**
    * A page of the account's public repositories, most recently pushed first.
    *
-   * @param page from 1 on; pages behind the last one are empty
+   * @param page from 1 on; pages after the last one are empty
    */
   repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
 

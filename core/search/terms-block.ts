@@ -22,7 +22,7 @@ export interface TermList {
 /** Builds one block of terms; they come in byte order. */
 export interface TermsBlockWriter {
   bytes(): number
-  /** Adds a term and its list. `false`: the list is too long, and the caller writes it behind the long lists of earlier terms. */
+  /** Adds a term and its list. `false`: the list is too long, and the caller writes it after the long lists of earlier terms. */
   add(list: TermList): boolean
   /** The halves of the lists in the block. A caller may write a list of at most `inlineItems` here, and then call `addWritten`. */
   readonly gaps: ByteWriter

@@ -32,7 +32,7 @@ export function createPieceFinder(earlier: Uint8Array, segments: readonly Locati
   })
   const packs = fullestPacks(segments, PACKS + Math.floor(earlier.length / PACK_BYTES))
   let given = 0
-  /** Behind the last known piece, in the earlier section. */
+  /** The end of the last known piece, in the earlier section. */
   let cursor = -1
 
   function locate(start: number, length: number): Location[] | null {

@@ -160,7 +160,7 @@ async function removeEmpty(root: string, path: string): Promise<void> {
   await removeEmpty(root, dirname(path))
 }
 
-/** Keys with the prefix behind `after`, in byte order. Reads only folders that can hold one of them. */
+/** Keys with the prefix that follow `after`, in byte order. Reads only folders that can hold one of them. */
 async function* walk(objects: string, prefix: string, after: string): AsyncGenerator<string> {
   const base = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const names = (await entries(join(objects, base))).map(entry =>

@@ -31,7 +31,7 @@ interface Fence {
  * Reads the lines of a text in order. Its state is what a line means for the lines below it.
  *
  * Methods named `read…` with a boolean result return whether the line is of their kind; if so, they have handled it.
- * `start` is the first character of the line behind indent and quote marks, `end` its end, `line` its first `LINE_UNITS` from `start` on.
+ * `start` is the first character of the line after indent and quote marks, `end` its end, `line` its first `LINE_UNITS` from `start` on.
  */
 class LineScanner {
   readonly list = new BlockList()
