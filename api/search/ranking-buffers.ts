@@ -1,11 +1,11 @@
-/** Arrays with one number for each item of a snapshot. */
+/** Arrays with one number for each item of a snapshot, by item number except `matched`. */
 export interface ItemArrays {
   scores: Uint32Array
   /** What the names of the item have of the query, packed into the bits of one number. */
   names: Uint32Array
   /** How much of the query the item contains. */
   coverage: Uint8Array
-  /** The items with a score; not by item number. */
+  /** Numbers of the items with a score, in rising order; not indexed by item. */
   matched: Uint32Array
 }
 

@@ -30,7 +30,10 @@ export interface SearchReader {
    * `CONTINUATIONS`.
    */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
-  /** For every misspelled word the candidates for `closeWords`: all words close to it, and a few that are not. */
+  /**
+   * For every misspelled word the candidates for `closeWords`: all words within its edit distance, longer words that begin with it, from at
+   * most `COMPLETION_BLOCKS` blocks of each length, and the other words of the blocks that were read.
+   */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>

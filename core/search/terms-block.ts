@@ -68,8 +68,8 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
 }
 
 /**
- * Whether a block may end before this term: a hash of its name decides, for one term in 256. So most blocks begin with the same term as in the
- * previous commit, and equal blocks are stored once.
+ * Whether a block may end before this term: a hash of its name decides, on average for one term in 256. So most blocks begin with the same
+ * term as in the previous commit, and most equal blocks are reused.
  */
 export function isBorder({ data, length }: Bytes): boolean {
   let hash = 0x811c9dc5

@@ -60,9 +60,9 @@ class LineScanner {
     else if (!this.#readMarkedLine(start, end) && !this.#isModuleLine(start, end)) this.#readTextLine(start, end, indent)
   }
 
-  #readRaw(start: number, end: number): boolean {
+  #readRaw(indentEnd: number, end: number): boolean {
     if (this.#rawEnd === null) return false
-    if (this.#rawEnd.test(this.#text.slice(start, end))) this.#rawEnd = null
+    if (this.#rawEnd.test(this.#text.slice(indentEnd, end))) this.#rawEnd = null
     return true
   }
 
