@@ -1,8 +1,8 @@
 import { ITEM_KIND, type SearchHead } from '#core/search/head.ts'
 import { impactOf, PLACE, placeOf, visitPostings } from '#core/search/postings.ts'
+import { FULL } from './fixed-point.ts'
 import type { ItemArrays, RankingBuffers } from './ranking-buffers.ts'
 import { type MatchedTerm, type TermMatch, type WeighedTerm, weighTerms } from './term-weights.ts'
-import { FULL } from './weights.ts'
 
 /**
  * Version of the order of results, part of every cursor: a cursor of another version is refused.

@@ -1,6 +1,6 @@
 import { isStopWord } from '#core/search/analyze.ts'
+import { FULL } from './fixed-point.ts'
 import type { QueryTerm } from './query.ts'
-import { FULL } from './weights.ts'
 
 /** The postings of a query term, or of a similar term if no item has the query term. */
 export interface TermMatch {
