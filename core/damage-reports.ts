@@ -12,7 +12,7 @@ import { damageKey } from './snapshot/store-keys.ts'
 const DamageEntry = z.object({
   state: z.enum(['reported', 'settled']),
   at: z.iso.datetime(),
-  /** Repairs, each within `FORGOTTEN_SECONDS` of the one before. */
+  /** Settled reports, each within `FORGOTTEN_SECONDS` of the one before: the snapshot was rebuilt or found intact. */
   repairs: z.int().min(0),
 })
 type DamageEntry = z.infer<typeof DamageEntry>

@@ -5,7 +5,7 @@ import type { ItemArrays, RankingBuffers } from './ranking-buffers.ts'
 import { type MatchedTerm, type TermMatch, type WeighedTerm, weighTerms } from './term-weights.ts'
 
 /**
- * Version of the order of results, part of every cursor: a cursor of another version is refused.
+ * Version of the order of results, part of every cursor of a search: a cursor of another version is refused.
  *
  * 1: the first version.
  * 2: a single character finds the most frequent pairs that begin with it.

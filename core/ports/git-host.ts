@@ -13,7 +13,8 @@ export interface GitHost {
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
-   * The commit of a ref, for a remote host at most a minute old. `null` stands for the default branch.
+   * The commit of a ref, for a remote host at most a minute old, or ten minutes while the host cannot be asked. `null` stands for the default
+   * branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
    * `missing`: the ref does not exist, or the repository is empty. `gone`: the host no longer shows the repository.
    */
@@ -101,7 +102,7 @@ export interface AccountDirectory {
    */
   repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
 
-  /** The public repository, as shown at most a minute ago. */
+  /** The public repository, as shown at most a minute ago, or ten minutes while the host cannot be asked. */
   shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 }
 

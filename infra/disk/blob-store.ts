@@ -25,7 +25,7 @@ export interface DiskOptions {
 /**
  * Blobs as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
  * A write goes to `<folder>/tmp` first; the first opening an hour later removes what killed processes left there.
- * A write that the system refuses throws the system's error and changes nothing.
+ * A write that the system refuses throws the system's error. If only making it durable failed, the object exists: call it again.
  */
 export async function openDiskBlobStore(folder: string, { keepLeftovers = false }: DiskOptions = {}): Promise<DiskBlobStore> {
   const paths = new ObjectPaths(resolve(folder, 'o'), resolve(folder, 'tmp'))
