@@ -6,6 +6,7 @@ import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { heapArguments } from '../pipeline/heap.ts'
+import { jobEnvironment } from './job-environment.ts'
 import { type FromJobProcess, type ToJobProcess, unpackEnd } from './job-messages.ts'
 import type { JobEnd, RunOptions } from './job-runner.ts'
 import { killTree, readHeldBytes } from './processes.ts'
@@ -42,6 +43,7 @@ type KillReason = 'memory' | 'time' | 'stuck'
 type EndReason = 'idle' | 'large' | 'stopped'
 
 export interface JobProcessSettings {
+  /** The environment of the worker. The process receives `jobEnvironment` of it. */
   env: NodeJS.ProcessEnv
   /** State of the worker's drivers, passed as an argument; see `openJobInfra`. */
   handover: string
@@ -51,9 +53,6 @@ export interface JobProcessSettings {
   wallSeconds?: number
   metrics: Metrics
 }
-
-/** Secrets of the service: a job process parses untrusted text and does not need them. */
-const WITHHELD = { MOUNTGLASS_KEYS: undefined, MOUNTGLASS_GITHUB_WEBHOOK_SECRET: undefined }
 
 const PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))
 
@@ -106,7 +105,7 @@ class RunningProcess implements JobProcess {
   constructor(settings: JobProcessSettings) {
     this.#settings = settings
     this.#child = fork(PROGRAM, [settings.handover], {
-      env: { ...settings.env, ...WITHHELD },
+      env: jobEnvironment(settings.env),
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
