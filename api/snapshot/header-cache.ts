@@ -7,6 +7,7 @@ import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import type { Cache, Loaded } from './cache.ts'
@@ -73,7 +74,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
       const { header, sizeBytes } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
       return { value: { header, createdAt, digest }, sizeBytes }
     } catch (error) {
-      throw await report(repository, commit, digest, error)
+      throw isDamage(error) ? await report(repository, commit, digest, error) : error
     }
   }
 
@@ -124,6 +125,6 @@ async function parseHeader(stored: Uint8Array, repository: HostRepository, commi
   const bytes = await unpack(stored, { maxOutputLength: HEADER_BYTES })
   const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
   if (header.commit !== commit || header.repositoryId !== repository.id)
-    throw new Error(`the header is of ${header.repositoryId} at ${header.commit}`)
+    throw new DamagedBytes(`the header is of ${header.repositoryId} at ${header.commit}`)
   return { header, sizeBytes: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }
 }

@@ -19,6 +19,11 @@ export const METRICS = {
     labels: ['cache', 'result'],
   },
   mountglass_cache_bytes: { kind: 'gauge', help: 'Estimated size of a memory cache of the API.', labels: ['cache'] },
+  mountglass_faults_total: {
+    kind: 'counter',
+    help: 'Requests that failed by a fault of this program, by error class. The log has the stack of each fault once.',
+    labels: ['error'],
+  },
   mountglass_store_requests_total: {
     kind: 'counter',
     help: 'Requests to the blob store (blobs) and to the state store (documents), by outcome: answered or failed.',
