@@ -24,6 +24,11 @@ export const METRICS = {
     help: 'Requests that failed by a fault of this program, by error class. The log has the stack of each fault once.',
     labels: ['error'],
   },
+  mountglass_fallbacks_total: {
+    kind: 'counter',
+    help: 'Failures after which the work went on without something, by kind. The log has the first of each kind.',
+    labels: ['kind'],
+  },
   mountglass_store_requests_total: {
     kind: 'counter',
     help: 'Requests to the blob store (blobs) and to the state store (documents), by outcome: answered or failed.',
