@@ -80,7 +80,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, ...readMetrics }
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
+  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
@@ -163,13 +163,17 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages({ hosts }: Deps, baseUrl: string): SitePlugin {
+function pages({ hosts, fallbacks }: Deps, baseUrl: string, metrics: Metrics): SitePlugin {
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
       client,
       baseUrl,
       hosts: hosts.map(host => host.segment),
+      rendering: {
+        onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
+        onFailure: error => fallbacks?.note('rendering', error),
+      },
     })
   }
 }

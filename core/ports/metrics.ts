@@ -29,6 +29,11 @@ export const METRICS = {
     help: 'Failures after which the work went on without something, by kind. The log has the first of each kind.',
     labels: ['kind'],
   },
+  mountglass_rendered_texts_total: {
+    kind: 'counter',
+    help: 'Texts of pages that were asked to be rendered, by outcome: rendered, cached, too_large, slow, busy or failed.',
+    labels: ['outcome'],
+  },
   mountglass_store_requests_total: {
     kind: 'counter',
     help: 'Requests to the blob store (blobs) and to the state store (documents), by outcome: answered or failed.',
