@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { memoryOfText } from '#core/memory.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 
 /**
@@ -20,8 +21,9 @@ export interface NoteQueue {
   close(): Promise<void>
 }
 
-/** Values of written notes that are remembered. A forgotten note is written once more. */
-const WRITTEN_NOTES = 20_000
+/** Estimated memory of the values of written notes. A forgotten note is written once more. */
+const WRITTEN_BYTES = 8 * 1024 * 1024
+const ENTRY_BYTES = 128
 /** Notes that wait at most. */
 const WAITING_NOTES = 5_000
 
@@ -30,7 +32,10 @@ const WAITING_NOTES = 5_000
  * @param fallbacks is told of every note that is lost
  */
 export function createNoteQueue(pauseMs: number, fallbacks: Fallbacks): NoteQueue {
-  const written = new LRUCache<string, string>({ max: WRITTEN_NOTES })
+  const written = new LRUCache<string, string>({
+    maxSize: WRITTEN_BYTES,
+    sizeCalculation: (value, name) => ENTRY_BYTES + memoryOfText(name) + memoryOfText(value),
+  })
   const waiting = new Map<string, () => Promise<void>>()
   const closing = new AbortController()
   let working: Promise<void> | null = null
