@@ -148,7 +148,7 @@ async function assembleDeps(
       onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
     }),
     queue,
-    listings: rememberListings(createOwnerListings(states), clock),
+    listings: rememberListings(createOwnerListings(states, fallbacks), clock),
     uses: createUses(states, clock, undefined, fallbacks),
     fallbacks,
     operator,

@@ -6,7 +6,8 @@ export const FALLBACKS = {
   last_commit: 'the last indexed commit of a repository is not known: its next commit is built from scratch',
   damage_report: 'a report of damage was lost: the next reader of the damage reports it again',
   use_note: 'a note about a used snapshot was lost: the next use notes it again',
-  owner_listing: 'a listing of a repository under its owner was lost: the next visit lists it again',
+  owner_listing:
+    'a listing of a repository under its owner was lost or left out: the next visit of its default branch lists it again',
   lease_renewal: 'a lease was not renewed: the next renewal tries again',
   temporary_folder: 'the temporary folder of a job process was not removed: it takes disk space',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
-import { packKey } from '#core/snapshot/store-keys.ts'
+import { ownerListingKey, packKey } from '#core/snapshot/store-keys.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -50,6 +51,15 @@ test('a repository that a visit cannot list under its owner is counted and logge
   for (let visit = 0; visit < 3; visit++) expect((await app.get('/api/v1/mounts/local/acme/tools')).status).toBe(200)
   expect(await count('owner_listing')).toBe(3)
   expect(logged).toMatchObject([{ fallback: 'owner_listing', err: { message: 'EIO' } }])
+})
+
+test('a stored listing that cannot be understood is left out, counted and logged once', async () => {
+  const { fallbacks, logged, count } = openFallbacks()
+  const states = createMemoryStateStore()
+  for (const id of ['one', 'two']) await states.create(ownerListingKey('gh-1', id), { name: 7 })
+  expect(await createOwnerListings(states, fallbacks).of('gh-1')).toEqual([])
+  expect(await count('owner_listing')).toBe(2)
+  expect(logged).toMatchObject([{ fallback: 'owner_listing' }])
 })
 
 test('a report of damage that is lost is counted and logged once, and the read is unavailable', async () => {
