@@ -58,3 +58,12 @@ test('a job process receives what its store, its host and its network need, and 
   expect(jobEnvironment({ ...all, MOUNTGLASS_STORE: s3 })).toEqual({ ...common, ...bucket, MOUNTGLASS_STORE: s3 })
   expect(jobEnvironment({ ...all, MOUNTGLASS_DATABASE: url })).toEqual({ ...common, ...database, MOUNTGLASS_DATABASE: url })
 })
+
+test('a job process receives every setting of stores and hosts, except the secrets that only the service needs', async () => {
+  const source = await readFile(new URL('../../infra/infra-settings.ts', import.meta.url), 'utf8')
+  const names = [...new Set(source.match(/\b(?:MOUNTGLASS|AWS)_[A-Z0-9_]+(?=: )/g))]
+  expect(names.length).toBeGreaterThan(12)
+  const given = Object.fromEntries(names.map(name => [name, 'x']))
+  const received = jobEnvironment({ ...given, MOUNTGLASS_STORE: 's3:bucket' })
+  expect(names.filter(name => !(name in received))).toEqual(['MOUNTGLASS_GITHUB_WEBHOOK_SECRET'])
+})
