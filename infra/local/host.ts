@@ -45,8 +45,6 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
-const CACHED_PLACES = 10_000
-const CACHED_COMMITS = 20_000
 /** Concurrent git processes of a few milliseconds each. */
 const GIT_PROCESSES = 8
 const ANSWER_MS = 10_000
@@ -62,9 +60,9 @@ class LocalGitHost implements LocalHost {
   readonly isRemote = false
   readonly urls: HostUrls
   readonly #root: string
-  readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
-  readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
-  readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
+  readonly #places = new SignedCache<Place | null>()
+  readonly #repositories = new SignedCache<HostRepository | null>()
+  readonly #commits = new SignedCache<CommitSha | null>()
   readonly #throughGate = createGate(GIT_PROCESSES)
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
