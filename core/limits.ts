@@ -24,6 +24,8 @@ export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
+/** `retry-after` of answers that wait for the index: most repositories are indexed within seconds, and such a request costs one small read. */
+export const INDEXING_RETRY_SECONDS = 2
 
 /** Pages of an account's repositories. */
 export const OWNER_PAGE = { min: 1, max: 100, default: 1 } as const

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { ACCOUNT_HOST } from './lib/links.ts'
@@ -55,6 +55,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   const owners = app.declarePrefix('/owners', { isBareAllowed: true })
   if (options.hosts.includes(ACCOUNT_HOST)) app.get(owners, page(owners))
   app.setNotFoundHandler(page('/404'))
+  app.setErrorHandler(answerClientError)
 
   await app.register(fastifyStatic, {
     root: CLIENT_FOLDER,
@@ -67,6 +68,16 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
       reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     },
   })
+}
+
+/**
+ * Answers conditions and ranges of a request that a static file does not meet (412, 416), with the status alone. The service answers all other
+ * errors.
+ */
+function answerClientError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, statusCode = 500 } = error
+  if (code !== undefined || statusCode < 400 || statusCode >= 500) throw error
+  return reply.code(statusCode).send()
 }
 
 /** A transport to the API in the same process, without a socket. */
@@ -108,6 +119,8 @@ async function renderPage(
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.setHeader('cache-control', 'no-store')
+  // Astro makes a URL of the header host, and throws when it cannot. Pages need no header of the request.
+  request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
   const rawAddress = request.rawAddress ?? ''
   const locals: App.Locals = { rawAddress, query, requestId: request.id, client, renderText, baseUrl, hosts }

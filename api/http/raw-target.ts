@@ -118,7 +118,8 @@ export function parseQueryString(text: string): Record<string, string | string[]
   return query
 }
 
-const MALFORMED = '%'
+/** Name of the parameter that stands for a query string which cannot be parsed. */
+export const MALFORMED = '%'
 
 function decode(text: string): string | null {
   try {

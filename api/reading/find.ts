@@ -30,7 +30,7 @@ import { readCursor, sealCursor } from './cursor.ts'
 const RESPELLED_WORDS = 4
 
 /** The content of a cursor: the number of results before the page. */
-const Position = z.int().min(1)
+export const FindPosition = z.int().min(1)
 
 /** What a search needs beside the mount. */
 export interface FindDeps {
@@ -57,7 +57,7 @@ export async function findInMount(
   const folder = folderOf(address.path, path)
   const parameters = { mount: address.path, path: folder, query, search: `${SEARCH_VERSION}.${RANKING_VERSION}` }
   const binding = { route: 'find', repositoryId: repository.id, commit, parameters }
-  const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, Position)
+  const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, FindPosition)
 
   const [, { items, hasMore }, diagnostics] = await Promise.all([
     requireFolder(mount, folder),

@@ -44,6 +44,9 @@ export interface TestAppOptions {
   /** Takes what happens, and is served at `/metrics`. Default: nobody watches. */
   metrics?: PrometheusMetrics
   site?: SitePlugin
+  /** How much patience the service has with its clients. Default: that of every service. */
+  clients?: NonNullable<AppOptions['clients']>
+  hookBodies?: NonNullable<AppOptions['hookBodies']>
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
   github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
   /** Default: there is none. */
@@ -158,7 +161,9 @@ export async function testApp(
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
-  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched }, options.site)
+  const { clients = {}, hookBodies } = options
+  const patience = { clients, ...(hookBodies && { hookBodies }) }
+  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched, ...patience }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })
@@ -243,7 +248,11 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
   const json = isJson && body !== '' ? JSON.parse(body) : undefined
   if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
   const endpoint = /^\/api\/v1\/([a-z]+)(?=[/?]|$)/.exec(url)?.[1]
+  if (json !== undefined && status >= 400 && endpoint !== undefined && endpoint in ENDPOINTS)
+    checkDeclared(url, endpoint as EndpointName, (json as ErrorAnswer).error.code)
   if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
+    const isIndexing = json.status === 'indexing' || json.index?.status === 'indexing'
+    requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '2' : undefined)
     const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))
       throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)
@@ -261,6 +270,15 @@ function checkError(url: string, status: number, headers: Answer['headers'], jso
     headers['retry-after'],
     retryAfter === undefined ? undefined : String(Math.ceil(retryAfter)),
   )
+}
+
+/** What every route may answer besides the codes of its endpoint. */
+const CODES_OF_ALL = ['service.internal', 'request.method_not_allowed', 'request.not_found']
+
+/** The table of endpoints lists every code of an endpoint, and the OpenAPI description with it. */
+function checkDeclared(url: string, endpoint: EndpointName, code: string): void {
+  const declared: readonly string[] = [...ENDPOINTS[endpoint].errors, ...CODES_OF_ALL]
+  if (!declared.includes(code)) throw new Error(`${url}: ${code} is no code of ${endpoint}`)
 }
 
 function requireEqual(what: string, given: unknown, wanted: unknown): void {
