@@ -138,10 +138,10 @@ class LocalGitHost implements LocalHost {
     try {
       const place = isCommitSha(commit) ? await this.#place(owner, name) : null
       const published = place && (await this.#commits.find(place, commit))
-      const view = published && (await this.#views.open(place, this.#answerSignal()))
-      if (!view) return null
+      if (!published) return null
+      const openView = () => this.#views.open(place, this.#answerSignal())
       const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      const open = () => openRawFile({ view, commit: published, path, ...signals })
+      const open = () => openRawFile({ openView, commit: published, path, ...signals })
       return await this.#gitPlaces.run(place.identity, open)
     } catch (cause) {
       throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
