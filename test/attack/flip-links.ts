@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { MIT } from '#test/api/support/texts.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
+import { startFlipping } from './flipping.ts'
 import { FLIP_ATTACKS, type Flip, type FlipAttack } from './flips.ts'
 
 export interface FlipOptions {
@@ -107,17 +105,6 @@ async function borrow(near: TestRepository, blob: string): Promise<string[]> {
     commits.push(await near.commitTree(tree, { branch: `borrow-${index}`, parent: null }))
   }
   return commits
-}
-
-/** Starts the attackers. Returns what stops them, and gives the number of flips. */
-function startFlipping(flips: readonly Flip[]): () => Promise<number> {
-  const program = fileURLToPath(new URL('./flip-program.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, JSON.stringify(flips)], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const output = text(child.stdout)
-  return async () => {
-    child.stdin.end()
-    return Number(await output)
-  }
 }
 
 async function askUntil(
