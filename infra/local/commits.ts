@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import { memoryOfText } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import type { GitPlaces } from './git-places.ts'
 import { NotSelfContained } from './object-files.ts'
@@ -11,20 +12,22 @@ import { leadsTo, peel } from './reachability.ts'
 import { readRef, readTips } from './refs.ts'
 import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
-const CACHED_COMMITS = 20_000
-/** Each watches up to some thousand files. */
-const CACHED_FINGERPRINTS = 100
+const PINNED_BYTES = 8 * 1024 * 1024
+const PINNED_ENTRY_BYTES = 100
 /** A hash that no ref leads to is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const UNKNOWN_MS = 30_000
 
 /** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
 export class Commits {
   readonly #views: PrivateViews
-  readonly #byRef = new SignedCache<CommitSha | null>(CACHED_COMMITS)
+  readonly #byRef = new SignedCache<CommitSha | null>()
   /** Of the tips of a repository. */
-  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>(CACHED_FINGERPRINTS)
+  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>()
   /** By repository, fingerprint of its tips, and hash: whether the tips lead to the commit. */
-  readonly #pinned = new LRUCache<string, boolean>({ max: CACHED_COMMITS })
+  readonly #pinned = new LRUCache<string, boolean>({
+    maxSize: PINNED_BYTES,
+    sizeCalculation: (_, key) => PINNED_ENTRY_BYTES + memoryOfText(key),
+  })
 
   readonly #places: GitPlaces
   readonly #signal: () => AbortSignal

@@ -47,7 +47,6 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
-const CACHED_PLACES = 10_000
 const ANSWER_MS = 10_000
 
 /** @throws Error when the root does not exist, or git is missing or too old */
@@ -61,8 +60,8 @@ class LocalGitHost implements LocalHost {
   readonly isRemote = false
   readonly urls: HostUrls
   readonly #root: string
-  readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
-  readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
+  readonly #places = new SignedCache<Place | null>()
+  readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
   readonly #gitPlaces = new GitPlaces()
   readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
