@@ -145,7 +145,7 @@ async function assembleDeps(
     allow: settings.allow,
     deny: settings.deny,
     onOffered,
-    readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
+    readRawFile: async (repository, commit, path, reader) => local?.readRawFile(repository, commit, path, reader) ?? null,
     checkReady,
   }
 }

@@ -14,11 +14,12 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
+import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
-import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
+import { createRawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { type GitView, openView, removeLeftoverViews } from '#infra/git/view.ts'
 import { findCommit } from './commits.ts'
@@ -29,10 +30,10 @@ import { SignedCache, type Watch } from './signed-cache.ts'
 export interface LocalHost extends GitHost {
   /**
    * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
-   * The caller reads `bytes` to the end, or closes it.
-   * @throws ReadError when the repository cannot be read now
+   *
+   * @throws RawFileError
    */
-  readRawFile(repository: HostRepository, commit: string, path: string): Promise<RawFile | null>
+  readRawFile(repository: HostRepository, commit: string, path: string, reader: RawFileReader): Promise<RawFile | null>
 }
 
 export interface LocalHostOptions {
@@ -65,6 +66,7 @@ class LocalGitHost implements LocalHost {
   readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
   readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
   readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
+  readonly #rawFiles = createRawFiles()
   readonly #throughGate = createGate(GIT_PROCESSES)
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -123,16 +125,31 @@ class LocalGitHost implements LocalHost {
     throw new ReadError('index.fetch_failed', `there is no repository ${owner}/${name}`)
   }
 
-  async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
-    if (!isCommitSha(commit)) return null
+  async readRawFile(
+    { owner, name }: HostRepository,
+    commit: string,
+    path: string,
+    { client, signal }: RawFileReader,
+  ): Promise<RawFile | null> {
+    const place = isCommitSha(commit) ? await this.#published(owner, name, commit) : null
+    return await (place &&
+      this.#rawFiles.open({
+        openView: () => openView(place.commonDir),
+        repository: place.identity,
+        commit: commit.toLowerCase() as CommitSha,
+        path,
+        client,
+        signal: AbortSignal.any([signal, this.#closing.signal]),
+      }))
+  }
+
+  /** The place of a repository, if a ref leads to the commit. @throws RawFileError */
+  async #published(owner: string, name: string, commit: string): Promise<Place | null> {
     try {
       const place = await this.#containedPlace(owner, name)
-      const published = place && (await this.#commit(place, commit))
-      if (!published) return null
-      const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      return await this.#throughGate(() => openRawFile({ commonDir: place.commonDir, commit: published, path, ...signals }))
+      return place && (await this.#commit(place, commit)) === null ? null : place
     } catch (cause) {
-      throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
+      throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
     }
   }
 
