@@ -23,6 +23,8 @@ export interface Deps {
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
+  /** What the raw route of local repositories does with files that no license permits to copy. */
+  localSource: 'withheld' | 'open'
   /** Timeouts in milliseconds for one featured card, and for all listings of an account. Default: those of `api/cards`. */
   patienceMs?: { card: number; listings: number }
   /** How long a reader of a raw file may take nothing, in milliseconds. Default: that of `api/routes/raw-file.ts`. */

@@ -148,6 +148,7 @@ export async function testApp(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
     deny: [],
+    localSource: 'withheld',
     patienceMs: { card: patienceMs, listings: patienceMs },
     onOffered,
     onWorking: work => working.push(work),
