@@ -144,7 +144,7 @@ async function assembleDeps(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: settings.allow,
     deny: settings.deny,
-    localSource: 'withheld',
+    localSource: settings.localSource,
     onOffered,
     readRawFile: async (repository, commit, path, reader) => local?.readRawFile(repository, commit, path, reader) ?? null,
     checkReady,

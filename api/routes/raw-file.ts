@@ -4,10 +4,11 @@ import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
-import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
+import { readFolder } from '../mount/folder.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
@@ -18,7 +19,8 @@ const BUSY_RETRY_SECONDS = 5
 /**
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
- * Any file of the commit is served, large and binary ones too, except those that a manifest excludes or a failed boundary closes. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
+ * Any file of the commit is served, large and binary ones too, except those that a manifest excludes, a failed boundary closes, or no
+ * license permits to copy. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
  *
  * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
  * ETag is weak: no client joins such a part with a later answer.
@@ -27,7 +29,7 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
-    if (await isWithheld(mount, path)) throw new ServiceError('file.not_found')
+    if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
     const reader = { client: request.ip, signal: endOf(request, reply, deps.readerIdleMs ?? READER_IDLE_MS) }
     const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
     if (!file) throw new ServiceError('file.not_found')
@@ -51,9 +53,13 @@ function headersOf(name: string): Record<string, string> {
   }
 }
 
-async function isWithheld({ snapshot }: ReadyMount, path: RepoPath): Promise<boolean> {
-  const rows = await Promise.all([...ancestorsOf(path), path].map(above => snapshot.get('withheld', above)))
-  return rows.some(row => row !== null)
+/** Whether the file is withheld, or no license permits to copy it. */
+async function isRefused({ localSource }: Pick<Deps, 'localSource'>, { snapshot }: ReadyMount, path: RepoPath): Promise<boolean> {
+  const withheld = await Promise.all([...ancestorsOf(path), path].map(above => snapshot.get('withheld', above)))
+  if (withheld.some(row => row !== null)) return true
+  if (localSource === 'open') return false
+  const folder = await readFolder(snapshot, parentOf(path))
+  return folder === null || folder.describedOnly === true
 }
 
 /** Aborts once the answer was sent or the connection is closed. Closes the connection of a reader that takes nothing. */
