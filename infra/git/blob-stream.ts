@@ -1,6 +1,6 @@
 import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
 import { createObjectHash } from './object-batch.ts'
-import { type GitProcess, type GitResources, startGit } from './process.ts'
+import { type GitOptions, type GitProcess, startGit } from './process.ts'
 import type { GitView } from './view.ts'
 
 export interface BlobStreamOptions {
@@ -16,8 +16,10 @@ interface Blob {
 }
 
 /** A file may be stored as a change of another one: git then holds both. It reads others in pieces. */
-const RESOURCES: GitResources = { cpuSeconds: 120, fileBytes: 0, memoryBytes: 768 * 1024 * 1024 }
-const IN_PIECES = ['-c', 'core.bigFileThreshold=1m', '-c', 'core.deltaBaseCacheLimit=1m']
+const LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
+  resources: { cpuSeconds: 120, fileBytes: 0, memoryBytes: 768 * 1024 * 1024 },
+  config: { 'core.bigFileThreshold': '1m', 'core.deltaBaseCacheLimit': '1m' },
+}
 
 /**
  * Bytes of a large blob, compared with its id while they are read. The last piece is given only when all bytes were read and are right, so
@@ -37,6 +39,13 @@ export async function openBlobStream(
   return resume(first, pieces)
 }
 
+/** @throws RawFileError */
+export async function requireView(openView: BlobStreamOptions['openView']): Promise<GitView> {
+  const view = await openView()
+  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
+  return view
+}
+
 async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (!first.done) yield first.value
@@ -47,11 +56,10 @@ async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<U
 }
 
 async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
-  const view = await openView()
-  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
+  const view = await requireView(openView)
   let git: GitProcess | null = null
   try {
-    git = startGit([...IN_PIECES, 'cat-file', 'blob', blob.oid], { gitDir: view.gitDir, signal, resources: RESOURCES })
+    git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
     git.input.end()
     yield* verify(git, blob, range)
   } finally {

@@ -6,6 +6,8 @@ export interface GitOptions {
   gitDir: string
   /** Limits of the process, except on Windows. Default: none. */
   resources?: GitResources
+  /** Settings of git besides those of `gitEnvironment`, which they override. */
+  config?: Readonly<Record<string, string>>
   /** Kills the process. */
   signal?: AbortSignal
 }
@@ -58,9 +60,10 @@ const MESSAGE_BYTES = 4 * 1024
  *
  * @throws GitError when the process is out of file descriptors. `ended` reports other start errors, such as a missing git
  */
-export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
+export function startGit(args: readonly string[], { gitDir, signal, resources, config = {} }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)
-  const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...args], {
+  const settings = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+  const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...settings, ...args], {
     cwd: '/',
     env: { ...gitEnvironment(), ...allocationLimit(resources) },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,12 +1,13 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { createFairGate, type FairGate } from '#core/concurrency/fair-gate.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
-import { createShares, type Shares } from '#core/concurrency/shares.ts'
+import { createShares } from '#core/concurrency/shares.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
-import { openBlobStream } from './blob-stream.ts'
-import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
-import type { GitResources } from './process.ts'
+import { openBlobStream, requireView } from './blob-stream.ts'
+import type { ObjectBatch } from './object-batch.ts'
+import { createObjectReaders } from './object-readers.ts'
+import type { GitOptions } from './process.ts'
 import { parseTree, readObject, readTreeId, type TreeItem } from './tree-objects.ts'
 import type { GitView } from './view.ts'
 
@@ -18,6 +19,8 @@ export interface RawFiles {
    * @throws RawFileError
    */
   open(request: RawFileRequest): Promise<RawFile | null>
+  /** Ends idle git processes. The signals of the requests end the others. */
+  close(): Promise<void>
 }
 
 export interface RawFileRequest extends RawFileReader {
@@ -29,7 +32,7 @@ export interface RawFileRequest extends RawFileReader {
   path: string
 }
 
-/** Git processes that look for a file, of a few milliseconds each. Some of them wait in turn: a page may show dozens of pictures at once. */
+/** Searches for a file, of a few milliseconds each. They wait in turn: a page may show dozens of pictures at once. */
 const LOOKUPS = { limit: 8, limitEach: 4, maxWaitingEach: 64, maxWaiting: 256 }
 const LOOKUP_MS = 10_000
 /** Bytes held for answers: those of small files, and of git processes that send large ones. A client or repository holds half at most. */
@@ -38,36 +41,44 @@ const HELD_BYTES = { limit: 512 * 1024 * 1024, limitEach: 256 * 1024 * 1024 }
 const SMALL_BYTES = 1024 * 1024
 const TREE_BYTES = 16 * 1024 * 1024
 /** A small file may be stored as a change of a larger one. Git itself makes no change of a file that is more than 32 times as large. */
-const LOOKUP_RESOURCES: GitResources = {
-  cpuSeconds: 10,
-  fileBytes: 0,
-  allocationBytes: 64 * 1024 * 1024,
-  memoryBytes: 192 * 1024 * 1024,
+const LOOKUP_LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
+  resources: { cpuSeconds: 10, fileBytes: 0, allocationBytes: 64 * 1024 * 1024, memoryBytes: 192 * 1024 * 1024 },
+  config: { 'core.deltaBaseCacheLimit': '16m' },
 }
 
 export function createRawFiles(): RawFiles {
-  return new BoundedRawFiles(createFairGate(LOOKUPS), createShares(HELD_BYTES))
+  return new BoundedRawFiles()
 }
 
 class BoundedRawFiles implements RawFiles {
-  readonly #lookups: FairGate
-  readonly #held: Shares
-
-  constructor(lookups: FairGate, held: Shares) {
-    this.#lookups = lookups
-    this.#held = held
-  }
+  readonly #lookups = createFairGate(LOOKUPS)
+  readonly #held = createShares(HELD_BYTES)
+  readonly #readers = createObjectReaders(LOOKUP_LIMITS)
 
   async open(request: RawFileRequest): Promise<RawFile | null> {
     if ((parseRepoPath(request.path) ?? ROOT) === ROOT) return null
     try {
-      const found = await this.#lookups(request.repository, () => findFile(request))
+      const found = await this.#lookups(request.repository, () => this.#find(request))
       return found && this.#bounded(found, request)
     } catch (cause) {
       if (cause instanceof RawFileError) throw cause
       if (cause instanceof GateFull) throw new RawFileError('busy', 'too many files of the repository are asked for', { cause })
       throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
     }
+  }
+
+  close(): Promise<void> {
+    return this.#readers.close()
+  }
+
+  #find({ openView, repository, commit, path, signal }: RawFileRequest): Promise<FoundFile | null> {
+    const searching = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)])
+    searching.throwIfAborted()
+    const asked = { key: repository, openView: () => requireView(openView), signal: searching }
+    return this.#readers.use(asked, async batch => {
+      const oid = await findBlob(batch, commit, path)
+      return oid === null ? null : await readSmall(batch, oid)
+    })
   }
 
   #bounded({ oid, sizeBytes, bytes }: FoundFile, request: RawFileRequest): RawFile {
@@ -99,21 +110,6 @@ interface FoundFile {
   sizeBytes: number
   /** Verified; `null` for a large file. */
   bytes: Uint8Array | null
-}
-
-async function findFile({ openView, commit, path, signal }: RawFileRequest): Promise<FoundFile | null> {
-  const searching = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)])
-  searching.throwIfAborted()
-  const view = await openView()
-  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
-  const batch = openObjectBatch({ gitDir: view.gitDir, signal: searching, resources: LOOKUP_RESOURCES })
-  try {
-    const oid = await findBlob(batch, commit, path)
-    return oid === null ? null : await readSmall(batch, oid)
-  } finally {
-    await batch.close()
-    await view.remove()
-  }
 }
 
 /** The id of the blob at the path; `null` when there is none. @throws RawFileError when the commit or a tree is missing or damaged */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createTurns } from '#core/concurrency/turns.ts'
 import type { ReadLimits, TreeEntry } from '#core/ports/git-host.ts'
 import type { ObjectBatch, ObjectBytes } from './object-batch.ts'
-import { parseTree, readObject, type TreeItem } from './tree-objects.ts'
+import { parseTree, readObject, subtreesOf, type TreeItem } from './tree-objects.ts'
 
 /** A file or submodule of a tree. */
 export interface TreeLine {
@@ -167,18 +167,9 @@ class VerifiedTrees {
     for await (const tree of this.#batch.contents('tree', wanted)) {
       this.#held.set(oids[index++] as string, tree)
       if (typeof tree === 'string') continue
-      addSubtrees(tree, below)
+      for (const subtree of subtreesOf(tree)) below.add(subtree)
       this.#heldBytes += tree.length
       if (this.#heldBytes >= AHEAD_BYTES) return
     }
-  }
-}
-
-/** Ignores what is malformed: the walk fails when it gets there. */
-function addSubtrees(tree: Uint8Array, oids: Set<string>): void {
-  try {
-    for (const { type, oid } of parseTree(tree)) if (type === 'tree') oids.add(oid)
-  } catch {
-    // see above
   }
 }

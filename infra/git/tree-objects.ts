@@ -34,16 +34,37 @@ export async function readObject(
 export function* parseTree(bytes: Uint8Array): Generator<TreeItem> {
   const tree = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let at = 0; at < tree.length; ) {
-    const space = tree.indexOf(0x20, at)
-    const nul = tree.indexOf(0, space)
-    const end = nul + 1 + ID_BYTES
-    const mode = space > at && nul > space + 1 && end <= tree.length ? tree.toString('latin1', at, space) : ''
-    if (!/^[0-7]{1,11}$/.test(mode)) throw new Error(`malformed tree entry at byte ${at}`)
-    yield { ...kindOf(Number.parseInt(mode, 8)), name: tree.subarray(space + 1, nul), oid: tree.toString('hex', nul + 1, end) }
+    const entry = entryAt(tree, at)
+    if (entry === null) throw new Error(`malformed tree entry at byte ${at}`)
+    const { mode, nameStart, idStart, end } = entry
+    yield { ...kindOf(mode), name: tree.subarray(nameStart, idStart - 1), oid: tree.toString('hex', idStart, end) }
     at = end
   }
 }
 
+/** The ids of the trees in a tree object, up to the first malformed entry. */
+export function subtreesOf(bytes: Uint8Array): string[] {
+  const tree = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const oids: string[] = []
+  for (let entry = entryAt(tree, 0); entry !== null; entry = entryAt(tree, entry.end)) {
+    if (kindOf(entry.mode).type === 'tree') oids.push(tree.toString('hex', entry.idStart, entry.end))
+  }
+  return oids
+}
+
+/** `<mode in octal digits> <name>\0<id>`; `null` where the bytes are malformed, and at the end. */
+function entryAt(tree: Buffer, start: number): { mode: number; nameStart: number; idStart: number; end: number } | null {
+  let at = start
+  let mode = 0
+  for (let digit = tree[at] ?? 0; digit >= ZERO && digit < ZERO + 8; digit = tree[++at] ?? 0) mode = mode * 8 + digit - ZERO
+  const nul = tree.indexOf(0, at)
+  const end = nul + 1 + ID_BYTES
+  if (at === start || tree[at] !== SPACE || nul <= at + 1 || end > tree.length) return null
+  return { mode, nameStart: at + 1, idStart: nul + 1, end }
+}
+
+const ZERO = 0x30
+const SPACE = 0x20
 const KIND_BITS = 0o170000
 const OWNER_EXECUTES = 0o100
 

@@ -155,7 +155,7 @@ class LocalGitHost implements LocalHost {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#readers].map(reader => reader.close()))
+    await Promise.all([this.#rawFiles.close(), ...[...this.#readers].map(reader => reader.close())])
   }
 
   #place(owner: string, name: string): Promise<Place | null> {

@@ -83,11 +83,7 @@ test.each(NOT_COPIED)('what no license permits to copy is not there: %s %s', asy
 
 test('HEAD, a range and a known ETag do not tell that the file is there', async () => {
   const url = `/git/local/acme/none/raw/${app.commitOf('acme/none')}/film.bin`
-  for (const options of [
-    { method: 'HEAD' as const },
-    { headers: { range: 'bytes=0-1' } },
-    { headers: { 'if-none-match': '*' } },
-  ])
+  for (const options of [{ method: 'HEAD' as const }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-none-match': '*' } }])
     expect((await app.get(url, options)).status).toBe(404)
 })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeForgedPack } from '#test/support/forged-packs.ts'
+import { countGitStreams } from '#test/support/git-streams.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { until } from '#test/support/until.ts'
@@ -38,24 +39,21 @@ async function filmPath(): Promise<string> {
   return `/git/local/acme/media/raw/${await app.repository('acme/media').git('rev-parse', 'main')}/film.bin`
 }
 
-/** A client that asks, reads the beginning of the answer, and then no more. */
+/** A client that asks, reads the beginning of the answer, and then no more. `head` is empty where the connection was closed before. */
 async function stall(path: string): Promise<{ socket: Socket; head: string }> {
   const socket = connect({ host: '127.0.0.1', port })
   socket.on('error', () => {})
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
-  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [unknown]
   socket.pause()
-  return { socket, head: chunk.toString('latin1').split('\r\n\r\n', 1)[0] ?? '' }
+  return { socket, head: chunk instanceof Buffer ? (chunk.toString('latin1').split('\r\n\r\n', 1)[0] ?? '') : '' }
 }
-
-const isGitRunning = () => process.getActiveResourcesInfo().includes('ProcessWrap')
 
 test('a file that is damaged is 503 with a name, and without the headers of a file', async () => {
   const repository = app.repository('acme/tools')
   const commit = app.commitOf('acme/tools')
   const forge = async (path: string, body: string | Uint8Array) =>
     storeForgedPack(repository.gitDir, [{ oid: await repository.oidAt(commit, path), type: 'blob', body }])
-  expect((await app.get(`${raw}/small.txt`)).body).toBe('told')
   await forge('small.txt', 'forged')
   await forge('large.bin', new Uint8Array(LARGE_BYTES).fill(8))
 
@@ -89,9 +87,9 @@ test('a large file has a weak ETag: a part of it is never joined with a later an
 test('a client that leaves ends git at once', async () => {
   const { socket, head } = await stall(await filmPath())
   expect(head).toContain('200 OK')
-  expect(isGitRunning()).toBe(true)
+  expect(countGitStreams()).toBe(1)
   socket.destroy()
-  await until(() => !isGitRunning())
+  await until(() => countGitStreams() === 0)
 })
 
 test('a client that takes nothing is dropped', async () => {
@@ -99,9 +97,9 @@ test('a client that takes nothing is dropped', async () => {
   app.deps.readerIdleMs = IMPATIENT_MS
   const { socket } = await stall(path)
   delete app.deps.readerIdleMs
-  await until(() => !isGitRunning())
+  await until(() => countGitStreams() === 0)
   socket.resume()
-  await once(socket, 'close')
+  await until(() => socket.closed)
   expect(socket.bytesRead).toBeLessThan(200 * MIB)
 })
 
@@ -112,9 +110,9 @@ test('many clients that take nothing hold few processes; others are told when to
   expect(statuses.filter(status => status === '200').length).toBe(1)
   const refused = readers.find(({ head }) => head.includes(' 503 '))
   expect(refused?.head).toMatch(/retry-after: \d+/)
-  expect(process.getActiveResourcesInfo().filter(name => name === 'ProcessWrap')).toHaveLength(1)
+  expect(countGitStreams()).toBe(1)
   const license = path.replace('film.bin', 'LICENSE')
   expect((await app.get(license)).status).toBe(200)
   for (const { socket } of readers) socket.destroy()
-  await until(() => !isGitRunning())
+  await until(() => countGitStreams() === 0)
 })

@@ -39,14 +39,7 @@ test('until the index says what is withheld nothing is served', async () => {
 })
 
 test('every file of the commit is served that may be copied, large and binary ones too, as a download that runs nothing', async () => {
-  for (const path of [
-    'page.html',
-    'a.constructor',
-    'a.__proto__',
-    'large.bin',
-    'empty.txt',
-    'LICENSE',
-  ]) {
+  for (const path of ['page.html', 'a.constructor', 'a.__proto__', 'large.bin', 'empty.txt', 'LICENSE']) {
     const { status, headers } = await app.get(`${raw}/${path}`)
     expect([path, status]).toEqual([path, 200])
     expect(headers['content-type']).toBe('application/octet-stream')
