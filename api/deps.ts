@@ -1,5 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { OwnerListings } from '#core/owner-listings.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
@@ -29,6 +30,8 @@ export interface Deps {
   patienceMs?: { card: number; listings: number }
   /** How long a reader of a raw file may take nothing, in milliseconds. Default: that of `api/routes/raw-file.ts`. */
   readerIdleMs?: number
+  /** Told of failures that fail no answer. Default: not counted. */
+  fallbacks?: Fallbacks
   /** Called when a job was offered, so that an indexer in this process starts without polling. */
   onOffered(): void
   /** Receives work that continues after an answer was sent. The promise never rejects. Default: ignored. */

@@ -39,13 +39,6 @@ export async function openBlobStream(
   return resume(first, pieces)
 }
 
-/** @throws RawFileError */
-export async function requireView(openView: BlobStreamOptions['openView']): Promise<GitView> {
-  const view = await openView()
-  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
-  return view
-}
-
 async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (!first.done) yield first.value
@@ -56,7 +49,8 @@ async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<U
 }
 
 async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
-  const view = await requireView(openView)
+  const view = await openView()
+  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
     git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })

@@ -7,8 +7,12 @@ import type { GitView } from './view.ts'
  * times as long as to read a small file.
  */
 export interface ObjectReaders {
-  /** @throws what `use` or `openView` throws, or the reason of the signal, which kills the process */
-  use<Value>(asked: AskedReader, use: (batch: ObjectBatch) => Promise<Value>): Promise<Value>
+  /**
+   * What `use` answers; `null` when there is no view.
+   *
+   * @throws what `use` or `openView` throws, or the reason of the signal, which kills the process
+   */
+  use<Value>(asked: AskedReader, use: (batch: ObjectBatch) => Promise<Value>): Promise<Value | null>
   close(): Promise<void>
 }
 
@@ -16,7 +20,7 @@ export interface AskedReader {
   /** Identifies the repository. */
   key: string
   /** Opens the repository. Every view is removed once. */
-  openView: () => Promise<GitView>
+  openView: () => Promise<GitView | null>
   signal: AbortSignal
 }
 
@@ -52,7 +56,7 @@ class LentReaders implements ObjectReaders {
     this.#options = options
   }
 
-  async use<Value>(asked: AskedReader, use: (batch: ObjectBatch) => Promise<Value>): Promise<Value> {
+  async use<Value>(asked: AskedReader, use: (batch: ObjectBatch) => Promise<Value>): Promise<Value | null> {
     const idle = this.#takeIdle(asked.key)
     if (idle !== null) {
       try {
@@ -62,7 +66,8 @@ class LentReaders implements ObjectReaders {
         asked.signal.throwIfAborted()
       }
     }
-    return await this.#lend(await this.#open(asked), asked.signal, use)
+    const reader = await this.#open(asked)
+    return reader && (await this.#lend(reader, asked.signal, use))
   }
 
   async close(): Promise<void> {
@@ -86,8 +91,9 @@ class LentReaders implements ObjectReaders {
     }
   }
 
-  async #open({ key, openView }: AskedReader): Promise<Reader> {
+  async #open({ key, openView }: AskedReader): Promise<Reader | null> {
     const view = await openView()
+    if (view === null) return null
     const ending = new AbortController()
     const batch = openObjectBatch({ ...this.#options, gitDir: view.gitDir, signal: ending.signal })
     return { key, view, batch, ending, openedAtMs: performance.now(), timer: undefined }

@@ -4,7 +4,7 @@ import { GateFull } from '#core/concurrency/gate.ts'
 import { createShares } from '#core/concurrency/shares.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
-import { openBlobStream, requireView } from './blob-stream.ts'
+import { openBlobStream } from './blob-stream.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import { createObjectReaders } from './object-readers.ts'
 import type { GitOptions } from './process.ts'
@@ -24,7 +24,7 @@ export interface RawFiles {
 }
 
 export interface RawFileRequest extends RawFileReader {
-  /** Opens the repository for reading; `null` when it cannot be read now. Every view is removed once. */
+  /** Opens the repository for reading; `null` when there is none that may be read. Every view is removed once. */
   openView: () => Promise<GitView | null>
   /** Identifies the repository; bounds what its files may hold. */
   repository: string
@@ -74,7 +74,7 @@ class BoundedRawFiles implements RawFiles {
   #find({ openView, repository, commit, path, signal }: RawFileRequest): Promise<FoundFile | null> {
     const searching = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)])
     searching.throwIfAborted()
-    const asked = { key: repository, openView: () => requireView(openView), signal: searching }
+    const asked = { key: repository, openView, signal: searching }
     return this.#readers.use(asked, async batch => {
       const oid = await findBlob(batch, commit, path)
       return oid === null ? null : await readSmall(batch, oid)

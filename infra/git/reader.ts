@@ -16,6 +16,8 @@ export interface ReaderOptions {
   signal?: AbortSignal
   /** Fetches the commit with its trees, and returns the supply of its blobs. Default: the git dir has everything. */
   connect?: (signal: AbortSignal) => Promise<BlobSupply>
+  /** See `RepositoryReader`. */
+  confirm?: () => Promise<void>
   /** Called once: by `close`, or when opening fails. */
   release: () => Promise<void>
 }
@@ -43,7 +45,8 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
     const supply = (await options.connect?.(signal)) ?? null
     const tree = await readTreeId(batch, options.commit)
     await requireTree(batch, tree)
-    return new GitReader({ gitDir: options.gitDir, tree, limits: options.limits, supply, signal, failure, close }, batch)
+    const { gitDir, limits, confirm } = options
+    return new GitReader({ gitDir, tree, limits, supply, signal, failure, close, confirm }, batch)
   } catch (cause) {
     const error = failure(cause)
     await batch.close()
@@ -70,6 +73,7 @@ interface GitReaderOptions {
   signal: AbortSignal
   failure: (cause: unknown) => ReadError
   close: () => Promise<void>
+  confirm: (() => Promise<void>) | undefined
 }
 
 /** Ids in one question; their answers fit into the buffers of a pipe and a stream. */
@@ -171,6 +175,10 @@ class GitReader implements RepositoryReader {
   async #giveBack(batch: ObjectBatch, isComplete: boolean): Promise<void> {
     if (isComplete && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
     else await batch.close()
+  }
+
+  async confirm(): Promise<void> {
+    await this.#options.confirm?.()
   }
 
   async close(): Promise<void> {

@@ -100,7 +100,7 @@ describe('a repository of the root', () => {
     const commit = await repository.commit({ a: 'a' }, { branch: null })
     await repository.git('update-ref', '--no-deref', 'HEAD', commit)
     expect((await describeAt(host, repository)).defaultBranch).toBe('HEAD')
-    for (const ref of [null, 'HEAD', commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
+    for (const ref of [null, commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
   })
 
   test('whose HEAD is a link, as in the oldest repositories, is read', async () => {
@@ -110,6 +110,40 @@ describe('a repository of the root', () => {
     await symlink('refs/heads/trunk', join(repository.gitDir, 'HEAD'))
     expect((await describeAt(host, repository)).defaultBranch).toBe('trunk')
     expect(await look('acme', repository.name)).toEqual(ok(commit))
+  })
+})
+
+describe('a commit by its hash', () => {
+  test('is missing once its last branch, tag or detached HEAD is gone, also for a host that served it', async () => {
+    const repository = await create()
+    await repository.commit({ a: '1' })
+    const late = await repository.commit({ 'passing.md': '1' }, { branch: 'passing' })
+    const replica = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+    const lookEverywhere = async () => [await resolveAt(host, repository, late), await resolveAt(replica, repository, late)]
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    await repository.git('update-ref', 'refs/pull/1/head', late)
+    await repository.git('update-ref', '-d', 'refs/heads/passing')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await repository.tag('back', late, { annotated: true })
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('pack-refs', '--all', '--prune')
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('tag', '-d', 'back')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await writeFile(join(repository.gitDir, 'HEAD'), `${late}\n`)
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.setDefaultBranch('main')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await replica.close()
+  })
+
+  test('is missing once its branch was overwritten in place', async () => {
+    const repository = await create()
+    const first = await repository.commit({ a: '1' })
+    const late = await repository.commit({ a: '2' })
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    writeFileSync(join(repository.gitDir, 'refs/heads/main'), `${first}\n`)
+    expect(await resolveAt(host, repository, late)).toEqual(MISSING)
   })
 })
 
@@ -171,6 +205,7 @@ describe('a host that is closed', () => {
     await failed
     await reader.close()
     await readAt(host, repository, commit, async () => {})
+    await host.close()
     expect(await readdir(temporary)).toEqual([])
   })
 

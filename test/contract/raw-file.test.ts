@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { createRawFiles } from '#infra/git/raw-file.ts'
-import { openView } from '#infra/git/view.ts'
+import { openLiveView } from '#infra/git/view.ts'
 import { FORGED_KINDS, forgeObject, storeForgedPack } from '#test/support/forged-packs.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
 import type { TestRepository } from '#test/support/repository.ts'
@@ -232,7 +232,7 @@ describe('slow readers', () => {
         openView: async () => {
           opened++
           await opening
-          return openView(repository.gitDir)
+          return openLiveView(repository.gitDir)
         },
         repository: name,
         commit,
