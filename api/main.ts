@@ -156,8 +156,9 @@ async function assembleDeps(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: settings.allow,
     deny: settings.deny,
+    localSource: settings.localSource,
     onOffered,
-    readRawFile: async (repository, commit, path) => local?.readRawFile(repository, commit, path) ?? null,
+    readRawFile: async (repository, commit, path, reader) => local?.readRawFile(repository, commit, path, reader) ?? null,
     checkReady,
   }
 }

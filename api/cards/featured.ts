@@ -4,6 +4,7 @@ import type { Card, Featured } from '#core/contract/card.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { CARD_SKILL_NAMES } from '#core/limits.ts'
 import type { Deps } from '../deps.ts'
+import { countsInMount } from '../mount/folder.ts'
 import { imageOf } from '../mount/image.ts'
 import { type OpenMount, openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeRepository } from '../mount/overview.ts'
@@ -73,7 +74,7 @@ async function readCard(deps: Deps, featured: FeaturedAddress): Promise<Card | O
     address: formatAddress(mount.address),
     repository: describeRepository(mount.repository),
     verified: featured.verified || isVerified(deps.operator, mount.address),
-    image: featured.image ?? imageOf(deps.operator, mount),
+    image: featured.image ?? imageOf(deps, mount),
     index: await describeIndex(mount),
   }
 }
@@ -98,7 +99,8 @@ async function describeIndex(mount: OpenMount): Promise<Card['index']> {
         snapshot.range('skills', { prefix: prefixOf(address.path), limit: CARD_SKILL_NAMES }),
       ])
       const skillNames = skills.map(([, { name }]) => name)
-      return { status: 'ready', ...(manifest && { manifest }), license: folder.license, counts: folder.counts, skillNames }
+      const counts = countsInMount(address.path, folder)
+      return { status: 'ready', ...(manifest && { manifest }), license: folder.license, counts, skillNames }
     }
   }
 }

@@ -134,7 +134,7 @@ function describeCard(deps: Deps, host: GitHost, repository: HostRepository, lis
     address: formatAddress(address),
     repository: describeRepository(repository),
     verified: isVerified(deps.operator, address),
-    image: pictureOf(deps.operator, address) ?? manifestImageOf(host, repository, commit, image),
+    image: pictureOf(deps.operator, address) ?? manifestImageOf(deps, host, repository, commit, image),
     index: { status: 'ready', ...(manifest && { manifest }), license, counts, skillNames },
   }
 }

@@ -1,5 +1,5 @@
 import type { Address } from '#core/address.ts'
-import type { Diagnostic } from '#core/contract/shared.ts'
+import type { Counts, Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, type RepoPath } from '#core/repo-path.ts'
@@ -15,6 +15,12 @@ export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath 
 /** The row of a folder; `null` when the folder is not in the tree or is withheld. */
 export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<FolderRow | null> {
   return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
+}
+
+/** What is eligible below a folder, as a mount shows it: where a skill lies above the mount, its Markdown files are documents. */
+export function countsInMount(mounted: RepoPath, { counts, pages }: Pick<FolderRow, 'counts' | 'pages'>): Counts {
+  if (pages === undefined || isInside(mounted, pages.skill as RepoPath)) return counts
+  return { ...counts, documents: counts.documents + pages.count }
 }
 
 /** The part of a ready mount that decides which folders it shows. */
@@ -33,9 +39,25 @@ export async function requireFolder(mount: FolderMount, folder: RepoPath): Promi
   return row
 }
 
-/** Diagnostics of a folder: those of the manifests that apply to it and of everything below it, in path order, bounded. */
-export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promise<Diagnostic[]> {
-  if (folder === '') return bounded(snapshot.header.root.diagnostics, folder)
+/**
+ * Diagnostics of a folder: those of the manifests that apply to it and of everything below it, in path order, bounded.
+ *
+ * @param own diagnostics that are not stored
+ */
+export async function diagnosticsOf(
+  snapshot: Snapshot,
+  folder: RepoPath,
+  own: readonly Diagnostic[] = [],
+): Promise<Diagnostic[]> {
+  const stored = await storedDiagnostics(snapshot, folder)
+  const all = own.length === 0 ? stored : [...own, ...stored].sort((left, right) => compareBytes(left.path, right.path))
+  const listed = all.slice(0, DIAGNOSTICS_PER_ANSWER)
+  return all.length > listed.length ? [...listed, truncated(folder)] : listed
+}
+
+/** In path order, and one more than an answer lists. */
+async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<readonly Diagnostic[]> {
+  if (folder === '') return snapshot.header.root.diagnostics
   if (snapshot.header.tables.diagnostics.rows === 0) return []
   const limit = DIAGNOSTICS_PER_ANSWER + 1
   const above = ancestorsOf(folder).map(ancestor => `${ancestor === '' ? '' : `${ancestor}/`}${MANIFEST_NAME}\0`)
@@ -43,15 +65,7 @@ export async function diagnosticsOf(snapshot: Snapshot, folder: RepoPath): Promi
     [...above, `${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })),
   )
   const all = found.flat().sort(([left], [right]) => compareBytes(left, right))
-  return bounded(
-    all.map(([, row]) => row),
-    folder,
-  )
-}
-
-function bounded(diagnostics: readonly Diagnostic[], folder: RepoPath): Diagnostic[] {
-  const listed = diagnostics.slice(0, DIAGNOSTICS_PER_ANSWER)
-  return diagnostics.length > listed.length ? [...listed, truncated(folder)] : listed
+  return all.map(([, row]) => row)
 }
 
 const MANIFEST_NAME = 'SKILLSET.md'

@@ -1,23 +1,47 @@
 import type { CommitSha } from '#core/commit-sha.ts'
+import type { Diagnostic } from '#core/contract/shared.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
-import { type OperatorContent, pictureOf } from '../operator/operator-content.ts'
-import type { OpenMount } from './open-mount.ts'
+import { pictureOf } from '../operator/operator-content.ts'
+import type { Deps } from '../deps.ts'
+import type { OpenMount, ReadyMount } from './open-mount.ts'
+
+type ImageDeps = Pick<Deps, 'operator' | 'localSource'>
 
 /** URL of the picture of a mount: the operator's, else the one of the nearest manifest; `null` without one. */
-export function imageOf(operator: OperatorContent, mount: OpenMount): string | null {
-  const picture = pictureOf(operator, mount.address)
+export function imageOf(deps: ImageDeps, mount: OpenMount): string | null {
+  const picture = pictureOf(deps.operator, mount.address)
   if (picture !== null || mount.status !== 'ready') return picture
-  return manifestImageOf(mount.host, mount.repository, mount.commit, mount.folder.image)
+  return manifestImageOf(deps, mount.host, mount.repository, mount.commit, mount.folder.image)
 }
 
 /** URL of a declared picture: a file of the repository at the host, or a URL as written. */
 export function manifestImageOf(
+  deps: Pick<ImageDeps, 'localSource'>,
   host: GitHost,
   repository: HostRepository,
   commit: CommitSha,
   image: FolderRow['image'],
 ): string | null {
-  if (image === undefined) return null
+  if (image === undefined || isWithheld(deps, host, image)) return null
   return 'url' in image ? image.url : host.urls.raw(repository, commit, image.path)
+}
+
+/** The diagnostic of a declared picture that this process would have to serve without a license. */
+export function imageDiagnostics(deps: Pick<ImageDeps, 'localSource'>, { host, folder }: ReadyMount): Diagnostic[] {
+  const { image } = folder
+  if (image === undefined || !isWithheld(deps, host, image)) return []
+  const message = 'no license permits to copy the picture'
+  return [{ code: 'image.withheld', severity: 'warning', path: image.describedOnlyBy, field: 'image', message }]
+}
+
+type Image = NonNullable<FolderRow['image']>
+
+/** Whether no license permits a copy of the picture, and the host is this very process. */
+function isWithheld(
+  { localSource }: Pick<ImageDeps, 'localSource'>,
+  host: GitHost,
+  image: Image,
+): image is Image & { describedOnlyBy: string } {
+  return !host.isRemote && localSource === 'withheld' && 'path' in image && image.describedOnlyBy !== undefined
 }

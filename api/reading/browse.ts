@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { BrowsePage, BrowseQuery } from '#core/contract/browse.ts'
-import { entryKey } from '#core/snapshot/format.ts'
+import type { BrowseEntry, BrowsePage, BrowseQuery } from '#core/contract/browse.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+import { type EntryRow, entryKey } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
-import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
+import { countsInMount, diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
@@ -32,9 +33,15 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
     status: 'ready',
     commit,
     path,
-    entries: rows.slice(0, query.limit).map(([, entry]) => entry),
+    entries: rows.slice(0, query.limit).map(([, entry]) => entryInMount(address.path, entry)),
     ...(folder.overview && { overview: folder.overview }),
     diagnostics,
     nextCursor: next ? sealCursor(deps.cursorKeys, binding, next[0].slice(prefix.length)) : null,
   }
+}
+
+function entryInMount(mounted: RepoPath, row: EntryRow): BrowseEntry {
+  if (row.kind === 'file' || row.pages === undefined) return row
+  const { pages, ...entry } = row
+  return { ...entry, counts: countsInMount(mounted, { counts: entry.counts, pages }) }
 }

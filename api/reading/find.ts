@@ -167,7 +167,7 @@ async function readPage(
   return Promise.all(units.map(unit => readUnit(snapshot, unit, items, passages, kinds[unit.item] === ITEM_KIND.skill)))
 }
 
-/** Reads one result: its texts for passages, and the row of a skill. */
+/** Reads one result: its texts for passages, and the row of a skill, or of a document that may not be served. */
 async function readUnit(
   snapshot: Snapshot,
   { item, files, moreFiles }: FoundUnit,
@@ -176,8 +176,12 @@ async function readUnit(
   isSkill: boolean,
 ): Promise<FoundItem> {
   const readItem = (number: number) => readListing(snapshot, requireItem(items, number), passages)
-  if (!isSkill) return { kind: 'document', ...(await readItem(item)) }
-  const { path } = requireItem(items, item)
+  const { path, text } = requireItem(items, item)
+  if (!isSkill) {
+    // Only a document that may not be served has no text to quote.
+    const [listing, row] = await Promise.all([readItem(item), text === null ? snapshot.get('documents', path) : null])
+    return { kind: 'document', ...listing, ...(row?.describedOnly && { license: row.license, describedOnly: true }) }
+  }
   const [skill, listings] = await Promise.all([snapshot.get('skills', path), Promise.all(files.map(readItem))])
   if (!skill) throw new ServiceError('skill.unavailable', { cause: new Error(`the row of ${path} is missing`) })
   const { directory, name, description, translations, license, describedOnly } = skill

@@ -147,13 +147,19 @@ async function missingSkill({ snapshot, address }: ReadyMount, asked: string): P
     })
   const [only, ...others] = meant
   if (only === undefined) return new ServiceError('skill.not_found')
-  if (others.length > 0)
-    return new ServiceError('skill.ambiguous', { directories: meant.slice(0, CHOICES).map(skill => skill.directory) })
+  if (others.length > 0) {
+    const directories = meant.slice(0, CHOICES).map(skill => skill.directory)
+    return new ServiceError('skill.ambiguous', { directories, ...(meant.length > CHOICES && { message: tooMany(meant.length) }) })
+  }
   return new ServiceError('skill.not_found', { message: `there is no skill at this path; did you mean ${only.path}?` })
 }
 
 /** Directories listed for an ambiguous name. */
 const CHOICES = 100
+
+function tooMany(count: number): string {
+  return `${count} skills match; repeat the request with one of the first ${CHOICES} directories, or mount a smaller folder`
+}
 
 function toFragmentOfFile({ piece, content, fragment }: ContextCut): FragmentOfFile {
   return { path: piece.path, content, fragment }

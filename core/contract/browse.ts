@@ -29,11 +29,11 @@ const SkillOfEntry = z
   .object({ path: Path, name: z.string(), description: z.string(), translations: Translations })
   .meta({ id: 'SkillOfEntry' })
 
-/** On a `SKILL.md` and on its folder. */
+const SERVING = 'On a `SKILL.md` and on its folder, and on a file that may not be served.'
 const skillFields = {
-  skill: SkillOfEntry.optional(),
-  license: License.optional(),
-  describedOnly: z.literal(true).optional(),
+  skill: SkillOfEntry.optional().meta({ description: 'On a `SKILL.md` and on its folder.' }),
+  license: License.optional().meta({ description: SERVING }),
+  describedOnly: z.literal(true).optional().meta({ description: SERVING }),
 }
 
 export const DirectoryEntry = z

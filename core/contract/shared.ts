@@ -97,7 +97,15 @@ export const SkillListing = z
   .meta({ id: 'SkillListing' })
 export type SkillListing = z.infer<typeof SkillListing>
 
-export const DocumentListing = z.object({ path: Path, title: z.string(), summary: z.string() }).meta({ id: 'DocumentListing' })
+export const DocumentListing = z
+  .object({
+    path: Path,
+    title: z.string(),
+    summary: z.string(),
+    license: License.optional().meta({ description: 'Present when the document may not be served.' }),
+    describedOnly: DescribedOnly,
+  })
+  .meta({ id: 'DocumentListing' })
 export type DocumentListing = z.infer<typeof DocumentListing>
 
 export const Counts = z.object({ skills: z.int().min(0), documents: z.int().min(0) }).meta({ id: 'Counts' })

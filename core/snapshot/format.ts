@@ -77,21 +77,42 @@ export const TableIndex = z.object({
 })
 export type TableIndex = z.infer<typeof TableIndex>
 
+/** Markdown files of a skill below a folder inside it. A mount that leaves the skill outside lists them as documents. */
+export const PagesBelow = z.object({
+  /** The folder of the skill. */
+  skill: z.string(),
+  count: z.int().min(1),
+})
+export type PagesBelow = z.infer<typeof PagesBelow>
+
+/** A picture that a manifest declares: a file of the repository, or a URL as written. */
+export const DeclaredImage = z.union([
+  z.object({
+    path: z.string(),
+    /** The manifest; present when the license of the file permits no copy. */
+    describedOnlyBy: z.string().optional(),
+  }),
+  z.object({ url: z.string() }),
+])
+
 /** `folders`: every folder of the tree that is not withheld. Key: its path. */
 export const FolderRow = z.object({
   /** Eligible content at any depth below it. */
   counts: Counts,
+  pages: PagesBelow.optional(),
   /** License of the folder's files that belong to no skill. */
   license: License,
+  /** The license of the files in this very folder permits no copy. */
+  describedOnly: z.literal(true).optional(),
   /** Path of the nearest readable manifest at or above it; a row of `manifests`. */
   manifest: z.string().optional(),
-  image: z.union([z.object({ path: z.string() }), z.object({ url: z.string() })]).optional(),
+  image: DeclaredImage.optional(),
   overview: FolderOverview.optional(),
 })
 export type FolderRow = z.infer<typeof FolderRow>
 
 /** `entries`: what browse lists. Key: folder path, `\0`, entry name; see `entryKey`. */
-export const EntryRow = z.discriminatedUnion('kind', [DirectoryEntry, FileEntry])
+export const EntryRow = z.discriminatedUnion('kind', [DirectoryEntry.extend({ pages: PagesBelow.optional() }), FileEntry])
 export type EntryRow = z.infer<typeof EntryRow>
 
 /** `manifests`: key: manifest path. */
@@ -105,6 +126,10 @@ export type SkillRow = z.infer<typeof SkillRow>
 /** `documents`: key: path. */
 export const DocumentRow = DocumentListing
 export type DocumentRow = z.infer<typeof DocumentRow>
+
+/** `pages`: Markdown files of skills that are served in full. Key: folder of the skill, `\0`, path. */
+export const PageRow = DocumentListing
+export type PageRow = z.infer<typeof PageRow>
 
 /** `diagnostics`: key: path, `\0`, a running number of six digits. */
 export const DiagnosticRow = Diagnostic
@@ -178,6 +203,7 @@ export const TABLES = {
   manifests: { row: ManifestRow, shardRows: 64 },
   skills: { row: SkillRow, shardRows: 64 },
   documents: { row: DocumentRow, shardRows: 128 },
+  pages: { row: PageRow, shardRows: 128 },
   diagnostics: { row: DiagnosticRow, shardRows: 128 },
   files: { row: FileRow, shardRows: 128 },
   contexts: { row: ContextRow, shardRows: 4 },
@@ -229,4 +255,9 @@ export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHea
 /** Key of a row of `entries`. */
 export function entryKey(folder: string, name: string): string {
   return `${folder}\0${name}`
+}
+
+/** Key of a row of `pages`; with a folder and a slash for the path, the prefix of those below the folder. */
+export function pageKey(skillDirectory: string, path: string): string {
+  return `${skillDirectory}\0${path}`
 }

@@ -10,9 +10,11 @@ export const FORMAT_VERSION = 3
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.
  *
- * 1: the first rules. They may change until the first release: remove the store of an earlier checkout.
+ * 1: the first rules.
+ * 2: nothing but front matter, top heading and name is told of a text that may not be copied; a malformed `include` leaves a skill incomplete;
+ *    a mount inside a skill lists the skill's Markdown files.
  */
-export const RULES_VERSION = 1
+export const RULES_VERSION = 2
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.

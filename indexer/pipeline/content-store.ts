@@ -15,6 +15,8 @@ export interface WantedFile {
   keep: boolean
   /** Extract its title, summary and search text. */
   described: boolean
+  /** Its license permits a copy: its first paragraph may be its summary. */
+  mayCopy: boolean
   /** It is required reading of a skill: also keep its links and its hidden text. */
   followed: boolean
 }
@@ -100,8 +102,8 @@ export class ContentStore {
     return { wanted, content, record }
   }
 
-  #describe({ file, followed }: WantedFile, text: string): ReadText {
-    const facts = readTextFacts(file.path, text)
+  #describe({ file, followed, mayCopy }: WantedFile, text: string): ReadText {
+    const facts = readTextFacts(file.path, text, mayCopy)
     const { title, summary, links, comments } = facts
     this.#facts.set(file.path, {
       title: title === null ? null : detached(title),

@@ -41,8 +41,8 @@ export async function readContent(
 ): Promise<Content> {
   const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
   const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
-  const wanted = wantedFiles(plan, included, chainOf)
   const planned = byPath(plan.files)
+  const wanted = wantedFiles(plan, planned, included, chainOf)
 
   const content = new ContentStore(blobs, writer, countFiles(wanted.length, options))
   const { targets, characters } = await readPlanned(content, wanted, { plan, planned, included, search })
@@ -58,10 +58,11 @@ export async function readContent(
     if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
   }
 
-  const linked = linkedOnly(targets, planned, plan.tree)
+  const linked = linkedOnly(new Set([...targets, ...included]), planned, plan.tree)
     .sort((left, right) => compareBytes(left.path, right.path))
-    .map(file => ({ file, served: plan.isServed(plan.licenseOf(parentOf(file.path), null)) }))
-  await readLinked(content, linked, sumBytes(wanted.map(({ file }) => file)))
+    .map(file => ({ file, served: included.has(file.path) || plan.isServed(plan.licenseOf(parentOf(file.path), null)) }))
+  const unread = linked.filter(({ file }) => !included.has(file.path))
+  await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
 
   return {
     stateOf: oid => content.stateOf(oid),
@@ -146,7 +147,7 @@ async function readLinked(
   for (const { file, served } of linked) {
     if (!served || !isReadable(file) || file.sizeBytes > leftBytes) continue
     leftBytes -= file.sizeBytes
-    wanted.push({ file, keep: true, described: false, followed: false })
+    wanted.push({ file, keep: true, described: false, mayCopy: true, followed: false })
   }
   await content.read(wanted)
 }
@@ -156,7 +157,12 @@ function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
 }
 
 /** The files to read, in path order: served files, files listed by their own title and summary, rules and includes of served skills. */
-function wantedFiles(plan: Plan, included: ReadonlySet<RepoPath>, chainOf: ManifestChain): WantedFile[] {
+function wantedFiles(
+  plan: Plan,
+  planned: ReadonlyMap<RepoPath, PlannedFile>,
+  included: ReadonlySet<RepoPath>,
+  chainOf: ManifestChain,
+): WantedFile[] {
   const wanted = new Map<RepoPath, WantedFile>()
   const want = (file: TreeFile, keep: boolean, described: boolean) => {
     if (!isReadable(file)) return
@@ -166,6 +172,7 @@ function wantedFiles(plan: Plan, included: ReadonlySet<RepoPath>, chainOf: Manif
       file,
       keep: keep || known?.keep === true,
       described: described || known?.described === true || followed,
+      mayCopy: followed || planned.get(file.path)?.served === true,
       followed,
     })
   }

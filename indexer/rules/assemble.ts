@@ -1,11 +1,12 @@
-import type { Diagnostic, SkillListing } from '#core/contract/shared.ts'
+import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { DIAGNOSTICS_PER_ANSWER, OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS, READABLE_FILE_BYTES } from '#core/limits.ts'
-import { type RepoPath, ROOT } from '#core/repo-path.ts'
-import type { FileRow, FolderRow, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
+import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import { type FileRow, type FolderRow, pageKey, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
-import { buildFolders } from './folder-rows.ts'
+import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
 import { type Plan, unreadableBlob } from './plan.ts'
 import { manifestMetadata, manifestsAbove } from './rule-chain.ts'
 import { buildContext, buildListing } from './skill-rows.ts'
@@ -30,10 +31,10 @@ export function assemble(planned: Plan, content: Content): Assembled {
   const folders = buildFolders(plan, content, listings)
   const documents: Rows<'documents'> = plan.files
     .filter(planned => planned.kind === 'document')
-    .map(({ file }) => [
-      file.path,
-      { path: file.path, title: titleOf(file.path, content), summary: content.factsOf(file.path)?.summary ?? '' },
-    ])
+    .map(planned => [planned.file.path, { ...documentListing(planned.file.path, content), ...unservedFields(planned, plan) }])
+  const pages: Rows<'pages'> = pagesOf(plan, content).map(({ path, skillDirectory }) => {
+    return [pageKey(skillDirectory, path), documentListing(path, content)]
+  })
   const diagnostics = buildDiagnostics(
     plan,
     contexts.filter(([path]) => listings.has(path as RepoPath)),
@@ -55,6 +56,7 @@ export function assemble(planned: Plan, content: Content): Assembled {
       manifests,
       skills: [...listings],
       documents,
+      pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),
       files: sortRows([...fileRows]),
       contexts,
@@ -98,6 +100,10 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { sizeBytes, refusal: 'file.not_text' } : null
 }
 
+function documentListing(path: RepoPath, content: Content): DocumentListing {
+  return { path, title: titleOf(path, content), summary: content.factsOf(path)?.summary ?? '' }
+}
+
 function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, folderDiagnostics: readonly Diagnostic[]): Diagnostic[] {
   const all = [
     ...plan.tree.diagnostics,
@@ -106,8 +112,15 @@ function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, folderDiagnost
     ...folderDiagnostics,
     ...contexts.flatMap(([, context]) => context.diagnostics),
   ]
-  // No diagnostic names a withheld path, except that of the manifest that closes the folder.
-  return all
-    .filter(diagnostic => diagnostic.boundary !== undefined || plan.policy.reasonOf(diagnostic.path as RepoPath) === null)
+  // Several skills may report the same fault of a manifest.
+  const unique = new Map(all.map(diagnostic => [canonicalJson(diagnostic), diagnostic]))
+  return [...unique.values()]
+    .filter(diagnostic => isShown(diagnostic, plan))
     .sort((left, right) => compareBytes(left.path, right.path))
+}
+
+/** No diagnostic names a withheld path, except that of a manifest: it closes its folder, or it is excluded and keeps its effect. */
+function isShown({ path, boundary }: Diagnostic, { policy }: Plan): boolean {
+  const isManifest = policy.manifests.get(parentOf(path as RepoPath))?.path === path
+  return boundary !== undefined || isManifest || policy.reasonOf(path as RepoPath) === null
 }

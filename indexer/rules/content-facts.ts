@@ -1,4 +1,3 @@
-import type { SkillListing } from '#core/contract/shared.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
@@ -6,6 +5,7 @@ import { type TextFacts, titleOfName } from './document.ts'
 import type { HiddenFinding } from './hidden-lines.ts'
 import type { IncludeFailure } from './includes.ts'
 import type { PlannedSkill } from './plan.ts'
+import type { SkillLinks } from './skill-links.ts'
 import type { TreeFile } from './tree.ts'
 
 /** What reading the content of a snapshot found. */
@@ -17,8 +17,8 @@ export interface Content {
   /** Characters of an included file. */
   charactersOf(oid: string): number
   includesOf(planned: PlannedSkill): { files: TreeFile[]; failures: IncludeFailure[] }
-  linksOf(planned: PlannedSkill): { targets: RepoPath[]; warnings: SkillListing['warnings'] }
-  /** Files that have no role and that links lead to. */
+  linksOf(planned: PlannedSkill): SkillLinks
+  /** Files without a role that links lead to or that are included. */
   linked: readonly { file: TreeFile; served: boolean }[]
 }
 

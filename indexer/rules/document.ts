@@ -9,8 +9,9 @@ import { shortLine } from './short-line.ts'
 
 /** Title, summary and links of a text file. */
 export interface TextFacts {
-  /** Declared in front matter, else its first heading. */
+  /** Declared in front matter, else its first heading of level 1. */
   title: string | null
+  /** Declared in front matter, else the first paragraph of a text that may be copied; `''` when there is none. */
   summary: string
   /** Markdown only. */
   links: MarkdownLink[]
@@ -28,8 +29,12 @@ export interface ReadText extends TextFacts {
   comments: number[]
 }
 
-/** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading and the first paragraph. */
-export function readTextFacts(path: RepoPath, text: string): ReadText {
+/**
+ * Title and summary: front matter first (`title`; `description` or `summary`), else the first heading of level 1 and the first paragraph.
+ *
+ * @param mayCopy whether the license permits a copy: without it no paragraph is quoted
+ */
+export function readTextFacts(path: RepoPath, text: string, mayCopy: boolean): ReadText {
   if (!isMarkdown(path)) {
     const body = isProse(path) ? text : ''
     return { title: null, summary: '', links: [], name: null, headings: '', keywords: '', body, comments: [] }
@@ -41,9 +46,10 @@ export function readTextFacts(path: RepoPath, text: string): ReadText {
     titleCharacters: TITLE_CHARACTERS,
     summaryCharacters: SUMMARY_CHARACTERS,
   })
+  const declaredSummary = shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS)
   return {
     title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
-    summary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS) || summary,
+    summary: declaredSummary || (mayCopy ? summary : ''),
     links,
     comments: comments.map(line => line + bodyLine),
     name: shortLine(textOf(fields, 'name') ?? '', TITLE_CHARACTERS) || null,

@@ -1,12 +1,13 @@
 import type { FolderOverview } from '#core/contract/browse.ts'
 import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts'
 import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
-import { ancestorsOf, baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
-import { type EntryRow, entryKey, type FolderRow } from '#core/snapshot/format.ts'
+import { ancestorsOf, baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { type EntryRow, entryKey, type FolderRow, type PagesBelow } from '#core/snapshot/format.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
+import { isMarkdown } from './content-kind.ts'
 import { readmeRank } from './license/names.ts'
 import type { Manifest } from './manifest.ts'
-import type { Plan } from './plan.ts'
+import type { Plan, PlannedFile } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
 import { manifestMetadata, manifestsAbove } from './rule-chain.ts'
 import { isRegular } from './tree.ts'
@@ -24,6 +25,7 @@ interface BuiltFolders {
 export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): BuiltFolders {
   const { policy } = plan
   const counts = countContent(plan, listings)
+  const pages = countPages(pagesOf(plan, content))
   const overviews = chooseOverviews(plan, content)
   const listed = listedFolders(plan, listings, overviews)
   const listingsByFolder = new Map([...listings.values()].map(listing => [listing.directory as RepoPath, listing]))
@@ -38,10 +40,15 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
     const chain = manifestsAbove(policy.manifests, path)
     const image = imageOf(chain, plan)
     if (image?.invalid && image.manifest.folder === path) diagnostics.push(image.invalid)
-    const facts = { counts: counts.get(path) ?? { skills: 0, documents: 0 }, overview: overviews.get(path) }
-    const license =
-      policy.withheld.get(path) === 'closed' ? CLOSED_LICENSE : plan.licenseOf(path, owners.get(path) ?? null).license
-    rows.set(path, folderRow(chain, image, license, facts))
+    const isClosed = policy.withheld.get(path) === 'closed'
+    const facts: FolderFacts = {
+      counts: counts.get(path) ?? { skills: 0, documents: 0 },
+      ...(pages.has(path) ? { pages: pages.get(path) } : {}),
+      overview: overviews.get(path),
+    }
+    const license = isClosed ? CLOSED_LICENSE : plan.licenseOf(path, owners.get(path) ?? null).license
+    const mayCopy = isClosed || plan.isServed(plan.licenseOf(path, plan.ownerOf(path)))
+    rows.set(path, { ...folderRow(chain, image, license, facts), ...(mayCopy ? {} : { describedOnly: true }) })
     if (path === '' || !listed.has(path)) continue
     entries.push([entryKey(parentOf(path), baseNameOf(path)), folderEntry(path, plan, chain, listingsByFolder.get(path), facts)])
   }
@@ -50,6 +57,7 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
 
 interface FolderFacts {
   counts: FolderRow['counts']
+  pages?: PagesBelow | undefined
   overview: FolderOverview | undefined
 }
 
@@ -57,11 +65,12 @@ function folderRow(
   chain: readonly Manifest[],
   image: ManifestImage | null,
   license: License,
-  { counts, overview }: FolderFacts,
+  { counts, pages, overview }: FolderFacts,
 ): FolderRow {
   const nearest = chain.at(-1)
   return {
     counts,
+    ...(pages ? { pages } : {}),
     license,
     ...(nearest ? { manifest: nearest.path } : {}),
     ...(image?.image ? { image: image.image } : {}),
@@ -74,14 +83,16 @@ function folderEntry(
   { policy }: Plan,
   chain: readonly Manifest[],
   listing: SkillListing | undefined,
-  { counts, overview }: FolderFacts,
+  { counts, pages, overview }: FolderFacts,
 ): EntryRow {
   const own = policy.manifests.get(path)
   return {
     path,
     kind: 'directory',
     counts,
-    ...(own && policy.reasonOf(own.path) === null ? { manifest: manifestMetadata(own, chain) } : {}),
+    ...(pages ? { pages } : {}),
+    // An excluded manifest keeps its effect.
+    ...(own ? { manifest: manifestMetadata(own, chain) } : {}),
     ...(overview ? { overviewPath: overview.path } : {}),
     ...skillFields(listing),
   }
@@ -89,7 +100,8 @@ function folderEntry(
 
 function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): Rows<'entries'> {
   const entries: Rows<'entries'> = []
-  for (const { file, kind, owner } of plan.files) {
+  for (const planned of plan.files) {
+    const { file, kind, owner } = planned
     if (kind !== 'skill' && kind !== 'supporting' && kind !== 'document') continue
     if (owner?.skill.internal || file.sizeBytes === null) continue
     const facts = content.factsOf(file.path)
@@ -99,7 +111,7 @@ function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPat
       kind: 'file',
       size: file.sizeBytes,
       ...(title ? { title } : {}),
-      ...(kind === 'skill' ? skillFields(listings.get(file.path)) : {}),
+      ...(kind === 'skill' ? skillFields(listings.get(file.path)) : unservedFields(planned, plan)),
     }
     entries.push([entryKey(parentOf(file.path), baseNameOf(file.path)), entry])
   }
@@ -110,6 +122,40 @@ function skillFields(listing: SkillListing | undefined) {
   if (!listing) return {}
   const { path, name, description, translations, license, describedOnly } = listing
   return { skill: { path, name, description, translations }, license, ...(describedOnly ? { describedOnly } : {}) }
+}
+
+/** The marks of a listed file that may not be served. */
+export function unservedFields({ file, owner, served }: PlannedFile, plan: Plan): { license?: License; describedOnly?: true } {
+  return served ? {} : { license: plan.licenseOf(parentOf(file.path), owner).license, describedOnly: true }
+}
+
+/** A Markdown file of a skill that is searched: a document of every mount that leaves the skill outside. */
+export interface SkillPage {
+  path: RepoPath
+  skillDirectory: RepoPath
+}
+
+/** In path order. */
+export function pagesOf(plan: Plan, content: Content): SkillPage[] {
+  return plan.files.flatMap(({ file: { path }, kind, owner, served }) => {
+    const isSearched = kind === 'supporting' && owner?.full === true && !owner.skill.internal && served
+    if (!isSearched || !isMarkdown(path) || content.factsOf(path) === null) return []
+    return [{ path, skillDirectory: owner.skill.directory }]
+  })
+}
+
+/** The pages below every folder inside a skill. All of them belong to one skill: the pages of a skill in the folder are not counted. */
+function countPages(pages: readonly SkillPage[]): Map<RepoPath, PagesBelow> {
+  const counts = new Map<RepoPath, PagesBelow>()
+  for (const { path, skillDirectory } of pages) {
+    for (const folder of ancestorsOf(path)) {
+      if (folder === skillDirectory || !isInside(skillDirectory, folder)) continue
+      const counted = counts.get(folder) ?? { skill: skillDirectory, count: 0 }
+      counts.set(folder, counted)
+      counted.count++
+    }
+  }
+  return counts
 }
 
 function countContent(
@@ -130,7 +176,7 @@ function countContent(
   return counts
 }
 
-// A folder is listed when it contains a listed file, an overview or a closed folder at any depth.
+// A folder is listed when it contains a listed file, a manifest, an overview or a closed folder at any depth.
 function listedFolders(
   plan: Plan,
   listings: ReadonlyMap<RepoPath, SkillListing>,
@@ -141,9 +187,10 @@ function listedFolders(
     for (let at = folder; !listed.has(at); at = parentOf(at)) listed.add(at)
   }
   for (const { file, kind, owner } of plan.files) {
-    const isListed = kind === 'document' || kind === 'manifest' || (owner !== null && listings.has(owner.skill.path))
+    const isListed = kind === 'document' || (owner !== null && listings.has(owner.skill.path))
     if (isListed) add(parentOf(file.path))
   }
+  for (const folder of plan.policy.manifests.keys()) add(folder)
   for (const folder of overviews.keys()) add(folder)
   for (const [path, reason] of plan.policy.withheld) if (reason === 'closed') add(path)
   return listed
@@ -192,9 +239,12 @@ function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
       'must be a PNG, JPEG, GIF, WebP or AVIF file of this repository, or an https address',
     )
   }
+  if (plan.policy.reasonOf(path) !== null) return invalid('image.withheld', 'a manifest excludes the picture')
   const file = plan.tree.file(path)
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
     return invalid('manifest.image_missing', `no file of at most ${MANIFEST_IMAGE_BYTES} bytes at this path`)
   }
-  return { manifest, image: { path } }
+  const folder = parentOf(path)
+  const mayCopy = plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))
+  return { manifest, image: { path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }
 }

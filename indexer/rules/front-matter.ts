@@ -1,4 +1,4 @@
-import { FAILSAFE_SCHEMA, load } from 'js-yaml'
+import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 
@@ -30,7 +30,7 @@ export type YamlMapping = { readonly [key: string]: YamlValue }
 export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; message: string }
 
 /**
- * Parses a block of YAML as a mapping; a blank block is the empty mapping.
+ * Parses the front matter of a file as a mapping; a blank block is the empty mapping. A message names the line of the file.
  * Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
@@ -110,6 +110,7 @@ function lineAt(text: string, start: number): { content: string; next: number } 
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof Error && 'reason' in error && typeof error.reason === 'string') return error.reason
-  return 'malformed YAML'
+  if (!(error instanceof YAMLException)) return 'malformed YAML'
+  // The mark counts from 0 behind the opening line.
+  return error.mark === undefined ? error.reason : `${error.reason} on line ${error.mark.line + 2}`
 }

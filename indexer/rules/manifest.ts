@@ -12,6 +12,7 @@ import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
 import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
+import { closeName } from './close-name.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
 import { canonicalLanguage, readTranslations } from './translations.ts'
@@ -34,7 +35,8 @@ export interface Manifest {
   /** As declared; `undefined` when absent. */
   image: string | undefined
   license: YamlValue | undefined
-  include: string[]
+  /** `null`: declared, and not a list of paths: every skill below lacks required reading. */
+  include: string[] | null
   exclude: string[]
   rules: Rules | null
 }
@@ -98,7 +100,10 @@ function unreadable({ path }: TreeFile, reason: string, problem: string): ReadMa
   }
 }
 
-const KNOWN_KEYS = new Set(['name', 'description', 'language', 'translations', 'image', 'license', 'include', 'exclude'])
+/** The diagnostic of a malformed `include`: the same at the manifest and at every skill below, so that a list has it once. */
+export const MALFORMED_INCLUDE = 'must be a list of paths'
+
+const KNOWN_KEYS = ['name', 'description', 'language', 'translations', 'image', 'license', 'include', 'exclude']
 
 function readFields(
   file: TreeFile,
@@ -170,18 +175,20 @@ class ManifestFields {
     return image
   }
 
-  include(): string[] {
+  include(): string[] | null {
     const include = wordsOf(fieldOf(this.#mapping, 'include'))
-    if (include === null) this.#reportInvalid('include', 'must be a list of paths')
-    return include ?? []
+    if (include === null) this.#report('include.missing', 'error', MALFORMED_INCLUDE, 'include')
+    return include
   }
 
   /** Names the first unknown fields and counts the others. */
   reportUnknown(): void {
-    const unknown = Object.keys(this.#mapping).filter(key => !KNOWN_KEYS.has(key))
+    const unknown = Object.keys(this.#mapping).filter(key => !KNOWN_KEYS.includes(key))
     for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
       const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
-      this.#report('manifest.unknown_field', 'info', 'a manifest has no such field', field)
+      const meant = closeName(key, KNOWN_KEYS)
+      const hint = meant === null ? '' : `; did you mean \`${meant}\`?`
+      this.#report('manifest.unknown_field', 'info', `a manifest has no such field${hint}`, field)
     }
     const more = unknown.length - MANIFEST_UNKNOWN_FIELDS
     if (more > 0) this.#report('manifest.unknown_field', 'info', `${more} more fields are unknown`)

@@ -5,7 +5,7 @@ import { shortLine } from './short-line.ts'
 
 /** What the indexer takes from a Markdown text. */
 export interface MarkdownFacts {
-  /** The first heading of level 1, else the first heading. */
+  /** The first heading of level 1: a lower one is the title of a part. */
   title: string | null
   /** The first paragraph of prose, on one line; `''` when there is none. */
   summary: string
@@ -32,8 +32,7 @@ export interface MarkdownLink {
 export function readMarkdown(text: string, limits: { titleCharacters: number; summaryCharacters: number }): MarkdownFacts {
   const environment: Env = {}
   const links: MarkdownLink[] = []
-  let firstHeading: string | null = null
-  let topHeading: string | null = null
+  let title: string | null = null
   let summary = ''
   const headings: string[] = []
   const comments: number[] = []
@@ -41,6 +40,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
 
   const parsed = beginningOf(text)
   const tokens = parser.parse(parsed, environment)
+  dropFootnotes(environment)
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'bullet_list_open' || token.type === 'ordered_list_open') listDepth++
     if (token.type === 'bullet_list_close' || token.type === 'ordered_list_close') listDepth--
@@ -51,17 +51,13 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     const isHeading = container?.type === 'heading_open'
     const content = isHeading ? withoutAnchor(token.content) : token.content
     if (isHeading) headings.push(content)
-    const isTitle = isHeading && topHeading === null
+    const isTitle = isHeading && container.tag === 'h1' && title === null
     const isSummary = container?.type === 'paragraph_open' && summary === '' && listDepth === 0 && !NO_SUMMARY.test(content)
     if (!isTitle && !isSummary && !MAY_LINK.test(content)) continue
 
     const children: Token[] = []
     parser.inline.parse(content, parser, environment, children)
-    if (isTitle) {
-      const heading = shortLine(plainText(children), limits.titleCharacters) || null
-      firstHeading ??= heading
-      if (container.tag === 'h1') topHeading = heading
-    }
+    if (isTitle) title = shortLine(plainText(children), limits.titleCharacters) || null
     if (isSummary) summary = paragraphSummary(children, limits.summaryCharacters)
     for (const child of children) addLink(links, child)
     addInlineComments(comments, children, lineOf(token))
@@ -69,7 +65,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   addComments(comments, text.slice(parsed.length), 1 + countLineBreaks(text, 0, parsed.length))
 
   for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
-  return { title: topHeading ?? firstHeading, summary, headings: headings.join('\n'), comments, links }
+  return { title, summary, headings: headings.join('\n'), comments, links }
 }
 
 /** Parses blocks only; `readMarkdown` parses the inline text of a block when it needs it. */
@@ -80,8 +76,13 @@ parser.normalizeLink = url => url
 parser.validateLink = () => true
 
 const MAY_LINK = /[`[]|<[\w!]/
-/** Tables, admonition fences, callout marks, MDX imports and exports. */
-const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|(?:import|export)\s|\{%|\{\{)/
+/** Tables, admonition fences, callout marks, footnotes, MDX imports and exports. */
+const NO_SUMMARY = /^(?:\||:::|!!!|\?\?\?|\[!|\[\^|(?:import|export)\s|\{%|\{\{)/
+
+/** The parser takes the footnote `[^1]: Word` for the definition of a link. */
+function dropFootnotes({ references = {} }: Env): void {
+  for (const label of Object.keys(references)) if (label.startsWith('^')) delete references[label]
+}
 
 /** Removes the anchor from the end of a heading: it repeats the heading, often in another language. */
 function withoutAnchor(heading: string): string {

@@ -174,11 +174,12 @@ function planSkill(
   isServed: (license: ResolvedLicense) => boolean,
 ): PlannedSkill {
   const issues = license.issues.map(({ code, field, message }) => (field ? { code, field, message } : { code, message }))
+  const full = isServed(license)
   return {
-    skill,
+    skill: full || !skill.quotesBody ? skill : { ...skill, description: '' },
     file: tree.file(skill.path) as TreeFile,
     license,
-    full: isServed(license),
+    full,
     enclosing: null,
     nested: [],
     supporting: [],
@@ -261,7 +262,8 @@ function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {
 function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] {
   const issues = new Set(licenses.flatMap(license => license.issues))
   return [...issues]
-    .filter(issue => issue.code !== 'license.unresolved')
+    // Of a skill's own front matter, its warning is enough.
+    .filter(issue => issue.code !== 'license.unresolved' || baseNameOf(issue.path as RepoPath) !== SKILL_FILE)
     .map(({ code, field, path, message }) => ({ code, severity: 'warning' as const, path, ...(field ? { field } : {}), message }))
 }
 

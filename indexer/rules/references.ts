@@ -18,6 +18,8 @@ export type LinkTarget =
   | { kind: 'broken' }
   /** Leads above the root. */
   | { kind: 'outside' }
+  /** A symbolic link or a submodule. */
+  | { kind: 'not_followed'; path: RepoPath }
 
 /**
  * Resolves a link inside the repository; `null` when it is not a path: a URL, an anchor, a placeholder, a code span that names no file.
@@ -34,7 +36,7 @@ export function resolveDeclaredPath(declared: string, folder: RepoPath): RepoPat
   return declared.startsWith('/') ? normalize('', declared.slice(1)) : normalize(folder, declared)
 }
 
-type Resolved = { kind: 'exists'; target: LinkTarget | null } | { kind: 'broken' } | { kind: 'outside' } | null
+type Resolved = { kind: 'exists'; target: LinkTarget } | { kind: 'broken' } | { kind: 'outside' } | null
 
 function resolveTarget(written: string, place: LinkPlace, tree: Tree, policy: Policy): Resolved {
   const target = written.replace(/[?#].*$/s, '').trim()
@@ -61,18 +63,18 @@ function resolveCodeSpan(content: string, place: LinkPlace, tree: Tree, policy: 
   for (const spelling of token === undefined || token === whole ? [whole] : [whole, token]) {
     if (spelling === '' || spelling.length > 1024) continue
     const found = resolveTarget(spelling, place, tree, policy)
-    if (found?.kind === 'exists' && found.target?.kind === 'file') return found.target
+    if (found?.kind === 'exists' && found.target.kind === 'file') return found.target
   }
   return null
 }
 
-/** `undefined` when the path does not exist or is withheld; `null` when it is a symlink or submodule. */
-function lookUp(path: RepoPath, tree: Tree, policy: Policy): LinkTarget | null | undefined {
+/** `undefined` when the path does not exist or is withheld. */
+function lookUp(path: RepoPath, tree: Tree, policy: Policy): LinkTarget | undefined {
   const file = tree.file(path)
   if (!file && !tree.folders.has(path)) return undefined
   if (policy.reasonOf(path) !== null) return undefined
   if (!file) return { kind: 'folder', path }
-  return isRegular(file) ? { kind: 'file', path } : null
+  return { kind: isRegular(file) ? 'file' : 'not_followed', path }
 }
 
 function startOf(target: string, place: LinkPlace, tree: Tree): { base: RepoPath | null; path: string } {

@@ -11,9 +11,9 @@ export function manifestsAbove(manifests: ReadonlyMap<RepoPath, Manifest>, folde
 
 /**
  * The manifests whose rules are required reading for a skill, root first. Rules are never cut: beyond the limits of a chain the rest is
- * missing, and the context is incomplete.
+ * missing, and the context is incomplete. The diagnostic stands at the first manifest that is left out.
  */
-export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { rules: Manifest[]; diagnostics: Diagnostic[] } {
+export function ruleChain(chain: readonly Manifest[]): { rules: Manifest[]; diagnostics: Diagnostic[] } {
   const rules: Manifest[] = []
   let leftBytes = RULE_CHAIN_BYTES
   for (const manifest of chain) {
@@ -21,7 +21,7 @@ export function ruleChain(chain: readonly Manifest[], skillPath: RepoPath): { ru
     leftBytes -= utf8Length(manifest.rules.text)
     if (leftBytes < 0 || rules.length === RULE_CHAIN_MANIFESTS) {
       const message = `rules exceed ${RULE_CHAIN_MANIFESTS} manifests or ${RULE_CHAIN_BYTES} bytes`
-      return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: skillPath, message }] }
+      return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: manifest.path, message }] }
     }
     rules.push(manifest)
   }

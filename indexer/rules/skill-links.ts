@@ -5,7 +5,7 @@ import { compareBytes } from '#core/text.ts'
 import type { Manifest } from './manifest.ts'
 import { type MarkdownLink, readMarkdown } from './markdown.ts'
 import type { PlannedFile, PlannedSkill } from './plan.ts'
-import { resolveLink } from './references.ts'
+import { type LinkTarget, resolveLink } from './references.ts'
 import { shortLine } from './short-line.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import type { Policy } from './withheld.ts'
@@ -14,6 +14,10 @@ import type { Policy } from './withheld.ts'
 export interface SkillLinks {
   /** Linked files and the files of linked folders, unique, in order of appearance. */
   targets: RepoPath[]
+  /** Those that a link or a code span names. Nobody reads pictures, and of a folder some files may be unreadable. */
+  named: ReadonlySet<RepoPath>
+  /** Says what `targets` lacks. */
+  cuts: Warning[]
   warnings: Warning[]
 }
 
@@ -27,35 +31,66 @@ export interface LinkedText {
  * Follows the links of a skill's required reading.
  *
  * @param texts rules, body and includes, in this order
- * @param filesBelow the files that a link to a folder stands for, in path order
  */
 export function followLinks(
   planned: Pick<PlannedSkill, 'skill' | 'nested'>,
   texts: readonly LinkedText[],
   tree: Tree,
   policy: Policy,
-  filesBelow: (folder: RepoPath) => readonly RepoPath[],
+  filesBelow: FolderExpansion,
 ): SkillLinks {
   const targets = new Set<RepoPath>()
+  const named = new Set<RepoPath>()
+  const cuts = new Map<RepoPath, Warning>()
   const warnings = new Map<string, Warning>()
   const { directory, path } = planned.skill
 
   for (const { folder, links } of texts) {
     for (const link of links) {
       const target = resolveLink(link, { folder, skillDirectory: directory }, tree, policy)
-      if (target === null) continue
-      if (target.kind === 'file') targets.add(target.path)
-      else if (target.kind === 'folder') for (const file of filesBelow(target.path)) targets.add(file)
-      else if (warnings.size < WARNINGS_PER_SKILL) {
-        const code = target.kind === 'outside' ? 'reference.outside' : 'reference.broken'
-        const where = target.kind === 'outside' ? 'leads out of the repository' : 'leads to nothing'
-        warnings.set(`${code} ${link.target}`, { code, message: `${shortLine(link.target, TITLE_CHARACTERS)} ${where}` })
+      const below = target?.kind === 'folder' ? filesBelow(target.path) : null
+      if (target?.kind === 'file') {
+        targets.add(target.path)
+        if (link.kind !== 'image') named.add(target.path)
+      } else if (target?.kind === 'folder' && below && below.files.length > 0) {
+        for (const file of below.files) targets.add(file)
+        if (below.cut) cuts.set(target.path, cutFolder(target.path))
+      } else if (target !== null && warnings.size < WARNINGS_PER_SKILL) {
+        warnings.set(`${target.kind} ${link.target}`, deadLink(target.kind, shortLine(link.target, TITLE_CHARACTERS)))
       }
     }
   }
   for (const nested of planned.nested) if (!nested.skill.internal) targets.add(nested.skill.path)
   targets.delete(path)
-  return { targets: [...targets].slice(0, REFERENCES), warnings: [...warnings.values()] }
+  named.delete(path)
+  if (targets.size > REFERENCES) cuts.set(path, cutReferences(targets.size))
+  const listed = [...targets].slice(0, REFERENCES)
+  return { targets: listed, named, cuts: [...cuts.values()].slice(-CUT_WARNINGS), warnings: [...warnings.values()] }
+}
+
+/** The last ones are listed: that of the whole list is the very last. */
+const CUT_WARNINGS = 3
+
+function deadLink(kind: Exclude<LinkTarget['kind'], 'file'>, target: string): Warning {
+  switch (kind) {
+    case 'outside':
+      return { code: 'reference.outside', message: `${target} leads out of the repository` }
+    case 'broken':
+      return { code: 'reference.broken', message: `${target} leads to nothing` }
+    case 'not_followed':
+      return { code: 'reference.unreadable', message: `${target} leads to a symbolic link or a submodule, which is not followed` }
+    case 'folder':
+      return { code: 'reference.unreadable', message: `${target} leads to a folder without skills, documents and supporting files` }
+  }
+}
+
+function cutFolder(folder: RepoPath): Warning {
+  const message = `only the first ${REFERENCE_DIRECTORY_FILES} files of ${shortLine(folder, TITLE_CHARACTERS)} are listed`
+  return { code: 'references.truncated', message }
+}
+
+function cutReferences(count: number): Warning {
+  return { code: 'references.truncated', message: `only the first ${REFERENCES} of ${count} references are listed` }
 }
 
 /** Links in the rules of a manifest. */
@@ -68,17 +103,20 @@ export function linksOfText(folder: RepoPath, text: string): LinkedText {
   return { folder, links: readMarkdown(text, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }).links }
 }
 
+/** The files that a link to a folder stands for, in path order. `cut`: there are more. */
+export type FolderExpansion = (folder: RepoPath) => { files: readonly RepoPath[]; cut: boolean }
+
 /** Finds the skills, supporting files and documents below a folder, at most `REFERENCE_DIRECTORY_FILES`. Memoized by folder. */
-export function createFolderExpansion(files: readonly PlannedFile[]): (folder: RepoPath) => readonly RepoPath[] {
+export function createFolderExpansion(files: readonly PlannedFile[]): FolderExpansion {
   const eligible = files.filter(isEligible).map(planned => planned.file.path)
-  const known = new Map<RepoPath, readonly RepoPath[]>()
+  const known = new Map<RepoPath, ReturnType<FolderExpansion>>()
   return folder => {
-    let found = known.get(folder)
-    if (!found) {
-      found = takeInside(eligible, folder)
-      known.set(folder, found)
-    }
-    return found
+    const found = known.get(folder)
+    if (found) return found
+    const below = takeInside(eligible, folder)
+    const expanded = { files: below.slice(0, REFERENCE_DIRECTORY_FILES), cut: below.length > REFERENCE_DIRECTORY_FILES }
+    known.set(folder, expanded)
+    return expanded
   }
 }
 
@@ -86,7 +124,7 @@ function isEligible({ kind, owner }: PlannedFile): boolean {
   return (kind === 'skill' || kind === 'supporting' || kind === 'document') && !owner?.skill.internal
 }
 
-// In path order the files of a folder are neighbours: they begin with its path and a slash.
+/** One more than an expansion has. In path order the files of a folder are neighbours: they begin with its path and a slash. */
 function takeInside(sorted: readonly RepoPath[], folder: RepoPath): RepoPath[] {
   const beginning = folder === '' ? '' : `${folder}/`
   let start = 0
@@ -96,11 +134,11 @@ function takeInside(sorted: readonly RepoPath[], folder: RepoPath): RepoPath[] {
     if (compareBytes(sorted[middle] as RepoPath, beginning) < 0) start = middle + 1
     else end = middle
   }
-  const found = sorted.slice(start, start + REFERENCE_DIRECTORY_FILES)
+  const found = sorted.slice(start, start + REFERENCE_DIRECTORY_FILES + 1)
   return found.filter(path => isInside(folder, path))
 }
 
-/** Linked files without a role in the plan. They become readable and are not listed. */
+/** Linked and included files without a role in the plan. They become readable and are not listed. */
 export function linkedOnly(targets: Iterable<RepoPath>, planned: ReadonlyMap<RepoPath, PlannedFile>, tree: Tree): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
   for (const path of targets) {

@@ -1,14 +1,17 @@
-import type { SkillListing } from '#core/contract/shared.ts'
-import { OVERSIZED_FILES, SUPPORTING_FILES, WARNINGS_PER_SKILL } from '#core/limits.ts'
+import type { SkillListing, Warning } from '#core/contract/shared.ts'
+import { OVERSIZED_FILES, READABLE_FILE_BYTES, SUPPORTING_FILES, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
 import type { Content } from './content-facts.ts'
+import { isBinaryName } from './content-kind.ts'
 import { hiddenWarnings } from './hidden-lines.ts'
 import { includeDiagnostics, includeWarnings } from './includes.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
+import { shortLine } from './short-line.ts'
+import type { SkillLinks } from './skill-links.ts'
 import type { TreeFile } from './tree.ts'
 
 /** Builds the row from which a skill is loaded, with its warnings and diagnostics. */
@@ -23,20 +26,23 @@ export function buildContext(
   const identity = { directory, name, description, frontMatter, translations, license: license.license }
   if (!full) return { ...identity, warnings: planned.warnings.slice(0, WARNINGS_PER_SKILL), diagnostics: [] }
 
-  const chain = ruleChain(manifestsAbove(plan.policy.manifests, directory), skill.path)
+  const chain = ruleChain(manifestsAbove(plan.policy.manifests, directory))
   const includes = content.includesOf(planned)
   const links = content.linksOf(planned)
   const supporting = planned.supporting.filter(file => fileRows.has(file.path)).slice(0, SUPPORTING_FILES)
   const isOversized = (path: RepoPath) => fileRows.get(path)?.refusal === 'file.too_large'
-  const oversized = [...supporting.map(file => file.path), ...links.targets].filter(isOversized).slice(0, OVERSIZED_FILES)
-  const hidden = includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path))
-  const warnings = [...hidden, ...planned.warnings, ...includeWarnings(includes.failures), ...links.warnings]
-  if (planned.supporting.length > SUPPORTING_FILES) {
-    warnings.push({
-      code: 'supporting.truncated',
-      message: `only ${SUPPORTING_FILES} of ${planned.supporting.length} supporting files are listed`,
-    })
-  }
+  const oversized = [...new Set([...supporting.map(file => file.path), ...links.targets].filter(isOversized))]
+  // What a list lacks is told first: the last warnings may be cut.
+  const warnings = [
+    ...links.cuts,
+    ...cutWarning('oversized', 'oversized files', OVERSIZED_FILES, oversized.length),
+    ...cutWarning('supporting', 'supporting files', SUPPORTING_FILES, planned.supporting.length),
+    ...includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path)),
+    ...planned.warnings,
+    ...includeWarnings(includes.failures),
+    ...links.warnings,
+    ...unreadableWarnings(links, plan, content, fileRows),
+  ]
 
   return {
     ...identity,
@@ -47,12 +53,39 @@ export function buildContext(
       includes: includes.files.map(file => includePart(file, content)),
       files: supporting.map(file => file.path),
       references: links.targets.filter(path => fileRows.get(path)?.record !== undefined),
-      oversized: [...new Set(oversized)].map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
+      oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
       incomplete: chain.diagnostics.length > 0 || includes.failures.length > 0,
     },
-    diagnostics: [...chain.diagnostics, ...includeDiagnostics(includes.failures, skill.path)],
+    diagnostics: [...chain.diagnostics, ...includeDiagnostics(includes.failures)],
   }
 }
+
+function cutWarning(list: 'oversized' | 'supporting', what: string, limit: number, count: number): Warning[] {
+  return count <= limit ? [] : [{ code: `${list}.truncated`, message: `only ${limit} of ${count} ${what} are listed` }]
+}
+
+/** Warnings of the files that the required reading names and no reader can open. */
+function unreadableWarnings(
+  { targets, named }: SkillLinks,
+  { tree }: Plan,
+  content: Content,
+  fileRows: ReadonlyMap<RepoPath, FileRow>,
+): Warning[] {
+  const unreadable = targets.filter(path => named.has(path) && fileRows.get(path)?.record === undefined)
+  return unreadable.slice(0, WARNINGS_PER_SKILL).map(path => {
+    const row = fileRows.get(path)
+    const isBinary = isBinaryName(path) || content.stateOf(tree.file(path)?.oid ?? '') === 'not_text'
+    const reason = UNREADABLE[row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out')]
+    return { code: 'reference.unreadable', message: `${shortLine(path, TITLE_CHARACTERS)} cannot be read: ${reason}` }
+  })
+}
+
+const UNREADABLE = {
+  'file.not_served': 'its license permits no copy',
+  'file.too_large': `it is larger than ${READABLE_FILE_BYTES} bytes`,
+  'file.not_text': 'it is not UTF-8 text',
+  left_out: 'it is not in the index',
+} as const
 
 function rulesPart(manifest: Manifest, content: Content): ContextPart {
   const { text, offsetBytes } = manifest.rules ?? { text: '', offsetBytes: 0 }

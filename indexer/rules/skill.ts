@@ -38,11 +38,14 @@ export interface ParsedSkill {
   directory: RepoPath
   name: string
   description: string
+  /** The front matter declares no description: it is the first paragraph of the body, which is a copy. */
+  quotesBody: boolean
   /** The known fields only. */
   frontMatter: Record<string, FrontMatterValue>
   warnings: Warning[]
   translations: Translations
-  include: string[]
+  /** `null`: declared, and not a list of paths. */
+  include: string[] | null
   /** `metadata.internal`: not listed, counted or found, but loadable. */
   internal: boolean
   /** Everything after the front matter, unchanged. */
@@ -73,15 +76,18 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', 'must map language tags to `name` and `description`', 'translations')
 
+  const name = readName(fields, directory === '' ? repositoryName : baseNameOf(directory), directory === '', warn)
+  const declaredDescription = readDescription(fields, warn)
   const skill: ParsedSkill = {
     path,
     directory,
-    name: readName(fields, directory === '' ? repositoryName : baseNameOf(directory), directory === '', warn),
-    description: readDescription(fields, markdown.summary, warn),
+    name,
+    description: declaredDescription ?? markdown.summary,
+    quotesBody: declaredDescription === null,
     frontMatter: knownFields(fields),
     warnings,
     translations,
-    include: readInclude(fields, warn),
+    include: wordsOf(fieldOf(fields, 'include') ?? metadataOf(fields, 'include')),
     internal: isYes(metadataOf(fields, 'internal')),
     body,
     headings: markdown.headings,
@@ -129,22 +135,16 @@ function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: 
   return truncateCharacters(name, TITLE_CHARACTERS)
 }
 
-function readDescription(fields: YamlMapping, fallback: string, warn: Warn): string {
+function readDescription(fields: YamlMapping, warn: Warn): string | null {
   const description = visibleText(textOf(fields, 'description') ?? '')
   if (description === '') {
-    warn('description.missing', 'the front matter has no description; the first paragraph is used', 'description')
-    return fallback
+    warn('description.missing', 'the front matter has no description; the first paragraph is used if it may be copied', 'description')
+    return null
   }
   if (countCharacters(description) > DESCRIPTION_CHARACTERS) {
     warn('description.too_long', `longer than ${DESCRIPTION_CHARACTERS} characters`, 'description')
   }
   return truncateCharacters(description, DESCRIPTION_CHARACTERS)
-}
-
-function readInclude(fields: YamlMapping, warn: Warn): string[] {
-  const declared = wordsOf(fieldOf(fields, 'include') ?? textOf(mappingOf(fields, 'metadata'), 'include') ?? undefined)
-  if (declared === null) warn('include.missing', 'must be a list of paths', 'include')
-  return declared ?? []
 }
 
 /** The fields of the Agent Skills specification, and those that Claude Code adds. */

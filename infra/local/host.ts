@@ -13,11 +13,12 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
+import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
-import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
+import { createRawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
@@ -31,10 +32,10 @@ import { SignedCache, type Watch } from './signed-cache.ts'
 export interface LocalHost extends GitHost {
   /**
    * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
-   * The caller reads `bytes` to the end, or closes it.
-   * @throws ReadError when the repository cannot be read now
+   *
+   * @throws RawFileError
    */
-  readRawFile(repository: HostRepository, commit: string, path: string): Promise<RawFile | null>
+  readRawFile(repository: HostRepository, commit: string, path: string, reader: RawFileReader): Promise<RawFile | null>
 }
 
 export interface LocalHostOptions {
@@ -65,6 +66,7 @@ class LocalGitHost implements LocalHost {
   readonly #views = new PrivateViews()
   readonly #gitPlaces = new GitPlaces()
   readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
+  readonly #rawFiles = createRawFiles()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
@@ -133,23 +135,39 @@ class LocalGitHost implements LocalHost {
       throw new ReadError('index.fetch_failed', `another repository took the place of ${owner}/${name} while it was read`)
   }
 
-  async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
+  async readRawFile(
+    { owner, name }: HostRepository,
+    commit: string,
+    path: string,
+    { client, signal }: RawFileReader,
+  ): Promise<RawFile | null> {
+    const published = isCommitSha(commit) ? await this.#published(owner, name, commit) : null
+    if (published === null) return null
+    const { place, commit: found } = published
+    return await this.#rawFiles.open({
+      openView: () => this.#views.open(place, this.#answerSignal()),
+      repository: place.identity,
+      commit: found,
+      path,
+      client,
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    })
+  }
+
+  /** The place of a repository, if a ref leads to the commit. @throws RawFileError */
+  async #published(owner: string, name: string, hash: string): Promise<{ place: Place; commit: CommitSha } | null> {
     try {
-      const place = isCommitSha(commit) ? await this.#place(owner, name) : null
-      const published = place && (await this.#commits.find(place, commit))
-      if (!published) return null
-      const openView = () => this.#views.open(place, this.#answerSignal())
-      const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      const open = () => openRawFile({ openView, commit: published, path, ...signals })
-      return await this.#gitPlaces.run(place.identity, open)
+      const place = await this.#place(owner, name)
+      const commit = place && (await this.#commits.find(place, hash))
+      return place && commit && { place, commit }
     } catch (cause) {
-      throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
+      throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#readers].map(reader => reader.close()))
+    await Promise.all([this.#rawFiles.close(), ...[...this.#readers].map(reader => reader.close())])
     await this.#views.close()
   }
 

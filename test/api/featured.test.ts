@@ -16,8 +16,9 @@ const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: Doe
 
 const HANDBOOK = {
   LICENSE: 'All rights reserved.\n',
-  'SKILLSET.md': '---\nname: Handbook\ndescription: How we work.\nimage: own.png\n---\n',
-  'own.png': PNG,
+  'SKILLSET.md': '---\nname: Handbook\ndescription: How we work.\nimage: public/own.png\n---\n',
+  'public/SKILLSET.md': '---\nlicense: CC0-1.0\n---\n',
+  'public/own.png': PNG,
   ...Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => [`${name}/SKILL.md`, skill(name)])),
 }
 

@@ -52,6 +52,7 @@ beforeAll(async () => {
       'skills/bread/orchids.md': '# Orchids\n\nOrchids.\n',
       'skills/bread/scripts/orchids.py': 'orchids\n',
       'reserved/LICENSE': 'All rights reserved.\n',
+      'reserved/shears.md': '---\ndescription: Which shears we use.\n---\n# Tools\n',
       'reserved/roses.md': '# Roses of ours\n\nHow we prune them.\n\n## Poppies\n\nPoppies grow beside them.\n',
       ...Object.fromEntries(
         Array.from({ length: 8 }, (_, at) => [`skills/many/notes/${at}.md`, `# Note ${at}\n\n${'A violet. '.repeat(8 - at)}\n`]),
@@ -175,11 +176,13 @@ describe('what is found', () => {
       })
   })
 
-  test('a document that may not be delivered: by title and summary', async () => {
+  test('a document that may not be delivered: by title and declared summary, saying so', async () => {
+    const license = { kind: 'restricted', name: null, source: 'reserved/LICENSE' }
     expect(await find('roses')).toEqual([
-      { kind: 'document', path: 'reserved/roses.md', title: 'Roses of ours', summary: 'How we prune them.' },
+      { kind: 'document', path: 'reserved/roses.md', title: 'Roses of ours', summary: '', license, describedOnly: true },
     ])
-    expect(await found('prune')).toEqual({ 'reserved/roses.md': [] })
+    expect(await found('prune')).toEqual({})
+    expect(await found('shears')).toEqual({ 'reserved/shears.md': [] })
   })
 
   test('a skill at the root with its own files, and beside it the documents that are not', async () => {

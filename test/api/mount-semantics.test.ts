@@ -239,12 +239,12 @@ describe('folders of every kind', () => {
     expect(await codeOf('files', WRITING, { path: 'team/writing/own.md' })).toBe('ok')
   })
 
-  test('a folder inside a skill has its files, and not the skill', async () => {
+  test('a folder inside a skill has its files, those in Markdown as documents, and not the skill', async () => {
     const address = `${WRITING}/references`
     expect((await app.ask('mounts', address)).index).toMatchObject({
-      counts: { skills: 0, documents: 0 },
+      counts: { skills: 0, documents: 1 },
       skills: [],
-      documents: [],
+      documents: [{ path: 'team/writing/references/deep.md', title: 'Deep', summary: 'Garden deep.' }],
     })
     expect((await app.askReady('browse', address)).entries).toMatchObject([{ path: 'team/writing/references/deep.md' }])
     expect(await foundIn(address)).toEqual(['team/writing/references/deep.md'])

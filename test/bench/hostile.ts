@@ -40,7 +40,7 @@ function hostileInputs(): Hostile[] {
   return [
     ...named(MARKDOWN, 'Markdown', unit => {
       const text = fill(unit, READABLE_FILE_BYTES)
-      return () => readTextFacts('a.md' as RepoPath, text)
+      return () => readTextFacts('a.md' as RepoPath, text, true)
     }),
     ...named(MARKDOWN, 'search', unit => {
       const body = fill(unit, READABLE_FILE_BYTES)

@@ -24,7 +24,7 @@ function measureTexts(source: string, texts: readonly string[]): Record<string, 
     return block.kind === 'block' ? [block.yaml] : []
   })
   return [
-    { source, what: 'Markdown', ...speedOf(texts, text => readTextFacts('a.md' as RepoPath, text)) },
+    { source, what: 'Markdown', ...speedOf(texts, text => readTextFacts('a.md' as RepoPath, text, true)) },
     { source, what: 'YAML', ...speedOf(yaml, parseYamlMappingLeniently) },
   ]
 }

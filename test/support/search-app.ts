@@ -72,6 +72,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       listings: createOwnerListings(states),
       uses: createUses(states, systemClock),
       operator: NO_CONTENT,
+      localSource: 'withheld',
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
       allow: null,

@@ -152,10 +152,11 @@ export async function testApp(
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: null,
     deny: [],
+    localSource: 'withheld',
     patienceMs: { card: patienceMs, listings: patienceMs },
     onOffered,
     onWorking: work => working.push(work),
-    readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),
+    readRawFile: (repository, commit, path, reader) => host.readRawFile(repository, commit, path, reader),
     checkReady: createReadiness({ blobs, states }).check,
   }
   const deps = options.deps?.(plain) ?? plain

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeHeader, type Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { appendSegment, locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
+import { RULES_VERSION } from '#core/snapshot/versions.ts'
 import { EMPTY_ROOT } from '#test/support/search-section.ts'
 
 const segments = fc.array(
@@ -17,6 +18,7 @@ function headerWith(all: Location[]): SnapshotHeader {
     'manifests',
     'skills',
     'documents',
+    'pages',
     'diagnostics',
     'files',
     'contexts',
@@ -24,7 +26,7 @@ function headerWith(all: Location[]): SnapshotHeader {
   ] as const
   return {
     format: 3,
-    rules: 1,
+    rules: RULES_VERSION,
     repositoryId: 'local-1',
     commit: 'c'.repeat(40),
     truncated: false,

@@ -15,6 +15,7 @@ function resolve(include: string, files: Record<string, PlannedContent> = {}, is
     files: found.map(({ path }) => path),
     failures: failures.map(({ code }) => code),
     messages: failures.map(({ message }) => message),
+    by: failures.map(({ by }) => by),
     candidates: includeCandidates(plan, chainOf).map(({ path }) => path),
   }
 }
@@ -68,6 +69,29 @@ test('manifests come first, root first, each path from its own folder; every fil
   expect(resolve('include: [own.md, ../../style.md, own.md]\n', files)).toMatchObject({
     files: ['style.md', 'x/near.md', 'other.md', 'x/a/own.md'],
     failures: [],
+  })
+})
+
+describe('what is in the context already is not included again', () => {
+  test.each<[string, string, Record<string, PlannedContent>, string[]]>([
+    ['the skill itself', 'include: [SKILL.md, own.md]\n', {}, ['x/a/own.md']],
+    ['rules above', 'include: [/SKILLSET.md, own.md]\n', { 'SKILLSET.md': '---\nname: R\n---\nBe brief.\n' }, ['x/a/own.md']],
+    ['a manifest without rules is not there', 'include: [/SKILLSET.md]\n', { 'SKILLSET.md': '---\nname: R\n---\n' }, ['SKILLSET.md']],
+    ['rules of elsewhere are not there', 'include: [/y/SKILLSET.md]\n', { 'y/SKILLSET.md': '---\nname: R\n---\nBe.\n' }, ['y/SKILLSET.md']],
+  ])('%s', (_name, include, files, delivered) => {
+    expect(resolve(include, { 'x/a/own.md': 'x', ...files })).toMatchObject({ files: delivered, failures: [] })
+  })
+})
+
+describe('a malformed include is required reading that is missing', () => {
+  test.each<[string, string, Record<string, PlannedContent>, string]>([
+    ['of the skill', 'include: { own: own.md }\n', {}, 'x/a/SKILL.md'],
+    ['of its metadata', 'metadata: { include: { own: own.md } }\n', {}, 'x/a/SKILL.md'],
+    ['of a list', 'include: [[own.md]]\n', {}, 'x/a/SKILL.md'],
+    ['of a manifest above', '', { 'SKILLSET.md': '---\ninclude: { a: b }\n---\n' }, 'SKILLSET.md'],
+  ])('%s', (_name, include, files, by) => {
+    const answer = resolve(include, { 'x/a/own.md': 'x', ...files })
+    expect(answer).toMatchObject({ files: [], failures: ['include.missing'], by: [by], messages: ['must be a list of paths'] })
   })
 })
 

@@ -103,13 +103,47 @@ test.each([
   ],
   ['a name that is too long', `name: ${'a'.repeat(101)}`, { name: 'skills' }, 'name'],
   ['a description that is a list', 'description: [a]', { description: '' }, 'description'],
-  ['an include that is a map', 'include: { a: b }', { include: [] }, 'include'],
 ])('a wrong field is dropped and said: %s', (_name, yaml, manifest, field) => {
   expect(read(`---\n${yaml}\n---\n`)).toMatchObject({
     kind: 'manifest',
     manifest,
     diagnostics: [{ code: 'manifest.invalid_field', severity: 'warning', field }],
   })
+})
+
+test.each(['include: { a: b }', 'include: [[a.md]]'])('a malformed include is an error of required reading: %s', yaml => {
+  expect(read(`---\n${yaml}\n---\n`)).toMatchObject({
+    kind: 'manifest',
+    manifest: { include: null },
+    diagnostics: [{ code: 'include.missing', severity: 'error', field: 'include' }],
+  })
+})
+
+test.each([
+  ['excludes', 'exclude'],
+  ['Exclude', 'exclude'],
+  ['ignore', 'exclude'],
+  ['licence', 'license'],
+  ['desciption', 'description'],
+  ['lang', 'language'],
+  ['title', 'name'],
+  ['tranlsations', 'translations'],
+])('the unknown field %s may mean %s', (field, meant) => {
+  expect(read(`---\n${field}: x\n---\n`).diagnostics).toMatchObject([
+    { code: 'manifest.unknown_field', field, message: `a manifest has no such field; did you mean \`${meant}\`?` },
+  ])
+})
+
+test.each(['owner', 'x', 'version', '__proto__', 'a'.repeat(5_000)])('the unknown field %.20s means none', field => {
+  expect(read(`---\n${field}: x\n---\n`).diagnostics).toMatchObject([{ message: 'a manifest has no such field' }])
+})
+
+test.each([
+  ['name: x\nexclude: [\n', 'on line 4'],
+  ['name: x\nname: y\n', 'on line 3'],
+  ['name: a: b\n', 'on line 2'],
+])('a fault of the YAML names its line: %j', (yaml, line) => {
+  expect(read(`---\n${yaml}---\n`).diagnostics).toMatchObject([{ message: expect.stringContaining(line) }])
 })
 
 test('an unknown key is kept out and said', () => {

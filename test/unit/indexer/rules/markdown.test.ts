@@ -2,13 +2,14 @@ import { expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { readTextFacts, titleOfName } from '#indexer/rules/document.ts'
 
-const facts = (text: string, path = 'docs/some-page.md') => readTextFacts(path as RepoPath, text)
+const facts = (text: string, path = 'docs/some-page.md', mayCopy = true) => readTextFacts(path as RepoPath, text, mayCopy)
 
 test.each([
   ['front matter first', '---\ntitle: From fields\n---\n# Heading\n', 'From fields'],
   ['then the first heading of level 1', '## Sub\n\n# Top `code` & *more*\n', 'Top code & more'],
   ['a setext heading', 'Top\n===\n', 'Top'],
-  ['else the first heading', '### Third\n\n## Second\n', 'Third'],
+  ['no heading of a part', '### Third\n\n## Second\n', null],
+  ['no setext heading of a part', 'Part\n---\n', null],
   ['nothing', 'Only text.\n', null],
   ['broken front matter is passed over', '---\ntitle: a: b\n---\n# Heading\n', 'Heading'],
 ])('title: %s', (_name, text, title) => {
@@ -21,7 +22,7 @@ test.each([
   ['# Tight{#tight} #', 'Tight'],
   ['# Options { #options .wide }', 'Options'],
   ['Setext {#setext}\n===', 'Setext'],
-  ['## `v-if` {#v-if}', 'v-if'],
+  ['# `v-if` {#v-if}', 'v-if'],
   [`# ${'long '.repeat(39)}end {#long}`, `${'long '.repeat(39)}end`],
 ])('the title of %j has no anchor, nor have the headings that are searched', (text, title) => {
   const { title: shown, headings } = facts(`${text}\n`)
@@ -62,6 +63,20 @@ test.each([
   ['any script', '# 見出し\n\nこれは本文です。\n', 'これは本文です。'],
 ])('summary: %s', (_name, text, summary) => {
   expect(facts(text).summary).toBe(summary)
+})
+
+test.each([
+  ['its paragraph is not told', '# T\n\nA paragraph.\n', 'T', ''],
+  ['front matter is', '---\ntitle: Told\ndescription: Told, too.\n---\n# T\n\nA paragraph.\n', 'Told', 'Told, too.'],
+  ['a heading of a part is not', '## Part\n\nA paragraph.\n', null, ''],
+])('of a text that may not be copied: %s', (_name, text, title, summary) => {
+  expect(facts(text, 'docs/some-page.md', false)).toMatchObject({ title, summary })
+})
+
+test('a footnote is no link, and no summary', () => {
+  const text = 'Text[^1] and [more][^note], see [a](a.md).\n\n[^1]: words\n[^note]: gone.md\n'
+  expect(facts(text).links).toEqual([{ kind: 'link', target: 'a.md' }])
+  expect(facts('[^1]: A note of several words.\n\nText.\n').summary).toBe('Text.')
 })
 
 test('a summary has at most 240 characters and ends at a word', () => {

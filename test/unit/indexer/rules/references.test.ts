@@ -78,9 +78,12 @@ describe('links', () => {
     'a/…',
     'a/...',
     '$HOME/a.md',
-    'link.md',
     'javascript:alert(1)',
   ])('%s is none', target => expect(resolve(target)).toBeNull())
+
+  test('a symbolic link is there and is not followed', () => {
+    expect(resolve('link.md')).toEqual({ kind: 'not_followed', path: `${directory}/link.md` })
+  })
 })
 
 describe('code spans', () => {
@@ -113,6 +116,6 @@ describe('declared paths', () => {
 test('a skill keeps as many warnings of links as an answer shows, however many links lead to nothing', () => {
   const links = Array.from({ length: 1000 }, (_, number): MarkdownLink => ({ kind: 'link', target: `gone-${number}.md` }))
   const parsed = parseSkill(`${directory}/SKILL.md` as RepoPath, 'Text.\n', 'handbook')
-  const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => [])
+  const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => ({ files: [], cut: false }))
   expect(warnings.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'reference.broken'))
 })

@@ -22,7 +22,6 @@ function manifest(folder: string, rules: string | null = 'Rule.', more: Partial<
   }
 }
 
-const SKILL = 'a/b/SKILL.md' as RepoPath
 const foldersOf = (manifests: readonly Manifest[]) => manifests.map(({ folder }) => folder)
 
 test.each([
@@ -38,7 +37,7 @@ test.each([
 })
 
 test('manifests without rules add nothing', () => {
-  const { rules, diagnostics } = ruleChain([manifest(''), manifest('a', null), manifest('a/b')], SKILL)
+  const { rules, diagnostics } = ruleChain([manifest(''), manifest('a', null), manifest('a/b')])
   expect({ folders: foldersOf(rules), diagnostics }).toEqual({ folders: ['', 'a/b'], diagnostics: [] })
 })
 
@@ -57,9 +56,10 @@ test.each<[string, Manifest[], number, boolean]>([
     false,
   ],
 ])('rules are whole or missing: %s', (_name, chain, length, isComplete) => {
-  const { rules, diagnostics } = ruleChain(chain, SKILL)
+  const { rules, diagnostics } = ruleChain(chain)
   expect(rules).toEqual(chain.filter(({ rules }) => rules !== null).slice(0, length))
-  expect(diagnostics).toMatchObject(isComplete ? [] : [{ code: 'rules.missing', severity: 'error', path: SKILL }])
+  const path = chain.filter(({ rules }) => rules !== null)[length]?.path
+  expect(diagnostics).toMatchObject(isComplete ? [] : [{ code: 'rules.missing', severity: 'error', path }])
 })
 
 test('a manifest speaks for itself; only its language comes from the nearest one that declares one', () => {

@@ -90,6 +90,7 @@ test.each([
   ['a list', 'include: [a.md, /b.md]'],
   ['words', 'include: a.md /b.md'],
   ['below metadata', 'metadata: { include: a.md /b.md }'],
+  ['a list below metadata', 'metadata: { include: [a.md, /b.md] }'],
 ])('includes are declared as %s', (_name, yaml) => {
   expect(parse(`---\nname: pdf-forms\ndescription: d\n${yaml}\n---\nText.\n`).include).toEqual(['a.md', '/b.md'])
 })
