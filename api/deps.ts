@@ -1,7 +1,9 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { OwnerListings } from '#core/owner-listings.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
@@ -26,22 +28,21 @@ export interface Deps {
   localSource: 'withheld' | 'open'
   /** Timeouts in milliseconds for one featured card, and for all listings of an account. Default: those of `api/cards`. */
   patienceMs?: { card: number; listings: number }
+  /** How long a reader of a raw file may take nothing, in milliseconds. Default: that of `api/routes/raw-file.ts`. */
+  readerIdleMs?: number
+  /** Told of failures that fail no answer. Default: not counted. */
+  fallbacks?: Fallbacks
   /** Called when a job was offered, so that an indexer in this process starts without polling. */
   onOffered(): void
   /** Receives work that continues after an answer was sent. The promise never rejects. Default: ignored. */
   onWorking?(work: Promise<void>): void
   /**
    * Reads a file of a commit of the local host, whose raw files this process serves; `null` without a local host.
-   * Resolves to `null` when the commit has no such file. @throws ReadError
+   * Resolves to `null` when the commit has no such file. @throws RawFileError
    */
-  readRawFile: ((repository: HostRepository, commit: CommitSha, path: string) => Promise<RawFile | null>) | null
+  readRawFile:
+    | ((repository: HostRepository, commit: CommitSha, path: string, reader: RawFileReader) => Promise<RawFile | null>)
+    | null
   /** Resolves when the stores answer; rejects with the reason within two seconds when they do not. */
   checkReady(): Promise<void>
-}
-
-/** One file of a commit. The caller reads `bytes` to the end, or closes it. */
-export interface RawFile {
-  oid: string
-  sizeBytes: number
-  bytes: AsyncGenerator<Uint8Array>
 }

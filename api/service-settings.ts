@@ -20,6 +20,8 @@ export interface Settings extends ListenAddress {
   indexer: 'inline' | 'none'
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]
+  /** Whether raw files of local repositories are served without a license that permits a copy. */
+  localSource: 'withheld' | 'open'
   /** Folder of the operator's content; `null` without one. */
   operator: string | null
   /** Address of the monitoring listener; `null`: monitoring shares the service's own port. */
@@ -52,6 +54,7 @@ const Variables = z.object({
   MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
+  MOUNTGLASS_LOCAL_SOURCE: z.enum(['withheld', 'open'], 'must be withheld or open').default('withheld'),
   MOUNTGLASS_OPERATOR: z.string().optional(),
   MOUNTGLASS_DRAIN_SECONDS: numberVariable(0, 300).default(0),
   ...MONITORING_VARIABLES,
@@ -68,6 +71,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     indexer: variables.MOUNTGLASS_INDEXER,
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
+    localSource: variables.MOUNTGLASS_LOCAL_SOURCE,
     operator: variables.MOUNTGLASS_OPERATOR ?? null,
     monitoring: monitoringAddress(variables),
     drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,

@@ -1,6 +1,7 @@
+import { isCommitSha } from './commit-sha.ts'
 import { ServiceError } from './errors.ts'
 import { ADDRESS_BYTES, ADDRESS_SEGMENTS } from './limits.ts'
-import { isPathSegment, type RepoPath, ROOT } from './repo-path.ts'
+import { isPathSegment, type RepoPath } from './repo-path.ts'
 import { utf8Length } from './text.ts'
 
 /** A parsed address: `/<host>/<owner>/<repository>[@<ref>][/<path>]`. */
@@ -9,7 +10,7 @@ export interface Address {
   host: string
   owner: string
   repository: string
-  /** The requested ref, decoded; `null` for the default branch. */
+  /** The requested ref, decoded; a commit hash in lower case; `null` for the default branch. */
   ref: string | null
   /** Mounted folder; `''` for the root. */
   path: RepoPath
@@ -30,16 +31,16 @@ export const HOST_NAMES = {
 /**
  * Parses a percent-encoded address, with or without its leading slash.
  *
- * Splits the text on `/` first, then decodes every segment once, so `%2F` never separates segments.
+ * Splits the text on `/` first, then decodes every segment once, so `%2F` never separates segments. The bound on bytes counts the leading
+ * slash, and no trailing one.
  *
  * @param hosts host segments that this deployment serves
  * @throws ServiceError `address.*`
  */
 export function parseAddress(raw: string, hosts: readonly string[]): Address {
-  const text = raw.startsWith('/') ? raw.slice(1) : raw
-  if (utf8Length(text) > ADDRESS_BYTES) throw new ServiceError('address.too_long')
-  const segments = (text.endsWith('/') ? text.slice(0, -1) : text).split('/')
-  if (segments.length > ADDRESS_SEGMENTS) throw new ServiceError('address.too_long')
+  const text = raw.replace(/^\//, '').replace(/\/$/, '')
+  const segments = text.split('/')
+  if (isTooLong(`/${text}`) || segments.length > ADDRESS_SEGMENTS) throw new ServiceError('address.too_long')
 
   const [rawHost = '', rawOwner = '', rawRepository = '', ...rawPath] = segments
   const at = rawRepository.indexOf('@')
@@ -57,7 +58,19 @@ export function parseAddress(raw: string, hosts: readonly string[]): Address {
   if (ref !== null && !isRefName(ref)) throw new ServiceError('address.invalid_ref')
   if (!path.every(isPathSegment)) throw new ServiceError('address.invalid_path')
 
-  return { host, owner, repository, ref, path: path.length === 0 ? ROOT : (path.join('/') as RepoPath) }
+  const address = { host, owner, repository, ref: ref && canonicalRef(ref), path: path.join('/') as RepoPath }
+  // Its canonical form may have more escapes. What is answered as an address must be accepted as one.
+  if (isTooLong(formatAddress(address))) throw new ServiceError('address.too_long')
+  return address
+}
+
+function isTooLong(address: string): boolean {
+  return utf8Length(address) > ADDRESS_BYTES
+}
+
+/** A commit hash in lower case; other refs as they are. */
+function canonicalRef(ref: string): string {
+  return isCommitSha(ref) ? ref.toLowerCase() : ref
 }
 
 /** The account of an owner page. */
@@ -67,7 +80,7 @@ export interface OwnerName {
 }
 
 /**
- * Parses the percent-encoded path behind `/owners`: `/<host>/<owner>`, with or without leading and trailing slash.
+ * Parses the percent-encoded path after `/owners`: `/<host>/<owner>`, with or without leading and trailing slash.
  *
  * @param hosts host segments of this deployment that list accounts
  * @throws ServiceError `owner.invalid`
@@ -97,6 +110,18 @@ export function isRefName(text: string): boolean {
   if (text === '' || text === '@' || text.startsWith('-') || text.endsWith('.') || !text.isWellFormed()) return false
   if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(text)) return false
   return text.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+}
+
+/**
+ * The full names that a ref may stand for, best first: a branch wins over a tag of the same name. Empty for `HEAD` and for refs that are
+ * neither branches nor tags: the head of a pull request is the text of somebody else under the name of the owner.
+ *
+ * @param ref a ref name, no commit hash
+ */
+export function refNames(ref: string): readonly string[] {
+  if (ref === 'HEAD' || !isRefName(ref)) return []
+  if (!ref.startsWith('refs/')) return [`refs/heads/${ref}`, `refs/tags/${ref}`]
+  return /^refs\/(?:heads|tags)\//.test(ref) ? [ref] : []
 }
 
 function decodeSegment(raw: string, code: 'address.invalid_escape' | 'owner.invalid' = 'address.invalid_escape'): string {

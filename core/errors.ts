@@ -16,6 +16,8 @@ export const ERROR_STATUS = {
   'request.invalid': 400,
   'request.not_found': 404,
   'request.method_not_allowed': 405,
+  'request.timeout': 408,
+  'request.headers_too_large': 431,
   'mount.repo_not_found': 404,
   'mount.ref_not_found': 404,
   'mount.path_not_found': 404,
@@ -70,6 +72,8 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
     'a query parameter is invalid, or the cursor is not for this request; correct it, or restart from the first page',
   'request.not_found': 'this route does not exist; check the path of the request',
   'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
+  'request.timeout': 'the request did not arrive in time; send it again without pauses',
+  'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
   'mount.ref_not_found': 'the repository has no such branch, tag or commit; check the ref, or omit it for the default branch',
   'mount.path_not_found': 'the folder does not exist at this commit; check the path, or omit it for the root',
@@ -88,7 +92,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'owner.invalid': 'the path does not name an account; it needs /gh/<owner>',
   'owner.not_found': 'the account does not exist at the git host; check its name',
   'hook.forged': 'the signature of the message is missing or wrong; check the secret of the webhook',
-  'hook.busy': 'too many large messages are being read; send the message again',
+  'hook.busy': 'the message arrived more slowly than others that needed its memory; send it again',
   'service.internal': 'an internal error occurred; try again, and report the request id if it persists',
 }
 

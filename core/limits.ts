@@ -1,4 +1,11 @@
-/** Every bound of the interface and of indexing. Names end in the unit. */
+/**
+ * Every bound of the interface and of indexing. Names end in the unit.
+ *
+ * A snapshot is cut when it is indexed by the limits of the sections "Reading a repository", "Manifests and rules" and "Skills and documents", and
+ * for the root of a repository also by `OVERVIEW_SKILLS`, `OVERVIEW_DOCUMENTS` and `DIAGNOSTICS_PER_ANSWER`. To change one of them, raise
+ * `RULES_VERSION`, so that repositories are indexed again; for `SEARCHED_FILE_BYTES` raise `SEARCH_VERSION`. The times of a job need neither.
+ * All other limits apply to the next request or job; listings of owners keep `CARD_SKILL_NAMES` names until the repository is visited again.
+ */
 
 // The address
 export const ADDRESS_BYTES = 2_048
@@ -17,6 +24,8 @@ export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
+/** `retry-after` of answers that wait for the index: most repositories are indexed within seconds, and such a request costs one small read. */
+export const INDEXING_RETRY_SECONDS = 2
 
 /** Pages of an account's repositories. */
 export const OWNER_PAGE = { min: 1, max: 100, default: 1 } as const
@@ -82,6 +91,7 @@ export const SUMMARY_CHARACTERS = 240
 export const LICENSE_NAME_CHARACTERS = 120
 
 // Jobs
+/** Default lease of an index job (`MOUNTGLASS_LEASE_SECONDS`), and the lease of a sweep, which has no setting. */
 export const LEASE_SECONDS = 15
 /** A job is taken over only after its lease and this share of another one, because clocks may differ. */
 export const LEASE_MARGIN = 1 / 3

@@ -9,6 +9,7 @@ import { SERVERS } from './servers/servers.mjs'
 import { isInstalled } from './servers/supervise.mjs'
 import { BROWSER, findBrowser } from './setup/browser.mjs'
 import { runChecks } from './setup/checks.mjs'
+import { PERL_CLIENT } from './setup/perl-client.mjs'
 import { prepare } from './setup/prepare.mjs'
 import { runInForeground } from './setup/runtime.mjs'
 import { StepError } from './setup/step.mjs'
@@ -43,7 +44,7 @@ async function testFirst(node) {
 
 /** @param {string} node */
 async function testAll(node) {
-  await prepareSystemPackages([BROWSER, ...servers()])
+  await prepareSystemPackages([BROWSER, PERL_CLIENT, ...servers()])
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
   const freshCode = await runInForeground(process.execPath, [join(root, 'scripts', 'check-fresh-clone.mjs')])
   return code === 0 ? freshCode : code

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { ACCOUNT_HOST } from './lib/links.ts'
+import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -14,6 +15,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** Of the thread that renders texts. */
+  rendering?: RendererOptions
 }
 
 const DIST = new URL('../dist/', import.meta.url)
@@ -30,6 +33,8 @@ const ENTRY = new URL('server/entry.mjs', DIST)
  */
 export async function sitePlugin(app: AddressedInstance, options: SiteOptions): Promise<void> {
   const astro = await openAstro()
+  const renderer = createTextRenderer(options.rendering)
+  app.addHook('onClose', () => renderer.close())
 
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
@@ -40,7 +45,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   })
 
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) =>
-    renderPage(astro, path, request, reply, options)
+    renderPage(astro, path, request, reply, { ...options, renderText: text => renderer.render(text) })
   app.get('/', page('/'))
   app.get('/open', page('/open'))
   for (const host of Object.keys(HOST_NAMES)) {
@@ -50,6 +55,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   const owners = app.declarePrefix('/owners', { isBareAllowed: true })
   if (options.hosts.includes(ACCOUNT_HOST)) app.get(owners, page(owners))
   app.setNotFoundHandler(page('/404'))
+  app.setErrorHandler(answerClientError)
 
   await app.register(fastifyStatic, {
     root: CLIENT_FOLDER,
@@ -62,6 +68,16 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
       reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     },
   })
+}
+
+/**
+ * Answers conditions and ranges of a request that a static file does not meet (412, 416), with the status alone. The service answers all other
+ * errors.
+ */
+function answerClientError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, statusCode = 500 } = error
+  if (code !== undefined || statusCode < 400 || statusCode >= 500) throw error
+  return reply.code(statusCode).send()
 }
 
 /** A transport to the API in the same process, without a socket. */
@@ -95,7 +111,7 @@ async function renderPage(
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  { client, baseUrl, hosts }: SiteOptions,
+  { client, baseUrl, hosts, renderText }: SiteOptions & Pick<App.Locals, 'renderText'>,
 ): Promise<void> {
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
@@ -103,8 +119,11 @@ async function renderPage(
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.setHeader('cache-control', 'no-store')
+  // Astro makes a URL of the header host, and throws when it cannot. Pages need no header of the request.
+  request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
-  const locals: App.Locals = { rawAddress: request.rawAddress ?? '', query, requestId: request.id, client, baseUrl, hosts }
+  const rawAddress = request.rawAddress ?? ''
+  const locals: App.Locals = { rawAddress, query, requestId: request.id, client, renderText, baseUrl, hosts }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
 }
 

@@ -13,6 +13,7 @@ import {
 } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
+import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
 
@@ -40,7 +41,7 @@ export interface Call<Name extends EndpointName> {
   viewer: Viewer
 }
 
-/** The use case behind every endpoint of the contract; `null` where this deployment lacks the endpoint. */
+/** The use case of every endpoint of the contract; `null` where this deployment lacks the endpoint. */
 export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<AnswerOf<Name>>) | null }
 
 /** How a raw path names a subject. @throws ServiceError */
@@ -85,10 +86,18 @@ function registerEndpoint<Name extends EndpointName>(
       request.subject = parsers[subject](request.rawAddress ?? '')
       GUARDS[guard](request.viewer)
     },
-    handler: async ({ subject, query, body, viewer }) => {
-      return await handle({ subject, query, body: body ?? null, viewer } as Call<Name>)
+    handler: async ({ subject, query, body, viewer }, reply) => {
+      const answered = await handle({ subject, query, body: body ?? null, viewer } as Call<Name>)
+      if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
+      return answered
     },
   })
+}
+
+/** Whether the answer, or the mount in it, waits for the index. */
+function isIndexing(answer: AnswerOf<EndpointName>): boolean {
+  if ('status' in answer) return answer.status === 'indexing'
+  return 'index' in answer && answer.index.status === 'indexing'
 }
 
 function success(schema: z.ZodType) {

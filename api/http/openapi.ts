@@ -3,8 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { ENDPOINTS, type EndpointName, type EndpointSubject } from '#core/contract/endpoints.ts'
+import { ADDRESS_BYTES } from '#core/limits.ts'
 import { codesByStatus } from './endpoint.ts'
 import { routeOf } from './raw-target.ts'
+import { CORS } from './response-headers.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -17,7 +19,11 @@ export async function registerOpenApi(app: FastifyInstance, baseUrl: string): Pr
       info: {
         title: 'Mountglass',
         version: '1',
-        description: 'What an agent receives from an address that points into a git repository.',
+        description: [
+          'What an agent receives from an address that points into a git repository.',
+          'The path parameter `address` consists of several segments. Its slashes stay as they are, so a client must not percent-encode it as one text; it encodes every segment by itself.',
+          'Errors of every endpoint: 405 `request.method_not_allowed` for another method, 404 `request.not_found` for another path. A request that is not well-formed HTTP, or does not arrive in time, gets 400 `request.invalid`, 408 `request.timeout` or 431 `request.headers_too_large`. New fields and codes may be added.',
+        ].join('\n\n'),
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: baseUrl }],
@@ -73,18 +79,41 @@ function publishOperation(operation: Operation): Json {
   const codes = codesByStatus(errors)
   const responses = Object.entries(operation.responses).map(([status, response]) => {
     const own = codes.get(Number(status))
-    return [status, own ? { ...response, 'x-error-codes': own } : response]
+    const headers = headersOf(status, subject)
+    return [status, { ...response, headers, ...(own && { 'x-error-codes': own }) }]
   })
   return { ...operation, parameters: [...PATH_PARAMETERS[subject], ...parameters], responses: Object.fromEntries(responses) }
 }
+
+/** Written out in every response: some generators of clients follow references to schemas only. */
+const HEADERS: Record<string, Json> = {
+  'x-request-id': {
+    description: 'The id of the request, as in the log of the service.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'cache-control': { description: 'Answers are not cached.', schema: { type: 'string', const: 'no-store' } },
+  'retry-after': {
+    description: 'Seconds to wait before a retry: on errors when known, and on 200 while the repository is being indexed.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'access-control-allow-origin': { description: 'Every origin may read.', schema: { type: 'string', const: CORS.origin } },
+}
+
+function headersOf(status: string, subject: EndpointSubject): Json {
+  const mayRetry = status === '503' || (status === '200' && subject === 'address')
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => name !== 'retry-after' || mayRetry))
+}
+
+/** The longest login of a GitHub account. */
+const LOGIN_CHARACTERS = 39
 
 const ADDRESS = {
   name: 'address',
   in: 'path',
   required: true,
   description:
-    'An address, its slashes as they are: `<host>/<owner>/<repository>[@<ref>][/<path>]`. Every segment is percent-encoded once; `/` inside a ref is `%2F`.',
-  schema: { type: 'string' },
+    'An address: `<host>/<owner>/<repository>[@<ref>][/<path>]`. It is inserted with its slashes and its `@` as they are, not encoded as one text. Every segment is percent-encoded once; `/` inside a ref is `%2F`.',
+  schema: { type: 'string', minLength: 1, maxLength: ADDRESS_BYTES },
   example: 'local/mountglass/handbook',
 }
 
@@ -93,7 +122,7 @@ const OWNER = {
   in: 'path',
   required: true,
   description: 'The login of an account, in any case.',
-  schema: { type: 'string' },
+  schema: { type: 'string', minLength: 1, maxLength: LOGIN_CHARACTERS },
   example: 'octocat',
 }
 

@@ -1,31 +1,48 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { answeredMethods, METHODS } from './methods.ts'
+import { ENDPOINTS } from '#core/contract/endpoints.ts'
 
-/** Headers of every answer. The request id is generated here, never taken from the client. */
-export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id)
-  reply.header('x-content-type-options', 'nosniff')
-  reply.header('x-frame-options', 'DENY')
-  reply.header('referrer-policy', 'strict-origin-when-cross-origin')
-}
+const COMMON_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+} as const
 
-/** Headers of every answer below `/api/v1`. */
-export function setApiHeaders(reply: FastifyReply): void {
-  reply.header('cache-control', 'no-store')
-  reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
-}
+const API_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+} as const
 
 /** What pages of other origins may read. Requests carry no credentials. */
 export const CORS = {
   origin: '*',
-  methods: answeredMethods(METHODS),
+  // A route for GET answers HEAD, too.
+  methods: [...new Set(Object.values(ENDPOINTS).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))],
   exposedHeaders: ['x-request-id', 'retry-after'],
   strictPreflight: false,
   maxAge: 86_400,
 }
 
+const CORS_HEADERS = {
+  'access-control-allow-origin': CORS.origin,
+  'access-control-expose-headers': CORS.exposedHeaders.join(', '),
+} as const
+
+/** Headers of every answer. The request id is generated here, never taken from the client. */
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'x-request-id': request.id, ...COMMON_HEADERS })
+}
+
+/** Headers of every answer below `/api/v1`. */
+export function setApiHeaders(reply: FastifyReply): void {
+  reply.headers(API_HEADERS)
+}
+
 /** The CORS headers, for answers that are made before any hook runs. */
 export function setCorsHeaders(reply: FastifyReply): void {
-  reply.header('access-control-allow-origin', CORS.origin)
-  reply.header('access-control-expose-headers', CORS.exposedHeaders.join(', '))
+  reply.headers(CORS_HEADERS)
+}
+
+/** All of these, for answers that are made without a request. */
+export function apiHeaders(requestId: string): Record<string, string> {
+  return { 'x-request-id': requestId, ...COMMON_HEADERS, ...API_HEADERS, ...CORS_HEADERS }
 }

@@ -1,39 +1,41 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ByteRange } from '#core/ports/raw-file.ts'
 
 /** Bytes that are read while they are sent. */
 export interface FileStream {
   sizeBytes: number
-  /** Starts to read at the first `next()`; can be iterated once. */
-  bytes: AsyncGenerator<Uint8Array>
+  etag: string
+  /** Headers that describe the file. An error has none of them. */
+  headers: Readonly<Record<string, string>>
+  /** Starts to read; called only if bytes are sent. What it throws is answered as an error. */
+  read(range: ByteRange): Promise<AsyncIterable<Uint8Array>>
 }
 
 /**
- * Sends immutable bytes, with a strong ETag, `If-None-Match`, one byte range and `If-Range`.
+ * Sends immutable bytes, with an ETag, `If-None-Match`, one byte range and, for a strong ETag, `If-Range`.
  * A request for several ranges gets the whole file, as HTTP permits.
+ *
+ * @throws what `file.read` throws
  */
-export async function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: FileStream,
-  etag: string,
-): Promise<FastifyReply> {
-  const { sizeBytes, bytes } = file
-  reply.header('etag', etag).header('accept-ranges', 'bytes')
+export async function sendFile(request: FastifyRequest, reply: FastifyReply, file: FileStream): Promise<FastifyReply> {
+  const { sizeBytes, etag } = file
+  const headers = { ...file.headers, etag, 'accept-ranges': 'bytes' }
   const ifRange = request.headers['if-range']
-  const range = ifRange === undefined || ifRange === etag ? parseRange(request.headers.range, sizeBytes) : 'whole'
-  const unchanged = listsEtag(request.headers['if-none-match'], etag)
-  if (unchanged || range === 'unsatisfiable') {
-    await bytes.return(undefined)
-    if (unchanged) return reply.code(304).send()
-    return reply.code(416).header('content-range', `bytes */${sizeBytes}`).send()
+  const isSame = ifRange === undefined || (ifRange === etag && !etag.startsWith('W/'))
+  const range = isSame ? parseRange(request.headers.range, sizeBytes) : 'whole'
+  if (listsEtag(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send()
+  if (range === 'unsatisfiable') {
+    return reply
+      .code(416)
+      .headers({ ...headers, 'content-range': `bytes */${sizeBytes}` })
+      .send()
   }
-  const [first, last] = range === 'whole' ? [0, sizeBytes - 1] : range
-  if (range !== 'whole') reply.code(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`)
-  reply.header('content-length', last - first + 1)
-  if (request.method !== 'HEAD') return reply.send(Readable.from(cutStream(bytes, first, last), { objectMode: false }))
-  await bytes.return(undefined)
-  return reply.send(Readable.from([]))
+  const [firstByte, lastByte] = range === 'whole' ? [0, sizeBytes - 1] : range
+  const bytes = request.method === 'HEAD' ? [] : await file.read({ firstByte, lastByte })
+  reply.headers({ ...headers, 'content-length': lastByte - firstByte + 1 })
+  if (range !== 'whole') reply.code(206).header('content-range', `bytes ${firstByte}-${lastByte}/${sizeBytes}`)
+  return reply.send(Readable.from(bytes, { objectMode: false }))
 }
 
 /** First and last byte of a `Range` header; `whole` when the header is absent or to be ignored. */
@@ -47,18 +49,12 @@ export function parseRange(header: string | undefined, sizeBytes: number): [numb
   return [Number(from), to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1)]
 }
 
-/** The bytes from `first` to `last`; reading ends there. */
-async function* cutStream(bytes: AsyncGenerator<Uint8Array>, first: number, last: number): AsyncGenerator<Uint8Array> {
-  let at = 0
-  for await (const chunk of bytes) {
-    const piece = chunk.subarray(Math.max(0, first - at), last + 1 - at)
-    at += chunk.length
-    if (piece.length > 0) yield piece
-    if (at > last) return
-  }
-}
-
 function listsEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some(item => item.trim().replace(/^W\//, '') === etag)
+  return header.trim() === '*' || header.split(',').some(item => weak(item.trim()) === weak(etag))
+}
+
+/** The part of an ETag by which strong and weak ones are compared. */
+function weak(etag: string): string {
+  return etag.replace(/^W\//, '')
 }

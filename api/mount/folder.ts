@@ -2,25 +2,14 @@ import type { Address } from '#core/address.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
-import { ancestorsOf, isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, type RepoPath } from '#core/repo-path.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
-/** The message for a parameter `path` that is not canonical. */
-export const PATH_MESSAGE =
-  'parameter path is not a canonical repository path: write it without a leading, trailing or double slash, and without `.` and `..`'
-
-/**
- * The folder a request refers to: its `path` parameter, or the mounted folder.
- *
- * @throws ServiceError `request.invalid` when the parameter is not a canonical path
- */
+/** The folder that a request refers to: its parameter `path`, which its contract has checked, or the mounted folder. */
 export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath {
-  if (path === undefined) return mounted
-  const folder = parseRepoPath(path)
-  if (folder === null) throw new ServiceError('request.invalid', { message: PATH_MESSAGE })
-  return folder
+  return path === undefined ? mounted : (path as RepoPath)
 }
 
 /** The row of a folder; `null` when the folder is not in the tree or is withheld. */

@@ -51,7 +51,7 @@ export type ReadAhead = (snapshot: Snapshot) => Promise<unknown>
  * Resolves an address for a viewer: asks the git host for the repository and the commit, then the store for the snapshot.
  * Without a snapshot, offers a job and returns its state; no request waits for indexing.
  *
- * @throws ServiceError `mount.*` as the host answers, `skill.unavailable` when the store does not answer
+ * @throws ServiceError `address.unknown_host`, `mount.*`, or `skill.unavailable` when the store does not answer or the snapshot is damaged
  */
 export async function openMount(deps: Deps, viewer: Viewer, requested: Address, readAhead?: ReadAhead): Promise<OpenMount> {
   const mount = await resolveMount(deps, viewer, requested)
@@ -77,6 +77,8 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   const repository = await requireVisible(deps, viewer, host, requested)
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
+  const { main } = repository
+  if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
   const commit = requireValue(resolved, 'mount.ref_not_found')

@@ -8,7 +8,7 @@ import type { ReadyMount } from '../mount/open-mount.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
 /** A cursor holds the name of the first entry of the next page. */
-const Position = z.string()
+export const BrowsePosition = z.string()
 
 /**
  * One page of a folder: its entries in byte order of their paths.
@@ -19,7 +19,7 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
   const { snapshot, commit, repository, address } = mount
   const path = folderOf(address.path, query.path)
   const binding = { route: 'browse', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
-  const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, Position)
+  const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, BrowsePosition)
 
   // Read concurrently: reads that lie close together become one.
   const prefix = entryKey(path, '')

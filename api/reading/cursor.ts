@@ -24,6 +24,15 @@ export function sealCursor(keys: PurposeKeys, binding: CursorBinding, position: 
 }
 
 /**
+ * Checks what can be known of a cursor without its binding, so that a malformed one is refused before the index is ready.
+ *
+ * @throws ServiceError `request.invalid`
+ */
+export function requireCursorForm(cursor: string | undefined, schema: z.ZodType): void {
+  if (cursor !== undefined) readPosition(cursor, schema)
+}
+
+/**
  * Opens a cursor that was sealed for the same binding, and returns its position.
  *
  * @throws ServiceError `request.invalid` when it was edited, or sealed for another snapshot, request or rules version, or with an unknown key
@@ -34,19 +43,30 @@ export function readCursor<Schema extends z.ZodType>(
   cursor: string,
   schema: Schema,
 ): z.infer<Schema> {
+  const { sealed, payload, position } = readPosition(cursor, schema)
+  if (keys.filter(key => isSame(mac(key, binding, payload), sealed)).length > 0) return position
+  throw new ServiceError('request.invalid', {
+    message: 'parameter cursor does not belong to this request, or the repository changed; restart from the first page',
+  })
+}
+
+function readPosition<Schema extends z.ZodType>(cursor: string, schema: Schema) {
   const bytes = Buffer.from(cursor, 'base64url')
   const sealed = bytes.subarray(0, MAC_BYTES)
   const payload = bytes.subarray(MAC_BYTES)
+  const position = schema.safeParse(parseJson(payload.toString()))
   // Base64url has several spellings of the same bytes; only the canonical one is accepted.
-  const genuine =
-    bytes.toString('base64url') === cursor && keys.filter(key => isSame(mac(key, binding, payload), sealed)).length > 0
-  if (!genuine)
-    throw new ServiceError('request.invalid', {
-      message: 'parameter cursor does not belong to this request, or the repository changed; restart from the first page',
-    })
-  const position = schema.safeParse(JSON.parse(payload.toString()))
-  if (!position.success) throw new ServiceError('request.invalid', { cause: position.error })
-  return position.data
+  if (bytes.toString('base64url') === cursor && position.success) return { sealed, payload, position: position.data }
+  throw new ServiceError('request.invalid', { message: 'parameter cursor is not a cursor; restart from the first page' })
+}
+
+/** `undefined` when the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function mac(key: Uint8Array, binding: CursorBinding, payload: Uint8Array): Buffer {

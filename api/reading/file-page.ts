@@ -1,22 +1,18 @@
 import type { FilePage, FileQuery } from '#core/contract/file.ts'
 import { ServiceError } from '#core/errors.ts'
-import { isInside, parseRepoPath } from '#core/repo-path.ts'
+import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
+import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, sliceCharacters } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
-import { PATH_MESSAGE } from '../mount/folder.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
-
-/** `retry-after` of a file while its repository is being indexed. */
-const INDEXING_RETRY_SECONDS = 2
 
 /**
  * One page of a text file. The index decides which files are served, so the endpoint answers only once it is ready.
  *
- * @throws ServiceError `request.invalid`, `index.*`, `file.*`
+ * @throws ServiceError `request.invalid`, `index.*`, `file.*`, `skill.unavailable`
  */
 export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, query: FileQuery): Promise<FilePage> {
-  const path = parseRepoPath(query.path)
-  if (path === null) throw new ServiceError('request.invalid', { message: PATH_MESSAGE })
+  const path = query.path as RepoPath
   const mount = requireReady(open, deps.clock.now())
   const { snapshot, host, repository, commit } = mount
 

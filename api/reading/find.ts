@@ -13,6 +13,7 @@ import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import type { PurposeKeys } from '../purpose-keys.ts'
 import type { TermWish } from '../search/block-scan.ts'
+import { FULL } from '../search/fixed-point.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
 import { type PassageSearch, passageTerms, readListing } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
@@ -21,7 +22,6 @@ import type { RankingBuffers } from '../search/ranking-buffers.ts'
 import { type DictionaryTerm, openSearch, type SearchReader } from '../search/section-reader.ts'
 import { closeWords, isRespelled } from '../search/spelling.ts'
 import type { MatchedTerm } from '../search/term-weights.ts'
-import { FULL } from '../search/weights.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
 import { readCursor, sealCursor } from './cursor.ts'
@@ -30,7 +30,7 @@ import { readCursor, sealCursor } from './cursor.ts'
 const RESPELLED_WORDS = 4
 
 /** The content of a cursor: the number of results before the page. */
-const Position = z.int().min(1)
+export const FindPosition = z.int().min(1)
 
 /** What a search needs beside the mount. */
 export interface FindDeps {
@@ -57,7 +57,7 @@ export async function findInMount(
   const folder = folderOf(address.path, path)
   const parameters = { mount: address.path, path: folder, query, search: `${SEARCH_VERSION}.${RANKING_VERSION}` }
   const binding = { route: 'find', repositoryId: repository.id, commit, parameters }
-  const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, Position)
+  const offset = cursor === undefined ? 0 : readCursor(deps.cursorKeys, binding, cursor, FindPosition)
 
   const [, { items, hasMore }, diagnostics] = await Promise.all([
     requireFolder(mount, folder),

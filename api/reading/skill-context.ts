@@ -13,7 +13,7 @@ import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
 /** A position as stored in a cursor. */
-const Position = z.tuple([z.int(), z.int(), z.int(), z.int()])
+export const SkillPosition = z.tuple([z.int(), z.int(), z.int(), z.int()])
 
 /**
  * One page of a skill: its metadata, and at most 16 KiB of its rules, body and includes.
@@ -26,7 +26,7 @@ export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: Ready
   const row = isInside(address.path, path) ? await snapshot.get('contexts', path) : null
   if (row === null) throw await missingSkill(mount, query.path)
   const binding = { route: 'skills', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
-  const start = query.cursor === undefined ? START : toPosition(readCursor(deps.cursorKeys, binding, query.cursor, Position))
+  const start = query.cursor === undefined ? START : toPosition(readCursor(deps.cursorKeys, binding, query.cursor, SkillPosition))
   if (row.full === undefined) return describedPage(mount, path, row)
 
   const pieces = piecesOf(path, row.full)
@@ -169,10 +169,10 @@ function isKind(kind: ContextPiece['kind']) {
   return (cut: ContextCut) => cut.piece.kind === kind
 }
 
-function toPosition([piece, offsetCharacters, offsetBytes, fragment]: z.infer<typeof Position>): ContextPosition {
+function toPosition([piece, offsetCharacters, offsetBytes, fragment]: z.infer<typeof SkillPosition>): ContextPosition {
   return { piece, offsetCharacters, offsetBytes, fragment }
 }
 
-function fromPosition({ piece, offsetCharacters, offsetBytes, fragment }: ContextPosition): z.infer<typeof Position> {
+function fromPosition({ piece, offsetCharacters, offsetBytes, fragment }: ContextPosition): z.infer<typeof SkillPosition> {
   return [piece, offsetCharacters, offsetBytes, fragment]
 }

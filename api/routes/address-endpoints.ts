@@ -5,10 +5,11 @@ import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { type OpenMount, openMount, type ReadAhead, type ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
-import { browseFolder } from '../reading/browse.ts'
+import { BrowsePosition, browseFolder } from '../reading/browse.ts'
+import { requireCursorForm } from '../reading/cursor.ts'
 import { readFilePage } from '../reading/file-page.ts'
-import { findInMount } from '../reading/find.ts'
-import { readSkillPage } from '../reading/skill-context.ts'
+import { FindPosition, findInMount } from '../reading/find.ts'
+import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
@@ -42,22 +43,28 @@ export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
         await listOnVisit(deps, mount)
         return describeMount(deps, mount)
       }),
-    browse: call =>
-      withMount(
+    browse: async call => {
+      requireCursorForm(call.query.cursor, BrowsePosition)
+      return withMount(
         call,
         onceReady(mount => browseFolder(deps, mount, call.query)),
-      ),
-    find: call =>
-      withMount(
+      )
+    },
+    find: async call => {
+      requireCursorForm(call.query.cursor, FindPosition)
+      return withMount(
         call,
         onceReady(mount => findInMount({ cursorKeys: deps.cursorKeys, rankingBuffers }, mount, call.query)),
         openSearch,
-      ),
-    skills: call =>
-      withMount(
+      )
+    },
+    skills: async call => {
+      requireCursorForm(call.query.cursor, SkillPosition)
+      return withMount(
         call,
         onceReady(mount => readSkillPage(deps, mount, call.query)),
-      ),
+      )
+    },
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
   }
 }

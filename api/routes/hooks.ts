@@ -1,7 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import type { HostHook, PushedCommit } from '#core/ports/git-host.ts'
 import type { Deps } from '../deps.ts'
+import type { BodyLimits, BodyReader } from '../http/body-reader.ts'
 import { isServed } from '../mount/open-mount.ts'
 import { requestIndexing } from '../mount/request-indexing.ts'
 
@@ -9,34 +11,30 @@ import { requestIndexing } from '../mount/request-indexing.ts'
  * `POST /hooks/<name>`: webhooks of a git host, answered at once. Refs that were opened before are then indexed anew. A change whose
  * webhook is lost is found by the next request after the cached answers expire.
  */
-export function registerHooks(app: FastifyInstance, deps: Deps): void {
-  for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps))
+export function registerHooks(app: FastifyInstance, deps: Deps, bodies: BodyReader): void {
+  for (const { hook } of deps.hosts) if (hook) app.register(async instance => registerHook(instance, hook, deps, bodies))
 }
 
-/** Most deliveries are shorter. The signature can be verified only after the whole body was read, so few longer ones are read at once. */
-const LARGE_BODY_BYTES = 64 * 1024
-const LARGE_BODIES = 16
-const BUSY_SECONDS = 1
+/**
+ * The signature can be verified only after the whole body was read, so bodies of strangers are held in memory. GitHub gives up after ten
+ * seconds.
+ */
+export const HOOK_BODIES: BodyLimits = { totalBytes: 64 * 1024 * 1024, deadlineMs: 10_000 }
 
-async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps): Promise<void> {
+async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps, bodies: BodyReader): Promise<void> {
   const working = new Set<Promise<void>>()
-  let largeBodies = 0
   app.addHook('onClose', async () => {
     await Promise.all(working)
   })
   // The signature covers the bytes as received.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: hook.maxBytes }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) => bodies.read(body, hook.maxBytes))
 
   app.post(`/hooks/${hook.name}`, {
     schema: { hide: true },
-    // An unsigned body is not read. The signature can be verified once the whole body is in memory.
-    onRequest: async ({ headers }, reply) => {
+    // An unsigned body is not read.
+    onRequest: async ({ headers }) => {
       if (!hook.isSigned(headers)) throw new ServiceError('hook.forged')
-      if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LARGE_BODY_BYTES) return
-      if (largeBodies >= LARGE_BODIES) throw new ServiceError('hook.busy', { retryAfter: BUSY_SECONDS })
-      largeBodies++
-      reply.raw.once('close', () => largeBodies--)
     },
     async handler({ headers, body, log }, reply) {
       const heard = hook.receive(headers, Buffer.isBuffer(body) ? body : Buffer.alloc(0))

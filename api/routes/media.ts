@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { ByteRange } from '#core/ports/raw-file.ts'
 import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
@@ -12,8 +13,9 @@ export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>
     reply.header('cross-origin-resource-policy', 'cross-origin')
     if (!medium) return reply.code(404).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send('not found\n')
     const { type, bytes } = medium
-    reply.header('content-type', type).header('cache-control', 'public, max-age=31536000, immutable')
-    return await sendFile(request, reply, { sizeBytes: bytes.length, bytes: once(bytes) }, `"${name}"`)
+    const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }
+    const read = async ({ firstByte, lastByte }: ByteRange) => once(bytes.subarray(firstByte, lastByte + 1))
+    return await sendFile(request, reply, { sizeBytes: bytes.length, etag: `"${name}"`, headers, read })
   })
 }
 

@@ -1,56 +1,90 @@
-import type { FastifyInstance } from 'fastify'
+import { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
-import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import type { Deps, RawFile } from '../deps.ts'
+import { RawFileError } from '#core/ports/raw-file.ts'
+import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
+import { readFolder } from '../mount/folder.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
+
+/** How long a reader may take nothing before its connection is closed. */
+const READER_IDLE_MS = 60_000
+const BUSY_RETRY_SECONDS = 5
 
 /**
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
- * Any file of the commit is served, described-only ones too, except those that a manifest excludes or a failed boundary closes. The index
- * knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
+ * Any file of the commit is served, large and binary ones too, except those that a manifest excludes, a failed boundary closes, or no
+ * license permits to copy. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
+ *
+ * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
+ * ETag is weak: no client joins such a part with a later answer.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
-    const withheld = await Promise.all([...ancestorsOf(path), path].map(above => mount.snapshot.get('withheld', above)))
-    if (withheld.some(row => row !== null)) throw new ServiceError('file.not_found')
-    const file = await readRawFile(deps, mount, path)
-    const name = baseNameOf(path)
-    reply.header(
-      'content-type',
-      IMAGE_TYPES.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase()) ?? 'application/octet-stream',
-    )
-    reply.header(
-      'content-disposition',
-      `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percentEncode)}`,
-    )
-    reply.header('content-security-policy', "default-src 'none'; sandbox")
-    reply.header('cross-origin-resource-policy', 'cross-origin')
-    reply.header('cache-control', 'private, max-age=3600')
-    return await sendFile(request, reply, file, `"${file.oid}"`)
+    if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
+    const reader = { client: request.ip, signal: endOf(request, reply, deps.readerIdleMs ?? READER_IDLE_MS) }
+    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
+    if (!file) throw new ServiceError('file.not_found')
+    return await sendFile(request, reply, {
+      sizeBytes: file.sizeBytes,
+      etag: file.isVerified ? `"${file.oid}"` : `W/"${file.oid}"`,
+      headers: headersOf(baseNameOf(path)),
+      read: range => file.read(range).catch(toServiceError),
+    })
   })
 }
 
-async function readRawFile(
-  deps: Pick<Deps, 'readRawFile'>,
-  { repository, commit }: ReadyMount,
-  path: RepoPath,
-): Promise<RawFile> {
-  try {
-    const file = await deps.readRawFile?.(repository, commit, path)
-    if (file) return file
-  } catch (cause) {
-    throw new ServiceError('mount.unavailable', { cause })
+function headersOf(name: string): Record<string, string> {
+  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+  return {
+    'content-type': IMAGE_TYPES.get(extension) ?? 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percentEncode)}`,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cross-origin-resource-policy': 'cross-origin',
+    'cache-control': 'private, max-age=3600',
   }
-  throw new ServiceError('file.not_found')
 }
+
+/** Whether the file is withheld, or no license permits to copy it. */
+async function isRefused({ localSource }: Pick<Deps, 'localSource'>, { snapshot }: ReadyMount, path: RepoPath): Promise<boolean> {
+  const withheld = await Promise.all([...ancestorsOf(path), path].map(above => snapshot.get('withheld', above)))
+  if (withheld.some(row => row !== null)) return true
+  if (localSource === 'open') return false
+  const folder = await readFolder(snapshot, parentOf(path))
+  return folder === null || folder.describedOnly === true
+}
+
+/** Aborts once the answer was sent or the connection is closed. Closes the connection of a reader that takes nothing. */
+function endOf({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply, idleMs: number): AbortSignal {
+  const ended = new AbortController()
+  if (response.closed || response.destroyed) ended.abort()
+  response.once('close', () => ended.abort())
+  if (socket instanceof Socket) response.setTimeout(idleMs, () => socket.destroy())
+  return ended.signal
+}
+
+function toServiceError(error: unknown): never {
+  if (!(error instanceof RawFileError)) throw error
+  switch (error.reason) {
+    case 'busy':
+      throw new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause: error })
+    case 'damaged':
+      throw new ServiceError('skill.unavailable', { message: DAMAGED, cause: error })
+    case 'unavailable':
+      throw new ServiceError('mount.unavailable', { cause: error })
+  }
+}
+
+const BUSY = `too many files are being read; try again after ${BUSY_RETRY_SECONDS} seconds`
+const DAMAGED = 'the file is damaged in its repository; ask the owner to repair it'
 
 /** Types that a manifest may name as its picture; other files are served as downloads. */
 const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([

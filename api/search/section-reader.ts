@@ -5,6 +5,7 @@ import { BLOCK_ITEMS, type ItemsBlockReader, openItemsBlock, type StoredItem } f
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { FoundTerm } from '#core/search/terms-block.ts'
 import type { SpellingEntry } from '#core/search/words-block.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import { compareBytes } from '#core/text.ts'
@@ -30,7 +31,10 @@ export interface SearchReader {
    * `CONTINUATIONS`.
    */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
-  /** For every misspelled word the candidates for `closeWords`: all words close to it, and a few that are not. */
+  /**
+   * For every misspelled word the candidates for `closeWords`: all words within its edit distance, longer words that begin with it, from at
+   * most `COMPLETION_BLOCKS` blocks of each length, and the other words of the blocks that were read.
+   */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
@@ -105,7 +109,7 @@ async function loadSection({ section, read }: Pick<StoredSection, 'section' | 'r
   const start = sizeBytes <= SINGLE_READ_BYTES ? 0 : headStart
   const bytes = await readRange(section, read, { start, end: sizeBytes })
   const packedHead = bytes.subarray(headStart - start)
-  if (crc32(packedHead) !== headChecksum) throw new Error('the head is damaged: its checksum does not match')
+  if (crc32(packedHead) !== headChecksum) throw new DamagedBytes('the head is damaged: its checksum does not match')
   const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
   if (start > 0) return { value: { head, body: null }, sizeBytes: sizeOfHead(head) }
   const body = ownBytes(bytes).subarray(0, headStart)
@@ -143,7 +147,7 @@ class BlockReader implements SearchReader {
   itemsBelow(folder: string): Promise<Interval> {
     return this.#guard('the items below a folder', async () => {
       if (folder === '') return [0, this.head.kinds.length]
-      // `0` is the character behind `/`.
+      // `0` is the character after `/`.
       const [first, end] = [`${folder}/`, `${folder}0`]
       const blocks = await this.#itemBlocks([first, end].map(path => lastBlockUpTo(this.head.items, path)))
       return [this.#firstItemFrom(first, blocks), this.#firstItemFrom(end, blocks)]
@@ -225,10 +229,10 @@ class BlockReader implements SearchReader {
 
 type ItemBlocks = ReadonlyMap<number, ItemsBlockReader>
 
-/** @throws RangeError when the item does not exist */
+/** @throws DamagedBytes when the block does not have the item that the head counts */
 function itemIn(blocks: ItemBlocks, number: number): StoredItem {
   const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.at(number % BLOCK_ITEMS)
-  if (item === undefined) throw new RangeError(`there is no item ${number}`)
+  if (item === undefined) throw new DamagedBytes(`there is no item ${number}`)
   return item
 }
 
@@ -285,7 +289,7 @@ function wordBlocksNear(index: BlockIndex, word: string): number[] {
 
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** Lies before the keys of all words of the length, and behind those of all shorter words. */
+/** Lies before the keys of all words of the length, and after those of all shorter words. */
 function keyOfLength(length: number): string {
   return String.fromCharCode(length)
 }

@@ -3,6 +3,7 @@ import { BROWSE_LIMIT } from '../limits.ts'
 import {
   Commit,
   Counts,
+  CursorParameter,
   Diagnostic,
   FailedAnswer,
   IndexingAnswer,
@@ -10,14 +11,17 @@ import {
   ManifestMetadata,
   NextCursor,
   Path,
+  PathParameter,
   queryInteger,
   Translations,
 } from './shared.ts'
 
 export const BrowseQuery = z.strictObject({
-  path: z.string().optional().meta({ description: 'Canonical folder inside the mount; default: the mounted folder.' }),
-  cursor: z.string().optional(),
-  limit: queryInteger(BROWSE_LIMIT.min, BROWSE_LIMIT.max).default(BROWSE_LIMIT.default),
+  path: PathParameter.optional().meta({ description: 'Canonical folder inside the mount; default: the mounted folder.' }),
+  cursor: CursorParameter,
+  limit: queryInteger(BROWSE_LIMIT.min, BROWSE_LIMIT.max)
+    .default(BROWSE_LIMIT.default)
+    .meta({ description: 'Entries on a page at most.' }),
 })
 export type BrowseQuery = z.infer<typeof BrowseQuery>
 

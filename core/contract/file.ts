@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { FILE_LIMIT_CHARACTERS, READABLE_FILE_BYTES } from '../limits.ts'
-import { Characters, Commit, Path, queryInteger } from './shared.ts'
+import { Characters, Commit, Path, PathParameter, queryInteger } from './shared.ts'
 
 export const FileQuery = z.strictObject({
-  path: z.string().min(1).meta({ description: 'Canonical path of a file inside the mount.' }),
-  offset: queryInteger(0, READABLE_FILE_BYTES).default(0),
-  limit: queryInteger(FILE_LIMIT_CHARACTERS.min, FILE_LIMIT_CHARACTERS.max).default(FILE_LIMIT_CHARACTERS.default),
+  path: PathParameter.min(1, 'is empty; name a file').meta({ description: 'Canonical path of a file inside the mount.' }),
+  offset: queryInteger(0, READABLE_FILE_BYTES).default(0).meta({ description: 'Characters before the page.' }),
+  limit: queryInteger(FILE_LIMIT_CHARACTERS.min, FILE_LIMIT_CHARACTERS.max)
+    .default(FILE_LIMIT_CHARACTERS.default)
+    .meta({ description: 'Characters on the page at most.' }),
 })
 export type FileQuery = z.infer<typeof FileQuery>
 

@@ -3,6 +3,7 @@ import { FIND_LIMIT, FIND_QUERY_CHARACTERS } from '../limits.ts'
 import { countCharacters } from '../text.ts'
 import {
   Commit,
+  CursorParameter,
   Diagnostic,
   DocumentListing,
   FailedAnswer,
@@ -10,6 +11,7 @@ import {
   License,
   NextCursor,
   Path,
+  PathParameter,
   queryInteger,
   Translations,
 } from './shared.ts'
@@ -17,11 +19,18 @@ import {
 export const FindQuery = z.strictObject({
   query: z
     .string()
-    .refine(text => text.trim() !== '' && countCharacters(text) <= FIND_QUERY_CHARACTERS)
-    .meta({ description: `Not blank, at most ${FIND_QUERY_CHARACTERS} characters.` }),
-  path: z.string().optional().meta({ description: 'Canonical folder inside the mount to search; default: the mounted folder.' }),
-  cursor: z.string().optional(),
-  limit: queryInteger(FIND_LIMIT.min, FIND_LIMIT.max).default(FIND_LIMIT.default),
+    .refine(
+      text => text.trim() !== '' && countCharacters(text) <= FIND_QUERY_CHARACTERS,
+      `must be a text of 1 to ${FIND_QUERY_CHARACTERS} characters that is not blank`,
+    )
+    .meta({ description: 'Not blank.', minLength: 1, maxLength: FIND_QUERY_CHARACTERS }),
+  path: PathParameter.optional().meta({
+    description: 'Canonical folder inside the mount to search; default: the mounted folder.',
+  }),
+  cursor: CursorParameter,
+  limit: queryInteger(FIND_LIMIT.min, FIND_LIMIT.max)
+    .default(FIND_LIMIT.default)
+    .meta({ description: 'Results on a page at most.' }),
 })
 export type FindQuery = z.infer<typeof FindQuery>
 

@@ -4,7 +4,9 @@ import { Card } from './card.ts'
 import { Instant, queryInteger } from './shared.ts'
 
 export const OwnerQuery = z.strictObject({
-  page: queryInteger(OWNER_PAGE.min, OWNER_PAGE.max).default(OWNER_PAGE.default),
+  page: queryInteger(OWNER_PAGE.min, OWNER_PAGE.max)
+    .default(OWNER_PAGE.default)
+    .meta({ description: 'Number of the page, from 1.' }),
 })
 export type OwnerQuery = z.infer<typeof OwnerQuery>
 

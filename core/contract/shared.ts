@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { PATH_BYTES, QUERY_STRING_BYTES } from '../limits.ts'
+import { parseRepoPath } from '../repo-path.ts'
 
 /** Code points. */
 export const Characters = z.int().min(0).meta({ description: 'A count of Unicode code points.' })
@@ -125,12 +127,30 @@ export type FailedAnswer = z.infer<typeof FailedAnswer>
 
 /** Schema of an integer in a query string, digits only. */
 export function queryInteger(min: number, max: number) {
+  const error = `must be an integer from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}`
   return z
     .string()
-    .regex(/^\d{1,9}$/)
+    .regex(/^\d{1,9}$/, error)
     .transform(Number)
-    .pipe(z.int().min(min).max(max))
+    .pipe(z.int().min(min, error).max(max, error))
 }
+
+/** A parameter that names a folder or a file. */
+export const PathParameter = z
+  .string()
+  .refine(
+    text => parseRepoPath(text) !== null,
+    'is not a canonical repository path: write it without a leading, trailing or double slash, and without `.` and `..`',
+  )
+  .meta({ maxLength: PATH_BYTES })
+
+/** A parameter that continues a listing: an opaque `nextCursor` of an earlier page. */
+export const CursorParameter = z
+  .string()
+  .max(QUERY_STRING_BYTES, 'is not a cursor; restart from the first page')
+  .regex(/^[A-Za-z0-9_-]{23,}$/, 'is not a cursor; restart from the first page')
+  .optional()
+  .meta({ description: '`nextCursor` of the page before; the other parameters, except `limit`, stay as they were.' })
 
 export const ErrorAnswer = z
   .object({

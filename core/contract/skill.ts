@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   Commit,
+  CursorParameter,
   Diagnostic,
   FailedAnswer,
   Fragment,
@@ -13,8 +14,9 @@ import {
 } from './shared.ts'
 
 export const SkillQuery = z.strictObject({
-  path: z.string().min(1).meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
-  cursor: z.string().optional(),
+  // Not only canonical paths: a request by the name or folder of a skill learns its path.
+  path: z.string().min(1, 'is empty; name a `SKILL.md`').meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
+  cursor: CursorParameter,
 })
 export type SkillQuery = z.infer<typeof SkillQuery>
 

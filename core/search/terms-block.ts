@@ -1,3 +1,4 @@
+import { FormatError } from '../snapshot/damage.ts'
 import { type ByteReader, type Bytes, ByteWriter } from './bytes.ts'
 import { openColumns, takeColumns } from './columns.ts'
 import type { ListColumns } from './postings.ts'
@@ -22,7 +23,7 @@ export interface TermList {
 /** Builds one block of terms; they come in byte order. */
 export interface TermsBlockWriter {
   bytes(): number
-  /** Adds a term and its list. `false`: the list is too long, and the caller writes it behind the long lists of earlier terms. */
+  /** Adds a term and its list. `false`: the list is too long, and the caller writes it after the long lists of earlier terms. */
   add(list: TermList): boolean
   /** The halves of the lists in the block. A caller may write a list of at most `inlineItems` here, and then call `addWritten`. */
   readonly gaps: ByteWriter
@@ -68,8 +69,8 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
 }
 
 /**
- * Whether a block may end before this term: a hash of its name decides, for one term in 256. So most blocks begin with the same term as in the
- * previous commit, and equal blocks are stored once.
+ * Whether a block may end before this term: a hash of its name decides, on average for one term in 256. So most blocks begin with the same
+ * term as in the previous commit, and most equal blocks are reused.
  */
 export function isBorder({ data, length }: Bytes): boolean {
   let hash = 0x811c9dc5
@@ -85,7 +86,7 @@ export interface TermsBlockReader {
 
 const TERM_COLUMNS = 6
 
-/** @throws RangeError, as do all steps of the readers, when the bytes are not a block of terms */
+/** @throws FormatError, as do all steps of the readers, when the bytes are not a block of terms */
 export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): TermsBlockReader {
   const [widths, texts, counts, extras, gaps, postings] = openColumns(block, TERM_COLUMNS) as [
     ByteReader,
@@ -123,7 +124,7 @@ export class ListsReader implements ListColumns {
     this.#postings = postings
   }
 
-  /** Moves to the list of the next term, which must exist. @throws RangeError */
+  /** Moves to the list of the next term, which must exist. @throws FormatError */
   next(): void {
     const count = this.#counts.varint()
     this.count = count
@@ -142,7 +143,7 @@ export class ListsReader implements ListColumns {
     this.#outside = this.postingsStart + count
   }
 
-  /** Moves on by `terms` terms, which must exist. @throws RangeError */
+  /** Moves on by `terms` terms, which must exist. @throws FormatError */
   pass(terms: number): void {
     let inline = 0
     for (let left = terms - 1; left > 0; left--) {
@@ -155,10 +156,10 @@ export class ListsReader implements ListColumns {
     this.next()
   }
 
-  /** Checks that no list is left. @throws RangeError */
+  /** Checks that no list is left. @throws FormatError */
   end(): void {
     if (![this.#counts, this.#extras, this.#gaps, this.#postings].every(({ atEnd }) => atEnd)) {
-      throw new RangeError('more lists than terms')
+      throw new FormatError('more lists than terms')
     }
   }
 }

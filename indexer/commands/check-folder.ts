@@ -106,7 +106,7 @@ function print(report: CheckReport, { json, all, watch }: CheckOptions, millisec
 
 const COLUMNS_WITHOUT_TERMINAL = 80
 
-// Colors only on a terminal, and not with `NO_COLOR`.
+// Colors only on a terminal, and not with `NO_COLOR`. `FORCE_COLOR` overrides both.
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
 async function watchFolder(folder: string, options: CheckOptions): Promise<number> {

@@ -4,7 +4,8 @@ import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type FolderRow, type PagesBelow } from '#core/snapshot/format.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
-import { isMarkdown, overviewRank } from './content-kind.ts'
+import { isMarkdown } from './content-kind.ts'
+import { readmeRank } from './license/names.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan, PlannedFile } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
@@ -199,7 +200,7 @@ function chooseOverviews(plan: Plan, content: Content): Map<RepoPath, FolderOver
   const best = new Map<RepoPath, { rank: number; path: RepoPath }>()
   for (const { file, kind, owner } of plan.files) {
     if ((kind !== 'overview' && kind !== 'supporting') || owner?.skill.internal) continue
-    const rank = overviewRank(baseNameOf(file.path))
+    const rank = readmeRank(baseNameOf(file.path))
     const folder = parentOf(file.path)
     if (rank === null || content.factsOf(file.path) === null || rank >= (best.get(folder)?.rank ?? Infinity)) continue
     best.set(folder, { rank, path: file.path })

@@ -51,6 +51,14 @@ export class ByteSource {
     }
   }
 
+  /** Drops the next `count` bytes. @throws EndOfBytes */
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      if (this.#chunk.length === 0) await this.#next()
+      left -= this.#take(Math.min(left, this.#chunk.length)).length
+    }
+  }
+
   #take(count: number): Buffer {
     const part = this.#chunk.subarray(0, count)
     this.#chunk = this.#chunk.subarray(count)

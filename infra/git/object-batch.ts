@@ -2,19 +2,32 @@ import { createHash } from 'node:crypto'
 import { ByteSource, EndOfBytes } from './byte-source.ts'
 import { type GitEnd, type GitOptions, type GitProcess, startGit } from './process.ts'
 
-/** A running `git cat-file` that answers about one object after another. */
+/** A git process that answers questions about one object after another. */
 export interface ObjectBatch {
-  /** Type and size of the objects, in the order asked for; `null` for a missing or unreadable one. */
+  /** Type and size of the objects, as git states them, in the order asked for; `null` for a missing or unreadable one. */
   info(oids: readonly string[]): AsyncGenerator<ObjectInfo | null>
-  /** Bytes of blobs of known size, in the order asked for; `null` for a missing one, and for bytes whose hash is not the id. */
-  blobs(blobs: readonly { oid: string; sizeBytes: number }[]): AsyncGenerator<Uint8Array | null>
+  /** The bytes of objects of one type, in the order asked for. */
+  contents(type: ObjectType, wanted: readonly WantedObject[]): AsyncGenerator<ObjectBytes>
   close(): Promise<void>
 }
+
+export type ObjectType = 'commit' | 'tree' | 'blob'
 
 export interface ObjectInfo {
   type: string
   sizeBytes: number
 }
+
+export interface WantedObject {
+  oid: string
+  maxBytes: number
+}
+
+/**
+ * The bytes, if their hash is the id of the object. Git itself does not compare them: the index of a pack may list any object under any id.
+ * `unreadable`: missing, damaged, of another type, or not the object of this id; `too_large`: more than `maxBytes`.
+ */
+export type ObjectBytes = Uint8Array | 'unreadable' | 'too_large'
 
 /** Git crashed at so many objects that the repository counts as unreadable. */
 export class TooManyCrashes extends Error {
@@ -26,7 +39,7 @@ export class TooManyCrashes extends Error {
 
 const CRASHES = 64
 
-/** Opens a batch; the first question starts git. An object at which git crashes counts as unreadable: git restarts behind it. */
+/** Opens a batch; the first question starts git. An object at which git crashes counts as unreadable: git restarts after it. */
 export function openObjectBatch(options: GitOptions): ObjectBatch {
   return new GitObjectBatch(options)
 }
@@ -34,6 +47,14 @@ export function openObjectBatch(options: GitOptions): ObjectBatch {
 interface Running {
   git: GitProcess
   source: ByteSource
+}
+
+interface Question<Wanted extends { oid: string }, Value> {
+  verb: 'info' | 'contents'
+  wanted: readonly Wanted[]
+  take: (source: ByteSource, wanted: Wanted) => Promise<Value>
+  /** The answer for an object at which git crashes. */
+  crashed: Value
 }
 
 class GitObjectBatch implements ObjectBatch {
@@ -47,11 +68,12 @@ class GitObjectBatch implements ObjectBatch {
 
   info(oids: readonly string[]): AsyncGenerator<ObjectInfo | null> {
     const wanted = oids.map(oid => ({ oid }))
-    return this.#ask('info', wanted, takeInfo)
+    return this.#ask<{ oid: string }, ObjectInfo | null>({ verb: 'info', wanted, take: takeInfo, crashed: null })
   }
 
-  blobs(blobs: readonly { oid: string; sizeBytes: number }[]): AsyncGenerator<Uint8Array | null> {
-    return this.#ask('contents', blobs, takeBlob)
+  contents(type: ObjectType, wanted: readonly WantedObject[]): AsyncGenerator<ObjectBytes> {
+    const take = (source: ByteSource, one: WantedObject) => takeContents(source, type, one)
+    return this.#ask<WantedObject, ObjectBytes>({ verb: 'contents', wanted, take, crashed: 'unreadable' })
   }
 
   async close(): Promise<void> {
@@ -60,11 +82,8 @@ class GitObjectBatch implements ObjectBatch {
     await git?.stop()
   }
 
-  async *#ask<Wanted extends { oid: string }, Value>(
-    verb: 'info' | 'contents',
-    wanted: readonly Wanted[],
-    take: (source: ByteSource, wanted: Wanted) => Promise<Value | null>,
-  ): AsyncGenerator<Value | null> {
+  async *#ask<Wanted extends { oid: string }, Value>(question: Question<Wanted, Value>): AsyncGenerator<Value> {
+    const { verb, wanted, take, crashed } = question
     let isComplete = false
     let isSingle = false // after a crash one object at a time, which shows the object at which git crashes
     try {
@@ -85,7 +104,7 @@ class GitObjectBatch implements ObjectBatch {
           await this.#noteCrash(running)
           if (isSingle) {
             answered++
-            yield null
+            yield crashed
           }
           isSingle = !isSingle
         }
@@ -115,16 +134,25 @@ async function takeInfo(source: ByteSource): Promise<ObjectInfo | null> {
   return size === undefined ? null : { type, sizeBytes: Number(size) }
 }
 
-async function takeBlob(source: ByteSource, wanted: { oid: string; sizeBytes: number }): Promise<Uint8Array | null> {
+async function takeContents(source: ByteSource, type: ObjectType, { oid, maxBytes }: WantedObject): Promise<ObjectBytes> {
   const info = await takeInfo(source)
-  if (info === null) return null
-  if (info.sizeBytes !== wanted.sizeBytes)
-    throw new Error(`object ${wanted.oid} has ${info.sizeBytes} bytes instead of ${wanted.sizeBytes}`)
+  if (info === null) return 'unreadable'
+  if (info.sizeBytes > maxBytes) {
+    await source.skip(info.sizeBytes + LINE_BREAK_BYTES)
+    return 'too_large'
+  }
   const bytes = await source.bytes(info.sizeBytes)
-  await source.bytes(1)
-  return blobId(bytes) === wanted.oid ? bytes : null
+  await source.skip(LINE_BREAK_BYTES)
+  return objectId(type, bytes) === oid ? bytes : 'unreadable'
 }
 
-function blobId(bytes: Uint8Array): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+const LINE_BREAK_BYTES = 1
+
+function objectId(type: ObjectType, bytes: Uint8Array): string {
+  return createObjectHash(type, bytes.length).update(bytes).digest('hex')
+}
+
+/** The hash of an object, to be fed with its bytes. The digest is the id. */
+export function createObjectHash(type: ObjectType, sizeBytes: number) {
+  return createHash('sha1').update(`${type} ${sizeBytes}\0`)
 }

@@ -6,6 +6,8 @@ export interface GitOptions {
   gitDir: string
   /** Limits of the process, except on Windows. Default: none. */
   resources?: GitResources
+  /** Settings of git besides those of `gitEnvironment`, which they override. */
+  config?: Readonly<Record<string, string>>
   /** Kills the process. */
   signal?: AbortSignal
 }
@@ -14,6 +16,10 @@ export interface GitResources {
   cpuSeconds: number
   /** Size of the largest file it may write. */
   fileBytes: number
+  /** All memory that it may allocate; mapped files do not count. Default: no limit. */
+  memoryBytes?: number
+  /** The largest object that it may hold. Default: that of `gitEnvironment`. */
+  allocationBytes?: number
 }
 
 /** A running git. The caller reads `output` to the end or calls `stop`. */
@@ -52,13 +58,16 @@ const MESSAGE_BYTES = 4 * 1024
 /**
  * Starts git in a clean environment. The caller puts `--end-of-options` before untrusted arguments. No shell interprets arguments.
  *
- * @throws GitError when the process is out of file descriptors. `ended` reports other start errors, such as a missing git
+ * `ended` reports a git that is missing or may not be run, and a limit on the number of processes.
+ *
+ * @throws GitError when the process is out of file descriptors. Other system errors, such as a too long list of arguments, are thrown as they are
  */
-export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
+export function startGit(args: readonly string[], { gitDir, signal, resources, config = {} }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)
-  const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...args], {
+  const settings = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+  const child = spawn(program as string, [...leading, `--git-dir=${gitDir}`, '--no-pager', ...settings, ...args], {
     cwd: '/',
-    env: gitEnvironment(),
+    env: { ...gitEnvironment(), ...allocationLimit(resources) },
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
@@ -91,9 +100,14 @@ export function startGit(args: readonly string[], { gitDir, signal, resources }:
 const FILE_BLOCK_BYTES = 512
 
 /** A command that sets the limits in a shell and then replaces the shell by git. The shell passes the arguments on as they are. */
-function limited({ cpuSeconds, fileBytes }: GitResources): string[] {
-  const script = 'ulimit -t "$1" && ulimit -f "$2" && shift 2 && exec git "$@"'
-  return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(cpuSeconds)), String(Math.ceil(fileBytes / FILE_BLOCK_BYTES))]
+function limited({ cpuSeconds, fileBytes, memoryBytes }: GitResources): string[] {
+  const script = 'ulimit -t "$1" && ulimit -f "$2" && { [ -z "$3" ] || ulimit -d "$3"; } && shift 3 && exec git "$@"'
+  const limits = [cpuSeconds, fileBytes / FILE_BLOCK_BYTES].map(limit => String(Math.ceil(limit)))
+  return ['/bin/sh', '-c', script, 'sh', ...limits, memoryBytes === undefined ? '' : String(Math.ceil(memoryBytes / 1024))]
+}
+
+function allocationLimit(resources: GitResources | undefined): Record<string, string> {
+  return resources?.allocationBytes === undefined ? {} : { GIT_ALLOC_LIMIT: String(resources.allocationBytes) }
 }
 
 function endOf(child: ChildProcessWithoutNullStreams): Promise<GitEnd> {

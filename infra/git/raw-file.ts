@@ -1,57 +1,162 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { ReadError } from '#core/ports/git-host.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
+import { createShares } from '#core/concurrency/shares.ts'
+import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
-import { type GitProcess, runGit, startGit } from './process.ts'
-import { openView, withView } from './view.ts'
+import { openBlobStream } from './blob-stream.ts'
+import type { ObjectBatch } from './object-batch.ts'
+import { createObjectReaders } from './object-readers.ts'
+import type { GitOptions } from './process.ts'
+import { parseTree, readObject, readTreeId, type TreeItem } from './tree-objects.ts'
+import type { GitView } from './view.ts'
 
-/** One file of a commit. */
-export interface RawFile {
-  oid: string
-  sizeBytes: number
-  /** Read lazily, and only once. @throws ReadError when the file cannot be read to the end */
-  bytes: AsyncGenerator<Uint8Array>
+/** Reads raw files within bounds: of git processes, and of the bytes that are held for clients. */
+export interface RawFiles {
+  /**
+   * The file or link at a path of a commit; `null` when there is none.
+   *
+   * @throws RawFileError
+   */
+  open(request: RawFileRequest): Promise<RawFile | null>
+  /** Ends idle git processes. The signals of the requests end the others. */
+  close(): Promise<void>
 }
 
-export interface RawFileOptions {
-  commonDir: string
+export interface RawFileRequest extends RawFileReader {
+  /** Opens the repository for reading; `null` when there is none that may be read. Every view is removed once. */
+  openView: () => Promise<GitView | null>
+  /** Identifies the repository; bounds what its files may hold. */
+  repository: string
   commit: CommitSha
   path: string
-  /** Aborts the search for the file. */
-  searching: AbortSignal
-  /** Aborts the reading of its bytes. */
-  reading: AbortSignal
 }
 
-/** The file or link at a path of a commit; `null` when there is none. @throws GitError */
-export async function openRawFile({ commonDir, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
-  if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
-  const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
-  const output = (await withView(commonDir, gitDir => runGit(args, { gitDir, signal: searching }))).toString()
-  for (const line of output.split('\0')) {
-    const [, oid, size, name] = /^\d{6} blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(line) ?? []
-    if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), reading) }
+/** Searches for a file, of a few milliseconds each. They wait in turn: a page may show dozens of pictures at once. */
+const LOOKUPS = { limit: 8, limitEach: 4, maxWaitingEach: 64, maxWaiting: 256 }
+const LOOKUP_MS = 10_000
+/** Bytes held for answers: those of small files, and of git processes that send large ones. A client or repository holds half at most. */
+const HELD_BYTES = { limit: 512 * 1024 * 1024, limitEach: 256 * 1024 * 1024 }
+/** Files up to this size are read at once and compared with their id; then git ends, however slow the client is. */
+const SMALL_BYTES = 1024 * 1024
+const TREE_BYTES = 16 * 1024 * 1024
+/** A small file may be stored as a change of a larger one. Git itself makes no change of a file that is more than 32 times as large. */
+const LOOKUP_LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
+  resources: { cpuSeconds: 10, fileBytes: 0, allocationBytes: 64 * 1024 * 1024, memoryBytes: 192 * 1024 * 1024 },
+  config: { 'core.deltaBaseCacheLimit': '16m' },
+}
+
+export function createRawFiles(): RawFiles {
+  return new BoundedRawFiles()
+}
+
+class BoundedRawFiles implements RawFiles {
+  readonly #lookups = createFairGate(LOOKUPS)
+  readonly #held = createShares(HELD_BYTES)
+  readonly #readers = createObjectReaders(LOOKUP_LIMITS)
+
+  async open(request: RawFileRequest): Promise<RawFile | null> {
+    if ((parseRepoPath(request.path) ?? ROOT) === ROOT) return null
+    try {
+      const found = await this.#lookups(request.repository, () => this.#find(request))
+      return found && this.#bounded(found, request)
+    } catch (cause) {
+      if (cause instanceof RawFileError) throw cause
+      if (cause instanceof GateFull) throw new RawFileError('busy', 'too many files of the repository are asked for', { cause })
+      throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#readers.close()
+  }
+
+  #find({ openView, repository, commit, path, signal }: RawFileRequest): Promise<FoundFile | null> {
+    const searching = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)])
+    searching.throwIfAborted()
+    const asked = { key: repository, openView, signal: searching }
+    return this.#readers.use(asked, async batch => {
+      const oid = await findBlob(batch, commit, path)
+      return oid === null ? null : await readSmall(batch, oid)
+    })
+  }
+
+  #bounded({ oid, sizeBytes, bytes }: FoundFile, request: RawFileRequest): RawFile {
+    const isVerified = bytes !== null
+    const read = async (range: ByteRange): Promise<AsyncIterable<Uint8Array>> => {
+      this.#take(request, bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes)
+      if (bytes === null) return await openBlobStream(request, { oid, sizeBytes }, range)
+      return once(bytes.subarray(range.firstByte, range.lastByte + 1))
+    }
+    return { oid, sizeBytes, isVerified, read }
+  }
+
+  /** Holds the bytes until the signal aborts. @throws RawFileError */
+  #take({ repository, client, signal }: RawFileRequest, amount: number): void {
+    const giveBack = this.#held.take([`repository:${repository}`, `client:${client}`], amount)
+    if (giveBack === null) throw new RawFileError('busy', 'too many bytes are held for slow readers')
+    if (signal.aborted) giveBack()
+    else signal.addEventListener('abort', giveBack, { once: true })
+  }
+}
+
+/** Memory of a stream besides the file: a git process, a pipe, and buffers of this process. */
+const STREAM_BYTES = 16 * 1024 * 1024
+/** Git holds a file up to this size as a whole if it is stored as a change of another one. It refuses larger ones, or reads them in pieces. */
+const UNPACKED_BYTES = 256 * 1024 * 1024
+
+interface FoundFile {
+  oid: string
+  sizeBytes: number
+  /** Verified; `null` for a large file. */
+  bytes: Uint8Array | null
+}
+
+/** The id of the blob at the path; `null` when there is none. @throws RawFileError when the commit or a tree is missing or damaged */
+async function findBlob(batch: ObjectBatch, commit: CommitSha, path: string): Promise<string | null> {
+  const names = path.split('/')
+  const last = names.pop()
+  let tree = await readTreeId(batch, commit).catch(asDamaged)
+  for (const name of names) {
+    const below = await findItem(batch, tree, name, 'tree')
+    if (below === null) return null
+    tree = below
+  }
+  return await findItem(batch, tree, last ?? '', 'blob')
+}
+
+/** Of several entries with the same name the first one counts, as in the index. */
+async function findItem(batch: ObjectBatch, tree: string, name: string, type: TreeItem['type']): Promise<string | null> {
+  const bytes = await readObject(batch, 'tree', tree, TREE_BYTES)
+  if (typeof bytes === 'string') throw damaged(`the tree ${tree} is ${bytes}`)
+  const wanted = Buffer.from(name)
+  try {
+    for (const item of parseTree(bytes)) if (item.type === type && item.name.equals(wanted)) return item.oid
+  } catch (cause) {
+    asDamaged(cause)
   }
   return null
 }
 
-async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const view = await openView(commonDir)
-  let git: GitProcess | null = null
-  try {
-    git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })
-    git.input.end()
-    let read = 0
-    for await (const chunk of git.output as AsyncIterable<Buffer>) {
-      read += chunk.length
-      yield chunk
-    }
-    const end = await git.ended
-    if (end.status !== 0 || read !== sizeBytes) {
-      const message = `the file ended after ${read} of ${sizeBytes} bytes`
-      throw new ReadError('index.fetch_failed', message, { cause: new Error(end.message) })
-    }
-  } finally {
-    await git?.stop()
-    await view.remove()
-  }
+/** @throws RawFileError when the blob is missing or damaged */
+async function readSmall(batch: ObjectBatch, oid: string): Promise<FoundFile> {
+  let sizeBytes: number | null = null
+  for await (const info of batch.info([oid])) if (info?.type === 'blob') sizeBytes = info.sizeBytes
+  if (sizeBytes === null) throw damaged(`the blob ${oid} is missing`)
+  if (sizeBytes > SMALL_BYTES) return { oid, sizeBytes, bytes: null }
+  const bytes = await readObject(batch, 'blob', oid, SMALL_BYTES)
+  if (typeof bytes === 'string') throw damaged(`the blob ${oid} is ${bytes}`)
+  return { oid, sizeBytes: bytes.length, bytes }
+}
+
+function damaged(message: string, options?: ErrorOptions): RawFileError {
+  return new RawFileError('damaged', message, options)
+}
+
+function asDamaged(cause: unknown): never {
+  throw damaged((cause as Error).message, { cause })
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }

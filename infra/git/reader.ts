@@ -1,10 +1,11 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { FetchTooLarge } from './fetch.ts'
-import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
-import { runGit } from './process.ts'
+import { type ObjectBatch, type ObjectBytes, openObjectBatch } from './object-batch.ts'
+import type { GitResources } from './process.ts'
 import type { BlobSupply } from './remote-blobs.ts'
 import { listTree, type TreeLine } from './tree-lines.ts'
+import { readObject, readTreeId } from './tree-objects.ts'
 
 export interface ReaderOptions {
   /** A trusted git dir: a view, or a scratch repository of this process. */
@@ -15,6 +16,8 @@ export interface ReaderOptions {
   signal?: AbortSignal
   /** Fetches the commit with its trees, and returns the supply of its blobs. Default: the git dir has everything. */
   connect?: (signal: AbortSignal) => Promise<BlobSupply>
+  /** See `RepositoryReader`. */
+  confirm?: () => Promise<void>
   /** Called once: by `close`, or when opening fails. */
   release: () => Promise<void>
 }
@@ -37,26 +40,29 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
     closed.abort()
     await options.release()
   }
+  const batch = openObjectBatch({ gitDir: options.gitDir, signal, resources: READING })
   try {
     const supply = (await options.connect?.(signal)) ?? null
-    const tree = await rootTreeOf(options.commit, options.gitDir, signal)
-    return new GitReader({ gitDir: options.gitDir, tree, limits: options.limits, supply, signal, failure, close })
+    const tree = await readTreeId(batch, options.commit)
+    await requireTree(batch, tree)
+    const { gitDir, limits, confirm } = options
+    return new GitReader({ gitDir, tree, limits, supply, signal, failure, close, confirm }, batch)
   } catch (cause) {
     const error = failure(cause)
+    await batch.close()
     await close()
     throw error
   }
 }
 
-/** @throws Error when the commit is missing or unreadable */
-async function rootTreeOf(commit: CommitSha, gitDir: string, signal: AbortSignal): Promise<string> {
-  const input = `${commit}\n${commit}^{tree}\n`
-  const [first = '', second = ''] = (await runGit(['cat-file', '--batch-check'], { gitDir, signal, input }))
-    .toString()
-    .split('\n')
-  const tree = /^([0-9a-f]{40}) tree /.exec(second)?.[1]
-  if (!first.startsWith(`${commit} commit `) || !tree) throw new Error(`cannot read the commit and its tree: ${first}, ${second}`)
-  return tree
+/** Limits of a git process that reads objects: the largest are whole files that git builds from a change of another whole file. */
+const READING: GitResources = { cpuSeconds: 600, fileBytes: 0, memoryBytes: 1024 * 1024 * 1024 }
+const ROOT_TREE_BYTES = 64 * 1024 * 1024
+
+/** @throws Error when the tree is missing or damaged */
+async function requireTree(batch: ObjectBatch, tree: string): Promise<void> {
+  if ((await readObject(batch, 'tree', tree, ROOT_TREE_BYTES)) === 'unreadable')
+    throw new Error(`the tree ${tree} cannot be read`)
 }
 
 interface GitReaderOptions {
@@ -67,6 +73,7 @@ interface GitReaderOptions {
   signal: AbortSignal
   failure: (cause: unknown) => ReadError
   close: () => Promise<void>
+  confirm: (() => Promise<void>) | undefined
 }
 
 /** Ids in one question; their answers fit into the buffers of a pipe and a stream. */
@@ -76,11 +83,12 @@ class GitReader implements RepositoryReader {
   readonly #options: GitReaderOptions
   #cut = false
   /** A running batch that no generator uses. */
-  #idle: ObjectBatch | null = null
+  #idle: ObjectBatch | null
   #prepared: Promise<void> | null = null
 
-  constructor(options: GitReaderOptions) {
+  constructor(options: GitReaderOptions, batch: ObjectBatch) {
     this.#options = options
+    this.#idle = batch
   }
 
   get cut(): boolean {
@@ -93,7 +101,7 @@ class GitReader implements RepositoryReader {
     const sizes = new Map<string, number | null>()
     let isComplete = false
     try {
-      for await (const lines of this.#preparedListing()) {
+      for await (const lines of this.#preparedListing(batch)) {
         await lookUpSizes(batch, supply ? lines.filter(({ oid }) => supply.isFetched(oid)) : lines, sizes)
         for (const { path, mode, oid } of lines) {
           yield { path, mode, oid, sizeBytes: sizes.get(oid) ?? supply?.sizeOf(oid) ?? null }
@@ -109,26 +117,26 @@ class GitReader implements RepositoryReader {
   }
 
   /** The listing, once the supply has seen all of it. */
-  async *#preparedListing(): AsyncGenerator<TreeLine[]> {
+  async *#preparedListing(batch: ObjectBatch): AsyncGenerator<TreeLine[]> {
     if (this.#options.supply && !this.#prepared) {
       const lines: TreeLine[] = []
-      this.#prepared = this.#prepare(this.#options.supply, lines)
+      this.#prepared = this.#prepare(this.#options.supply, batch, lines)
       await this.#prepared
       yield lines
     } else {
       await this.#prepared
-      yield* this.#listing()
+      yield* this.#listing(batch)
     }
   }
 
-  async #prepare(supply: BlobSupply, lines: TreeLine[]): Promise<void> {
-    for await (const batch of this.#listing()) for (const line of batch) lines.push(line)
+  async #prepare(supply: BlobSupply, batch: ObjectBatch, lines: TreeLine[]): Promise<void> {
+    for await (const some of this.#listing(batch)) for (const line of some) lines.push(line)
     // A tree that exceeds the limits is not delivered, so none of its blobs are fetched.
     if (!this.#cut) await supply.prepare(this.#options.tree, lines)
   }
 
-  #listing(): AsyncGenerator<TreeLine[]> {
-    return listTree(this.#options, () => {
+  #listing(batch: ObjectBatch): AsyncGenerator<TreeLine[]> {
+    return listTree({ ...this.#options, batch }, () => {
       this.#cut = true
     })
   }
@@ -140,7 +148,7 @@ class GitReader implements RepositoryReader {
     try {
       const asked = [...oids]
       if (supply) {
-        this.#prepared ??= this.#prepare(supply, [])
+        this.#prepared ??= this.#prepare(supply, batch, [])
         await this.#prepared
         await supply.fetch(asked, maxBytes)
       }
@@ -158,7 +166,7 @@ class GitReader implements RepositoryReader {
   #borrowBatch(): ObjectBatch {
     const { gitDir, signal, failure } = this.#options
     if (signal.aborted) throw failure(signal.reason)
-    const batch = this.#idle ?? openObjectBatch({ gitDir, signal })
+    const batch = this.#idle ?? openObjectBatch({ gitDir, signal, resources: READING })
     this.#idle = null
     return batch
   }
@@ -167,6 +175,10 @@ class GitReader implements RepositoryReader {
   async #giveBack(batch: ObjectBatch, isComplete: boolean): Promise<void> {
     if (isComplete && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
     else await batch.close()
+  }
+
+  async confirm(): Promise<void> {
+    await this.#options.confirm?.()
   }
 
   async close(): Promise<void> {
@@ -181,16 +193,16 @@ async function* readGroup(
   group: readonly string[],
   maxBytes: number,
 ): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
+  // Git would unpack a blob of any size, only to have its bytes dropped.
   const sizes = await blobSizes(batch, group)
-  const wanted = group.flatMap(oid => {
-    const sizeBytes = sizes.get(oid)
-    return sizeBytes === undefined || sizeBytes > maxBytes ? [] : [{ oid, sizeBytes }]
-  })
-  const blobs = batch.blobs(wanted)
+  const isWanted = (oid: string) => (sizes.get(oid) ?? Number.POSITIVE_INFINITY) <= maxBytes
+  const blobs = batch.contents(
+    'blob',
+    group.filter(isWanted).map(oid => ({ oid, maxBytes })),
+  )
   for (const oid of group) {
-    const size = sizes.get(oid)
-    const bytes = size === undefined || size > maxBytes ? null : ((await blobs.next()).value ?? null)
-    yield { oid, bytes }
+    const bytes: ObjectBytes = isWanted(oid) ? ((await blobs.next()).value ?? 'unreadable') : 'too_large'
+    yield { oid, bytes: typeof bytes === 'string' ? null : bytes }
   }
   await blobs.next()
 }

@@ -1,86 +1,175 @@
 import { isUtf8 } from 'node:buffer'
+import { createTurns } from '#core/concurrency/turns.ts'
 import type { ReadLimits, TreeEntry } from '#core/ports/git-host.ts'
-import { GitError, startGit } from './process.ts'
+import type { ObjectBatch, ObjectBytes } from './object-batch.ts'
+import { parseTree, readObject, subtreesOf, type TreeItem } from './tree-objects.ts'
 
-/** A file or submodule, as git lists it. */
+/** A file or submodule of a tree. */
 export interface TreeLine {
-  type: string
-  depth: number
+  type: 'blob' | 'commit'
   path: string | null
   mode: TreeEntry['mode']
   oid: string
 }
 
 export interface ListOptions {
-  gitDir: string
+  /** Not used by others between two batches of lines. */
+  batch: ObjectBatch
+  /** Id of the tree. */
   tree: string
   limits: Pick<ReadLimits, 'treeEntries' | 'treeDepthSegments'>
   signal: AbortSignal
 }
 
-/** Longest line. Only a hostile tree has longer paths. */
-const LINE_BYTES = 16 * 1024
+/** Longest path. Only a hostile tree has longer ones. */
+const PATH_BYTES = 16 * 1024
 /** Bounds the whole listing: with long names in deep folders, few entries take many bytes. */
 const LISTED_BYTES_PER_ENTRY = 256
 const LISTED_BYTES = 1024 * 1024
+const LINES_AT_ONCE = 1024
 
 /**
- * The files and submodules of the tree, in batches.
+ * The files and submodules below the tree, in batches, in the order of `git ls-tree -r`. Every tree is compared with its id: git believes
+ * the index of a pack, which may list any tree under any id.
  *
  * @param onCut called when the tree exceeds the limits; the listing is then incomplete
- * @throws GitError
+ * @throws Error when a tree is missing or damaged; GitError; the reason of the signal
  */
-export async function* listTree({ gitDir, tree, limits, signal }: ListOptions, onCut: () => void): AsyncGenerator<TreeLine[]> {
-  const git = startGit(['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', tree], { gitDir, signal })
-  git.input.end()
-  const listableBytes = Math.max(LISTED_BYTES, limits.treeEntries * LISTED_BYTES_PER_ENTRY)
-  const count = { files: 0, folders: 0, bytes: 0 }
-  let rest: Buffer = Buffer.alloc(0)
-  try {
-    for await (const chunk of git.output as AsyncIterable<Buffer>) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      const lines: TreeLine[] = []
-      let start = 0
-      let isOver = false
-      for (let end = bytes.indexOf(0); end >= 0 && !isOver; end = bytes.indexOf(0, start)) {
-        const line = parseLine(bytes.subarray(start, end))
-        start = end + 1
-        isOver = (line.type === 'tree' ? ++count.folders : ++count.files) > limits.treeEntries
-        if (line.depth > limits.treeDepthSegments) onCut()
-        else if (line.type !== 'tree' && !isOver) lines.push(line)
-      }
-      rest = bytes.subarray(start)
-      count.bytes += chunk.length
-      yield lines
-      if (isOver || rest.length > LINE_BYTES || count.bytes > listableBytes) {
-        onCut()
-        return
-      }
+export async function* listTree(options: ListOptions, onCut: () => void): AsyncGenerator<TreeLine[]> {
+  const walk = new TreeWalk(options, onCut)
+  await walk.enter(options.tree, { prefix: '', prefixBytes: 0, depth: 0 })
+  while (!walk.isOver) yield await walk.nextLines()
+}
+
+interface Place {
+  /** Empty, or ends in a slash; `null` when it is not UTF-8. */
+  prefix: string | null
+  prefixBytes: number
+  /** Segments of the prefix. */
+  depth: number
+}
+
+interface Folder extends Place {
+  items: Iterator<TreeItem>
+}
+
+class TreeWalk {
+  readonly #options: ListOptions
+  readonly #onCut: () => void
+  readonly #trees: VerifiedTrees
+  readonly #turn: () => Promise<void> | undefined
+  readonly #listableBytes: number
+  readonly #count = { files: 0, folders: 0, bytes: 0 }
+  /** The folder that is being listed, and those above it. */
+  #open: Folder[] = []
+
+  constructor(options: ListOptions, onCut: () => void) {
+    this.#options = options
+    this.#onCut = onCut
+    this.#listableBytes = Math.max(LISTED_BYTES, options.limits.treeEntries * LISTED_BYTES_PER_ENTRY)
+    this.#trees = new VerifiedTrees(options.batch, this.#listableBytes)
+    this.#turn = createTurns(options.signal)
+  }
+
+  get isOver(): boolean {
+    return this.#open.length === 0
+  }
+
+  async nextLines(): Promise<TreeLine[]> {
+    const lines: TreeLine[] = []
+    while (lines.length < LINES_AT_ONCE) {
+      const turn = this.#turn()
+      if (turn) await turn
+      const folder = this.#open.at(-1)
+      if (folder === undefined) break
+      const { done, value: item } = folder.items.next()
+      if (done) this.#open.pop()
+      else await this.#visit(folder, item, lines)
     }
-    const end = await git.ended
-    signal.throwIfAborted()
-    if (end.status !== 0) throw new GitError('ls-tree', end)
-  } finally {
-    await git.stop()
+    return lines
+  }
+
+  /** @throws Error when the tree is missing or damaged */
+  async enter(oid: string, place: Place): Promise<void> {
+    const levels = this.#options.limits.treeDepthSegments - place.depth + 1
+    const bytes = await this.#trees.read(oid, levels)
+    if (bytes === 'unreadable') throw new Error(`the tree ${oid} is missing or damaged`)
+    if (bytes === 'too_large') this.#cutHere()
+    else this.#open.push({ ...place, items: parseTree(bytes) })
+  }
+
+  async #visit(folder: Folder, item: TreeItem, lines: TreeLine[]): Promise<void> {
+    const { name, oid } = item
+    const { treeEntries, treeDepthSegments } = this.#options.limits
+    const count = this.#count
+    const pathBytes = folder.prefixBytes + name.length
+    const depth = folder.depth + countSegments(name)
+    count.bytes += pathBytes
+    const isOver = (item.type === 'tree' ? ++count.folders : ++count.files) > treeEntries
+    if (isOver || pathBytes > PATH_BYTES || count.bytes > this.#listableBytes) return this.#cutHere()
+    if (depth > treeDepthSegments) return this.#onCut()
+    const path = folder.prefix !== null && isUtf8(name) ? folder.prefix + name.toString() : null
+    if (item.type !== 'tree') lines.push({ type: item.type, path, mode: item.mode, oid })
+    else await this.enter(oid, { prefix: path === null ? null : `${path}/`, prefixBytes: pathBytes + 1, depth })
+  }
+
+  /** Ends the listing. */
+  #cutHere(): void {
+    this.#open = []
+    this.#onCut()
   }
 }
 
-/** `<mode> <type> <oid>\t<path>` */
-function parseLine(line: Buffer): TreeLine {
-  const tab = line.indexOf(0x09)
-  const [mode = '', type = '', oid = ''] = line.toString('latin1', 0, tab).split(' ')
-  const name = line.subarray(tab + 1)
-  return {
-    type,
-    depth: countSegments(name),
-    path: isUtf8(name) ? name.toString() : null,
-    mode: mode as TreeEntry['mode'],
-    oid,
-  }
-}
-
-function countSegments(path: Uint8Array): number {
+function countSegments(name: Uint8Array): number {
   let segments = 1
-  for (let slash = path.indexOf(0x2f); slash >= 0; slash = path.indexOf(0x2f, slash + 1)) segments++
+  for (let slash = name.indexOf(0x2f); slash >= 0; slash = name.indexOf(0x2f, slash + 1)) segments++
   return segments
+}
+
+/** Trees in one question. */
+const GROUP = 512
+/** Trees that are read before the walk reaches them. Most repositories have fewer bytes of trees in all. */
+const AHEAD_BYTES = 16 * 1024 * 1024
+
+/** Reads trees level by level ahead of the walk: one question for each level, instead of one for each folder. */
+class VerifiedTrees {
+  readonly #batch: ObjectBatch
+  readonly #maxBytes: number
+  readonly #held = new Map<string, ObjectBytes>()
+  #heldBytes = 0
+
+  constructor(batch: ObjectBatch, maxBytes: number) {
+    this.#batch = batch
+    this.#maxBytes = maxBytes
+  }
+
+  /** @param levels how deep below the tree the walk may go */
+  async read(oid: string, levels: number): Promise<ObjectBytes> {
+    if (!this.#held.has(oid)) await this.#readAhead(oid, levels)
+    return this.#held.get(oid) ?? (await readObject(this.#batch, 'tree', oid, this.#maxBytes))
+  }
+
+  async #readAhead(oid: string, levels: number): Promise<void> {
+    let level = [oid]
+    for (let left = levels; left > 0 && level.length > 0; left--) {
+      const below = new Set<string>()
+      for (let at = 0; at < level.length; at += GROUP) {
+        if (this.#heldBytes >= AHEAD_BYTES) return
+        await this.#readGroup(level.slice(at, at + GROUP), below)
+      }
+      level = [...below].filter(one => !this.#held.has(one))
+    }
+  }
+
+  async #readGroup(oids: readonly string[], below: Set<string>): Promise<void> {
+    const wanted = oids.map(oid => ({ oid, maxBytes: this.#maxBytes }))
+    let index = 0
+    for await (const tree of this.#batch.contents('tree', wanted)) {
+      this.#held.set(oids[index++] as string, tree)
+      if (typeof tree === 'string') continue
+      for (const subtree of subtreesOf(tree)) below.add(subtree)
+      this.#heldBytes += tree.length
+      if (this.#heldBytes >= AHEAD_BYTES) return
+    }
+  }
 }

@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '#core/concurrency/timeout.ts'
+import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
 
 /** A cached answer: a value, or that there is none. */
 export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
-export interface CacheOptions<Value> {
-  /** Maximum number of values, and of keys without a value. The least recently used is evicted first. */
-  capacity: number
-  /** Share of the capacity that a value takes. Default: 1. A value larger than the capacity is not cached. */
-  sizeOf?: (value: Value) => number
+export interface CacheOptions {
+  /** Estimated memory of all values with their keys. The least recently used is evicted first; a larger value is not cached. Default: 16 MiB. */
+  maxBytes?: number
   /** Time after which a caller gets `unavailable`; the answer is cached when it comes. */
   patienceMs: number
   clock: Clock
@@ -51,6 +50,11 @@ interface Flight<Value> {
 export type KeyTest<Value> = (key: string, answer: CachedAnswer<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
+const MAX_BYTES = 16 * 1024 * 1024
+/** Estimated memory of all keys without a value. */
+const MISSING_BYTES = 4 * 1024 * 1024
+/** Estimated memory of one, besides that of its key. */
+const ENTRY_BYTES = 300
 /** After a failure, a stale value is returned for this time without another question. */
 const FAILED_SECONDS = 5
 
@@ -63,10 +67,10 @@ export class AnswerCache<Value> {
   readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
 
-  constructor({ capacity, sizeOf, patienceMs, clock }: CacheOptions<Value>) {
-    const size = ({ answer }: Entry<Value>) => (answer.status === 'ok' ? Math.max(1, sizeOf?.(answer.value) ?? 1) : 1)
-    this.#found = new LRUCache(sizeOf ? { maxSize: capacity, sizeCalculation: size } : { max: capacity })
-    this.#missing = new LRUCache({ max: capacity })
+  constructor({ maxBytes = MAX_BYTES, patienceMs, clock }: CacheOptions) {
+    const sizeCalculation = ({ answer }: Entry<Value>, key: string) => ENTRY_BYTES + memoryOfText(key) + memoryOf(answer)
+    this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
+    this.#missing = new LRUCache({ maxSize: Math.min(maxBytes, MISSING_BYTES), sizeCalculation })
     this.#patienceMs = patienceMs
     this.#clock = clock
   }
@@ -90,6 +94,11 @@ export class AnswerCache<Value> {
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
+  }
+
+  /** Estimated memory of all entries. */
+  get sizeBytes(): number {
+    return this.#found.calculatedSize + this.#missing.calculatedSize
   }
 
   /** The cached answer of any age. */

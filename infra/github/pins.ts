@@ -60,7 +60,7 @@ class GitHubPins implements Pins {
   constructor(options: PinsOptions) {
     const { patienceMs, clock, closing } = options
     this.#options = options
-    this.#cache = new AnswerCache<CommitSha>({ capacity: CACHED_PINS, patienceMs, clock })
+    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock })
     this.#histories = createHistories({ clock, closing })
   }
 

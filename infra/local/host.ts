@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { createGate } from '#core/concurrency/gate.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
@@ -14,25 +13,29 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
+import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
+import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
-import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
+import { createRawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
-import { type GitView, openView, removeLeftoverViews } from '#infra/git/view.ts'
-import { findCommit } from './commits.ts'
+import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
+import { Commits } from './commits.ts'
+import { GitPlaces } from './git-places.ts'
+import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, readHead } from './place.ts'
+import { PrivateViews } from './private-views.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
   /**
    * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
-   * The caller reads `bytes` to the end, or closes it.
-   * @throws ReadError when the repository cannot be read now
+   *
+   * @throws RawFileError
    */
-  readRawFile(repository: HostRepository, commit: string, path: string): Promise<RawFile | null>
+  readRawFile(repository: HostRepository, commit: string, path: string, reader: RawFileReader): Promise<RawFile | null>
 }
 
 export interface LocalHostOptions {
@@ -47,10 +50,6 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
-const CACHED_PLACES = 10_000
-const CACHED_COMMITS = 20_000
-/** Concurrent git processes of a few milliseconds each. */
-const GIT_PROCESSES = 8
 const ANSWER_MS = 10_000
 
 /** @throws Error when the root does not exist, or git is missing or too old */
@@ -66,10 +65,12 @@ class LocalGitHost implements LocalHost {
   readonly urls: HostUrls
   /** A repository is looked for in their order. */
   readonly #roots: readonly string[]
-  readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
-  readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
-  readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
-  readonly #throughGate = createGate(GIT_PROCESSES)
+  readonly #places = new SignedCache<Place | null>()
+  readonly #repositories = new SignedCache<HostRepository | null>()
+  readonly #views = new PrivateViews()
+  readonly #gitPlaces = new GitPlaces()
+  readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
+  readonly #rawFiles = createRawFiles()
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
@@ -86,7 +87,7 @@ class LocalGitHost implements LocalHost {
       const place = await this.#place(owner, name)
       if (!place) return null
       const repository = await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-        value: await describeRepository(place, owner, name, watch),
+        value: await describeRepository(place, watch),
         keep: true,
       }))
       return repository && { ...repository }
@@ -96,18 +97,19 @@ class LocalGitHost implements LocalHost {
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
       const place = await this.#place(owner, name)
-      return place && this.#commit(place, ref)
+      return place && this.#commits.find(place, ref)
     })
   }
 
   async open({ owner, name }: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
-    const view = await this.#openView(owner, name)
+    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(limits.seconds * 1000))
     let reader: RepositoryReader | null = null
     reader = await openReader({
       gitDir: view.gitDir,
       commit,
       limits,
       signal: this.#closing.signal,
+      confirm: () => this.#confirm(owner, name, place),
       release: async () => {
         if (reader) this.#readers.delete(reader)
         await view.remove()
@@ -117,54 +119,70 @@ class LocalGitHost implements LocalHost {
     return reader
   }
 
-  async #openView(owner: string, name: string): Promise<GitView> {
+  async #openView(owner: string, name: string, signal: AbortSignal): Promise<{ place: Place; view: GitView }> {
     try {
-      const place = await this.#containedPlace(owner, name)
-      if (place) return await openView(place.commonDir)
+      const place = await this.#place(owner, name)
+      const view = place && (await this.#views.open(place, signal))
+      if (view) return { place, view }
     } catch (cause) {
+      if (cause instanceof ViewTooLarge) throw new ReadError('index.too_large', cause.message, { cause })
       throw new ReadError('index.fetch_failed', 'the repository cannot be read now', { cause })
     }
     throw new ReadError('index.fetch_failed', `there is no repository ${owner}/${name}`)
   }
 
-  async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
-    if (!isCommitSha(commit)) return null
+  /** Looks again whether the repository is where it was, and self-contained: it may have changed while it was read, and an index is kept. */
+  async #confirm(owner: string, name: string, opened: Place): Promise<void> {
+    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(ANSWER_MS))
+    await view.remove()
+    if (place.identity !== opened.identity)
+      throw new ReadError('index.fetch_failed', `another repository took the place of ${owner}/${name} while it was read`)
+  }
+
+  async readRawFile(
+    { owner, name }: HostRepository,
+    commit: string,
+    path: string,
+    { client, signal }: RawFileReader,
+  ): Promise<RawFile | null> {
+    const published = isCommitSha(commit) ? await this.#published(owner, name, commit) : null
+    if (published === null) return null
+    const { place, commit: found } = published
+    return await this.#rawFiles.open({
+      openView: () => this.#views.open(place, this.#answerSignal()),
+      repository: place.identity,
+      commit: found,
+      path,
+      client,
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    })
+  }
+
+  /** The place of a repository, if a ref leads to the commit. @throws RawFileError */
+  async #published(owner: string, name: string, hash: string): Promise<{ place: Place; commit: CommitSha } | null> {
     try {
-      const place = await this.#containedPlace(owner, name)
-      const published = place && (await this.#commit(place, commit))
-      if (!published) return null
-      const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      return await this.#throughGate(() => openRawFile({ commonDir: place.commonDir, commit: published, path, ...signals }))
+      const place = await this.#place(owner, name)
+      const commit = place && (await this.#commits.find(place, hash))
+      return place && commit && { place, commit }
     } catch (cause) {
-      throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
+      throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#readers].map(reader => reader.close()))
+    await Promise.all([this.#rawFiles.close(), ...[...this.#readers].map(reader => reader.close())])
+    await this.#views.close()
   }
 
   #place(owner: string, name: string): Promise<Place | null> {
     return this.#places.get(`${owner}/${name}`, async watch => {
       for (const root of this.#roots) {
-        const found = await findPlace(root, owner, name, watch)
+        const found = await findPlace(root, { owner, name }, watch)
         if (found.value !== null || !found.keep) return found
       }
       return { value: null, keep: true }
     })
-  }
-
-  /** Checks again that the repository is self-contained: it may have changed since it was found, and an index is kept forever. */
-  async #containedPlace(owner: string, name: string): Promise<Place | null> {
-    const place = await this.#place(owner, name)
-    return place && (await isSelfContained(place.commonDir)) ? place : null
-  }
-
-  #commit(place: Place, ref: string | null): Promise<CommitSha | null> {
-    return this.#commits.get(`${place.identity}:${ref ?? 'HEAD'}`, watch =>
-      this.#throughGate(() => findCommit(place, ref, watch, this.#answerSignal())),
-    )
   }
 
   #answerSignal(): AbortSignal {
@@ -178,21 +196,22 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
-    if (error instanceof GitError || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
       return { status: 'unavailable', retryAfterSeconds: null }
     }
     throw error
   }
 }
 
-async function describeRepository(place: Place, owner: string, name: string, watch: Watch): Promise<HostRepository | null> {
+async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
+  const { owner, name } = place.named
   const marker = join(place.commonDir, PRIVATE_MARKER)
   const descriptionFile = join(place.commonDir, 'description')
   for (const path of [join(place.gitDir, 'HEAD'), marker, descriptionFile]) watch(path)
   const [head, description, isPrivate] = await Promise.all([
     readHead(place.gitDir),
-    readSmallFile(descriptionFile),
-    lstat(marker).then(Boolean, () => false),
+    readRealText(descriptionFile),
+    lstat(marker).catch(ifAbsent),
   ])
   if (head === null) return null
   return {
@@ -203,7 +222,8 @@ async function describeRepository(place: Place, owner: string, name: string, wat
     defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
     description: shapeDescription(description ?? ''),
     avatar: null,
-    visibility: isPrivate ? 'private' : 'public',
+    visibility: isPrivate === null ? 'public' : 'private',
+    ...(place.main ? { main: place.main } : {}),
   }
 }
 

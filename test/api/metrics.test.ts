@@ -68,7 +68,7 @@ test('requests are counted by the pattern of their route and by status', async (
     expect((await fetch(origin + path)).status).toBe(status)
     expect(await countOf(route, status), path).toBe(before + 1)
   }
-  expect((await fetch(`${origin}/healthz`, { method: 'POST' })).status).toBe(404)
+  expect((await fetch(`${origin}/healthz`, { method: 'POST' })).status).toBe(405)
   const text = (await lines()).join('\n')
   expect(text).not.toMatch(/secret|acme|tools/)
 })

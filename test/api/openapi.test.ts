@@ -6,13 +6,17 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 
 interface Operation {
   operationId: string
-  parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[]
-  responses: Record<string, { 'x-error-codes'?: string[]; content: Record<string, { schema: { $ref: string } }> }>
+  parameters: { name: string; in: string; description?: string; required?: boolean; schema: Record<string, unknown> }[]
+  responses: Record<
+    string,
+    { 'x-error-codes'?: string[]; headers: object; content: Record<string, { schema: { $ref: string } }> }
+  >
 }
 
 let app: TestApp
 let document: {
   openapi: string
+  info: { description: string }
   paths: Record<string, { get: Operation }>
   components: { schemas: Record<string, unknown> }
 }
@@ -86,6 +90,41 @@ test('it lists every error code of every endpoint under the status of the code',
     for (const code of errors) expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
     expect(responses['200']?.content['application/json']?.schema.$ref).toMatch(/^#\/components\/schemas\//)
   }
+})
+
+test('parameters of text are described with their bounds', () => {
+  const schemaOf = (endpoint: string, parameter: string) =>
+    document.paths[`/api/v1/${endpoint}`]?.get.parameters.find(({ name }) => name === parameter)?.schema
+  expect(schemaOf('mounts/{address}', 'address')).toEqual({ type: 'string', minLength: 1, maxLength: 2_048 })
+  expect(schemaOf('browse/{address}', 'path')).toEqual({ type: 'string', maxLength: 1_024 })
+  expect(schemaOf('files/{address}', 'path')).toEqual({ type: 'string', minLength: 1, maxLength: 1_024 })
+  expect(schemaOf('skills/{address}', 'path')).toEqual({ type: 'string', minLength: 1 })
+  expect(schemaOf('find/{address}', 'query')).toEqual({ type: 'string', minLength: 1, maxLength: 500 })
+  for (const endpoint of ['browse', 'find', 'skills'])
+    expect(schemaOf(`${endpoint}/{address}`, 'cursor')).toMatchObject({ maxLength: 8_192, pattern: '^[A-Za-z0-9_-]{23,}$' })
+})
+
+test('every parameter says what it means, and the address that it is not encoded as one text', () => {
+  const unexplained = Object.values(document.paths).flatMap(({ get }) => {
+    return get.parameters.filter(({ description }) => !description).map(({ name }) => `${get.operationId} ${name}`)
+  })
+  expect(unexplained).toEqual([])
+  const [address] = document.paths['/api/v1/mounts/{address}']?.get.parameters ?? []
+  expect(address?.description).toContain('not encoded as one text')
+  expect(document.info.description).toContain('must not percent-encode it as one text')
+})
+
+test('every response is described with its headers, as it is answered', async () => {
+  const always = ['x-request-id', 'cache-control', 'access-control-allow-origin']
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    for (const [status, { headers }] of Object.entries(get.responses)) {
+      const retries = status === '503' || (status === '200' && path.includes('{address}'))
+      const what = `${path} ${status}`
+      expect(Object.keys(headers).sort(), what).toEqual([...always, ...(retries ? ['retry-after'] : [])].sort())
+    }
+  }
+  const answer = await app.get('/api/v1/featured')
+  for (const name of always) expect(answer.headers[name]).toEqual(expect.any(String))
 })
 
 test('pages are no part of it, and get the address of theirs raw, with its host', async () => {

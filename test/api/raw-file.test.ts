@@ -19,6 +19,8 @@ beforeAll(async () => {
       'src/main.c': 'int main;\n',
       'empty.txt': '',
       'large.bin': new Uint8Array(2 * 1024 * 1024).fill(65),
+      'skills/open/SKILL.md': skillText('open', 'Body.\n'),
+      'skills/open/large.txt': 'x'.repeat(2 * 1024 * 1024),
       'skills/closed/SKILL.md': skillText('closed', 'Body.\n', 'license: Proprietary\n'),
       'private/a.md': '# A\n',
       'broken/SKILLSET.md': '---\nname: [\n---\n',
@@ -36,16 +38,8 @@ test('until the index says what is withheld nothing is served', async () => {
   expect((await app.get(`${raw}/src/main.c`)).body).toBe('int main;\n')
 })
 
-test('every file of the commit is served, described-only and large ones too, as a download that runs nothing', async () => {
-  for (const path of [
-    'page.html',
-    'a.constructor',
-    'a.__proto__',
-    'skills/closed/SKILL.md',
-    'large.bin',
-    'empty.txt',
-    'LICENSE',
-  ]) {
+test('every file of the commit is served that may be copied, large and binary ones too, as a download that runs nothing', async () => {
+  for (const path of ['page.html', 'a.constructor', 'a.__proto__', 'large.bin', 'empty.txt', 'LICENSE']) {
     const { status, headers } = await app.get(`${raw}/${path}`)
     expect([path, status]).toEqual([path, 200])
     expect(headers['content-type']).toBe('application/octet-stream')
@@ -126,7 +120,8 @@ test('what is excluded, closed or not there is 404, and so is everything that is
 })
 
 test('the address that the interface gives for a file leads to its bytes', async () => {
-  const refused = await app.get('/api/v1/files/local/acme/handbook?path=skills/closed/SKILL.md')
+  const refused = await app.get('/api/v1/files/local/acme/handbook?path=skills/open/large.txt')
+  expect(refused.json.error.code).toBe('file.too_large')
   const { pathname } = new URL(refused.json.error.sourceUrl)
-  expect((await app.get(pathname)).body).toContain('Body.')
+  expect((await app.get(pathname)).body).toHaveLength(2 * 1024 * 1024)
 })

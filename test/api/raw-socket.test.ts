@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
-import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendRaw } from '#test/support/raw-socket.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 
 let app: TestApp
@@ -57,22 +57,6 @@ test.for(TARGETS)('%j answers %i %s', async ([target, status, code]) => {
   expect(answer.status).toBe(status)
   if (code !== null) expect(answer.code).toBe(code)
   if (target.startsWith('/api/v1/')) expect(answer.head).toMatch(/cache-control: no-store/i)
-})
-
-test.for([
-  ['a URL of 16 KiB', `GET ${P}/${'a'.repeat(16_384)} HTTP/1.1\r\nhost: x\r\n\r\n`],
-  ['a NUL in the target', `GET ${P}\0 HTTP/1.1\r\nhost: x\r\n\r\n`],
-  ['a space in the target', `GET ${P}/a b HTTP/1.1\r\nhost: x\r\n\r\n`],
-  ['an unknown method', `FETCH ${P} HTTP/1.1\r\nhost: x\r\n\r\n`],
-  ['no host', `GET ${P} HTTP/1.1\r\n\r\n`],
-  ['two lengths', `GET ${P} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`],
-  ['noise', '\x16\x03\x01\x02\x00\x01\x00'],
-  ['headers without end', `GET ${P} HTTP/1.1\r\n${'x: y\r\n'.repeat(5_000)}`],
-] as const)('%s is 400, as JSON, and the process lives on', async ([, bytes]) => {
-  const answer = await send(bytes)
-  expect(answer.status).toBe(400)
-  const after = await send(`GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
-  expect(after.status).toBe(200)
 })
 
 test.for(['PROPFIND', 'TRACE', 'LINK', 'QUERY'])(
@@ -149,29 +133,4 @@ test('no target, however strange, is ever our fault', async () => {
   )
 })
 
-interface RawAnswer {
-  status: number
-  head: string
-  text: string
-  code: string | undefined
-}
-
-/** Sends the bytes as they are (every character one byte) and reads until the server closes or is silent. */
-function send(bytes: string): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    let text = ''
-    socket.setTimeout(120_000, () => socket.destroy(new Error('no answer')))
-    socket.on('data', chunk => {
-      text += chunk.toString('latin1')
-    })
-    // A server that refuses may reset the connection while we still send.
-    socket.on('error', error => (text === '' ? reject(error) : undefined))
-    socket.on('close', () => {
-      const [head = '', body = ''] = text.split('\r\n\r\n', 2)
-      const code = /"code":"([a-z._]+)"/.exec(body)?.[1]
-      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, text, code })
-    })
-    socket.write(Buffer.from(bytes, 'latin1'))
-  })
-}
+const send = (bytes: string) => sendRaw(port, bytes)

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ReadError } from '#core/ports/git-host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok, resolveAt, textsAt } from './git-host-asking.ts'
-import { BASE_URL, openLocalHostScene, textOf } from './git-host-local-scene.ts'
+import { BASE_URL, openLocalHostScene } from './git-host-local-scene.ts'
 
 const scene = await openLocalHostScene()
-const { outside, host, nextName, create, inRoot, look } = scene
+const { outside, host, nextName, create, inRoot, look, rawText } = scene
 afterAll(scene.close)
 
 describe('missing is', () => {
@@ -107,7 +107,7 @@ describe('missing is', () => {
       expect(await look('acme', near.name)).toEqual(MISSING)
       expect(await host.resolve(described, secret)).toEqual(MISSING)
       await expect(host.open(described, secret, LIMITS)).rejects.toBeInstanceOf(ReadError)
-      expect(await host.readRawFile(described, secret, 'secret.md')).toBeNull()
+      expect(await rawText(described, secret, 'secret.md')).toBeNull()
       if (kind !== 'loose folder' && kind !== 'loose object') return
       await rm(join(near.gitDir, kind === 'loose folder' ? dirname(loose) : loose))
       expect((await look('acme', near.name)).status).toBe('ok')
@@ -126,7 +126,7 @@ describe('missing is', () => {
     await symlink(join(far.gitDir, 'objects', blob.slice(0, 2), blob.slice(2)), join(folder, blob.slice(2)))
     const commit = await near.commit({ 'secret.md': { blob } })
     await expect(host.open(described, commit, LIMITS)).rejects.toMatchObject({ code: 'index.fetch_failed' })
-    expect(await host.readRawFile(described, commit, 'secret.md')).toBeNull()
+    expect(await rawText(described, commit, 'secret.md')).toBeNull()
     await rm(folder, { recursive: true })
     expect(await listAt(host, near, commit)).toMatchObject({ entries: [{ path: 'a' }, { path: 'secret.md', sizeBytes: null }] })
   })
@@ -138,7 +138,7 @@ describe('missing is', () => {
       const commit = await repository.commit({ a: 'a' })
       await rm(join(repository.gitDir, path), { force: true })
       execFileSync('mkfifo', [join(repository.gitDir, path)])
-      const expected = path === 'description' || path === 'commondir' ? ok(commit) : MISSING
+      const expected = ['description', 'commondir', 'refs/heads/topic'].includes(path) ? ok(commit) : MISSING
       expect(await look('acme', repository.name)).toEqual(expected)
     },
   )
@@ -198,8 +198,7 @@ describe('the settings of a repository', () => {
     ])
     const oids = entries.map(entry => entry.oid)
     expect(await textsAt(host, repository, original, oids)).toEqual(['* diff=evil filter=evil\n', 'original', null])
-    const raw = await host.readRawFile(await describeAt(host, repository), original, 'a.md')
-    expect(await textOf(raw?.bytes)).toBe('original')
+    expect(await rawText(await describeAt(host, repository), original, 'a.md')).toBe('original')
     await expect(access(mark)).rejects.toThrow()
   })
 

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { HostRepository } from '#core/ports/git-host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createRepositories } from '#test/support/repository.ts'
 import { takeTemporaryFolder } from '#test/support/temporary-folder.ts'
@@ -30,17 +32,22 @@ export async function openLocalHostScene() {
       return answer.status === 'ok' ? host.resolve(answer.value, null) : answer
     },
 
+    /** The text of a raw file; `null` when there is none. */
+    async rawText(described: HostRepository, commit: string, path: string): Promise<string | null> {
+      const sent = new AbortController()
+      try {
+        const file = await host.readRawFile(described, commit, path, { client: 'test', signal: sent.signal })
+        if (file === null) return null
+        return await text(await file.read({ firstByte: 0, lastByte: file.sizeBytes - 1 }))
+      } finally {
+        sent.abort()
+      }
+    },
+
     async close() {
       await host.close()
       await temporary.giveBack()
       await Promise.all([repositories.remove(), outside.remove()])
     },
   }
-}
-
-/** The text of a raw file. */
-export async function textOf(bytes: AsyncIterable<Uint8Array> | undefined): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of bytes ?? []) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
 }

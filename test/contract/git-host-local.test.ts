@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { ReadError } from '#core/ports/git-host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
-import type { TestRepository } from '#test/support/repository.ts'
 import { until } from '#test/support/until.ts'
 import { describeAt, LIMITS, listAt, MISSING, ok, readAt, resolveAt } from './git-host-asking.ts'
-import { BASE_URL, openLocalHostScene, textOf } from './git-host-local-scene.ts'
+import { BASE_URL, openLocalHostScene } from './git-host-local-scene.ts'
 
 const scene = await openLocalHostScene()
 const { repositories, temporary, host, nextName, create, inRoot, look } = scene
@@ -102,7 +100,7 @@ describe('a repository of the root', () => {
     const commit = await repository.commit({ a: 'a' }, { branch: null })
     await repository.git('update-ref', '--no-deref', 'HEAD', commit)
     expect((await describeAt(host, repository)).defaultBranch).toBe('HEAD')
-    for (const ref of [null, 'HEAD', commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
+    for (const ref of [null, commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
   })
 
   test('whose HEAD is a link, as in the oldest repositories, is read', async () => {
@@ -112,6 +110,40 @@ describe('a repository of the root', () => {
     await symlink('refs/heads/trunk', join(repository.gitDir, 'HEAD'))
     expect((await describeAt(host, repository)).defaultBranch).toBe('trunk')
     expect(await look('acme', repository.name)).toEqual(ok(commit))
+  })
+})
+
+describe('a commit by its hash', () => {
+  test('is missing once its last branch, tag or detached HEAD is gone, also for a host that served it', async () => {
+    const repository = await create()
+    await repository.commit({ a: '1' })
+    const late = await repository.commit({ 'passing.md': '1' }, { branch: 'passing' })
+    const replica = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+    const lookEverywhere = async () => [await resolveAt(host, repository, late), await resolveAt(replica, repository, late)]
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    await repository.git('update-ref', 'refs/pull/1/head', late)
+    await repository.git('update-ref', '-d', 'refs/heads/passing')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await repository.tag('back', late, { annotated: true })
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('pack-refs', '--all', '--prune')
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('tag', '-d', 'back')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await writeFile(join(repository.gitDir, 'HEAD'), `${late}\n`)
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.setDefaultBranch('main')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await replica.close()
+  })
+
+  test('is missing once its branch was overwritten in place', async () => {
+    const repository = await create()
+    const first = await repository.commit({ a: '1' })
+    const late = await repository.commit({ a: '2' })
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    writeFileSync(join(repository.gitDir, 'refs/heads/main'), `${first}\n`)
+    expect(await resolveAt(host, repository, late)).toEqual(MISSING)
   })
 })
 
@@ -152,85 +184,6 @@ describe('a ref file', () => {
   })
 })
 
-describe('a raw file', () => {
-  let repository: TestRepository
-  let commit: CommitSha
-
-  beforeAll(async () => {
-    repository = await create()
-    commit = await repository.commit({
-      'a b/%5B*.md': 'text',
-      'large.bin': new Uint8Array(3_000_000).fill(7),
-      empty: '',
-      'link.md': { link: 'a b/%5B*.md' },
-      module: { submodule: '1'.repeat(40) },
-    })
-  })
-
-  test('is given with its size and all of its bytes', async () => {
-    const described = await describeAt(host, repository)
-    for (const [path, size] of [
-      ['a b/%5B*.md', 4],
-      ['large.bin', 3_000_000],
-      ['empty', 0],
-    ] as const) {
-      const raw = await host.readRawFile(described, commit.toUpperCase(), path)
-      expect(raw).toMatchObject({ sizeBytes: size, oid: await repository.oidAt(commit, path) })
-      expect(await textOf(raw?.bytes)).toHaveLength(size)
-    }
-    expect(await textOf((await host.readRawFile(described, commit, 'link.md'))?.bytes)).toBe('a b/%5B*.md')
-  })
-
-  test.each([
-    '',
-    '/',
-    'a b',
-    'a b/',
-    'module',
-    'nope',
-    '../a',
-    'a b/../empty',
-    ':(glob)**',
-    'a b/*',
-    '/empty',
-    'empty/',
-    '--help',
-    'a\0b',
-  ])('is not at %j', async path => {
-    expect(await host.readRawFile(await describeAt(host, repository), commit, path)).toBeNull()
-  })
-
-  test('is of a commit that a ref leads to, given in full', async () => {
-    const described = await describeAt(host, repository)
-    const hidden = await repository.commit({ 'secret.md': 'secret' }, { branch: null })
-    for (const other of [hidden, 'main', commit.slice(0, 12), '', `${commit}^{tree}`, '0'.repeat(40)]) {
-      expect(await host.readRawFile(described, other, other === hidden ? 'secret.md' : 'empty')).toBeNull()
-    }
-  })
-
-  test('that is missing or damaged fails, and may be left before its end', async () => {
-    const broken = await create()
-    const at = await broken.commit({ gone: 'gone', damaged: 'd', large: new Uint8Array(5_000_000).fill(1) })
-    await broken.dropObject(await broken.oidAt(at, 'gone'))
-    const described = await describeAt(host, broken)
-    expect(await host.readRawFile(described, at, 'gone')).toBeNull()
-    const damaged = await host.readRawFile(described, at, 'damaged')
-    await broken.corruptObject(await broken.oidAt(at, 'damaged'))
-    await expect(textOf(damaged?.bytes)).rejects.toBeInstanceOf(ReadError)
-    for await (const chunk of (await host.readRawFile(described, at, 'large'))?.bytes ?? []) {
-      expect(chunk.length).toBeGreaterThan(0)
-      break
-    }
-  })
-
-  test('has its address at this service', async () => {
-    const described = await describeAt(host, repository)
-    expect(host.urls.raw(described, commit, 'a b/%5B*.md')).toBe(
-      `${BASE_URL}/git/local/acme/${repository.name}/raw/${commit}/a%20b/%255B*.md`,
-    )
-  })
-})
-
 describe('a host that is closed', () => {
   test('ends what still reads, and leaves no files behind', async () => {
     const repository = await create()
@@ -252,6 +205,7 @@ describe('a host that is closed', () => {
     await failed
     await reader.close()
     await readAt(host, repository, commit, async () => {})
+    await host.close()
     expect(await readdir(temporary)).toEqual([])
   })
 

@@ -218,7 +218,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
         tree = await repository.rawTree([...'0123456789'].map(name => ({ mode: '40000', name, oid: tree })))
       }
       const commit = await repository.commitTree(tree)
-      const limits = { treeEntries: Number.POSITIVE_INFINITY, treeDepthSegments: 1, seconds: 0.3 }
+      const limits = { treeEntries: Number.POSITIVE_INFINITY, seconds: 0.3 }
       await expectReadError(listAt(host, repository, commit, limits), 'index.timeout')
       const late = readAt(
         host,

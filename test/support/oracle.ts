@@ -99,7 +99,8 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     const directory = folderOf(path)
     const { fields, body } = splitParts(textOf(path) ?? '')
     const { rules, rulesMissing } = rulesFor(directory, manifests)
-    const { includes, includesMissing } = includesFor(directory, manifests, fields, target => {
+    const delivered = [path, ...rules.map(rule => rule.path)]
+    const { includes, includesMissing } = includesFor(directory, manifests, fields, delivered, target => {
       const content = kinds.has(target) && isServed(target) ? textOf(target) : null
       return content === null ? null : { text: content, bytes: bytesOf(target) }
     })
@@ -209,6 +210,7 @@ function includesFor(
   directory: string,
   manifests: ReadonlyMap<string, Manifest>,
   fields: Fields | null,
+  delivered: readonly string[],
   read: (path: string) => { text: string; bytes: number } | null,
 ) {
   const declared = [
@@ -222,7 +224,7 @@ function includesFor(
   let bytes = 0
   for (const [folder, target] of declared) {
     const path = target.startsWith('/') ? posix.normalize(target.slice(1)) : posix.join(folder, target)
-    if (includes.has(path)) continue
+    if (includes.has(path) || delivered.includes(path)) continue
     const found = read(path)
     if (found === null || found.bytes > 64 * KIB) {
       includesMissing = true

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { bytesOf, loosePath, storeChangeOfZeroBlob, storeObject, storeZeroBlob, text } from './git-objects.ts'
+import { bytesOf, loosePath, storeObject, storeZeroBlob, text } from './git-objects.ts'
+import { storeChangeOfZeroBlob } from './packs.ts'
 
 /** A folder of real git repositories, laid out as the local git host serves them. */
 export interface TestRepositories {

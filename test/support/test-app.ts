@@ -29,6 +29,7 @@ import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { PATIENT } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
+import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
 
 export const BASE_URL = 'https://mountglass.test'
@@ -43,6 +44,9 @@ export interface TestAppOptions {
   /** Takes what happens, and is served at `/metrics`. Default: nobody watches. */
   metrics?: PrometheusMetrics
   site?: SitePlugin
+  /** How much patience the service has with its clients. Default: that of every service. */
+  clients?: NonNullable<AppOptions['clients']>
+  hookBodies?: NonNullable<AppOptions['hookBodies']>
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
   github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
   /** Default: there is none. */
@@ -91,6 +95,7 @@ export interface TestApp {
   index(): Promise<number>
   /** Opens the address and indexes it. */
   open(address: string): Promise<void>
+  /** The clock stands still otherwise, so that what is cached for seconds stays cached on a slow machine. */
   advanceClock(seconds: number): void
   close(): Promise<void>
 }
@@ -110,8 +115,7 @@ export async function testApp(
     if (Object.keys(files).length > 0) commits.set(name, await repository.commit(files))
   }
 
-  let offsetMilliseconds = 0
-  const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
+  const clock = handClock(new Date().toISOString())
   const stores = await openTestStores(clock)
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
@@ -152,13 +156,15 @@ export async function testApp(
     patienceMs: { card: patienceMs, listings: patienceMs },
     onOffered,
     onWorking: work => working.push(work),
-    readRawFile: (repository, commit, path) => host.readRawFile(repository, commit, path),
+    readRawFile: (repository, commit, path, reader) => host.readRawFile(repository, commit, path, reader),
     checkReady: createReadiness({ blobs, states }).check,
   }
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
-  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched }, options.site)
+  const { clients = {}, hookBodies } = options
+  const patience = { clients, ...(hookBodies && { hookBodies }) }
+  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched, ...patience }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })
@@ -207,7 +213,7 @@ export async function testApp(
       await index()
     },
     advanceClock(seconds) {
-      offsetMilliseconds += seconds * 1000
+      clock.advance(seconds)
       github?.clock.advance(seconds)
     },
     async close() {
@@ -243,7 +249,11 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
   const json = isJson && body !== '' ? JSON.parse(body) : undefined
   if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
   const endpoint = /^\/api\/v1\/([a-z]+)(?=[/?]|$)/.exec(url)?.[1]
+  if (json !== undefined && status >= 400 && endpoint !== undefined && endpoint in ENDPOINTS)
+    checkDeclared(url, endpoint as EndpointName, (json as ErrorAnswer).error.code)
   if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
+    const isIndexing = json.status === 'indexing' || json.index?.status === 'indexing'
+    requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '2' : undefined)
     const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))
       throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)
@@ -261,6 +271,15 @@ function checkError(url: string, status: number, headers: Answer['headers'], jso
     headers['retry-after'],
     retryAfter === undefined ? undefined : String(Math.ceil(retryAfter)),
   )
+}
+
+/** What every route may answer besides the codes of its endpoint. */
+const CODES_OF_ALL = ['service.internal', 'request.method_not_allowed', 'request.not_found']
+
+/** The table of endpoints lists every code of an endpoint, and the OpenAPI description with it. */
+function checkDeclared(url: string, endpoint: EndpointName, code: string): void {
+  const declared: readonly string[] = [...ENDPOINTS[endpoint].errors, ...CODES_OF_ALL]
+  if (!declared.includes(code)) throw new Error(`${url}: ${code} is no code of ${endpoint}`)
 }
 
 function requireEqual(what: string, given: unknown, wanted: unknown): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAddress, parseAddress, parseOwner } from '#core/address.ts'
+import { formatAddress, parseAddress, parseOwner, refNames } from '#core/address.ts'
 import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 
 const HOSTS = ['gh', 'local']
@@ -135,8 +135,12 @@ describe('what is no address has its code', () => {
       ).toBe(code)
   })
 
-  test('2,048 bytes and 64 segments are not too much', () => {
-    expect(parseAddress(`local/acme/tools/${'a'.repeat(2_048 - 17)}`, HOSTS).path).toHaveLength(2_031)
+  test('2,048 bytes, the leading slash counted, and 64 segments are not too much; 2,049 are', () => {
+    for (const slash of ['', '/']) {
+      expect(parseAddress(`${slash}local/acme/tools/${'a'.repeat(2_048 - 18)}`, HOSTS).path).toHaveLength(2_030)
+      expect(parseAddress(`${slash}local/acme/tools/${'a'.repeat(2_048 - 18)}/`, HOSTS).path).toHaveLength(2_030)
+      expect(codeOf(() => parseAddress(`${slash}local/acme/tools/${'a'.repeat(2_049 - 18)}`, HOSTS))).toBe('address.too_long')
+    }
     expect(parseAddress(`local/acme/tools${'/a'.repeat(61)}`, HOSTS).path).toHaveLength(121)
   })
 
@@ -153,9 +157,16 @@ describe('the canonical form', () => {
     ['local/acme/tools/猫', '/local/acme/tools/%E7%8C%AB'],
     ['local/acme/tools/%28x%29/a%40b/c%2B%2B', '/local/acme/tools/(x)/a@b/c++'],
     ['local/acme/tools/%25', '/local/acme/tools/%25'],
+    [`local/acme/tools@${'AB'.repeat(20)}/AB`, `/local/acme/tools@${'ab'.repeat(20)}/AB`],
+    ['local/acme/tools@ABCDEF', '/local/acme/tools@ABCDEF'],
     ['local/acme/tools/a%3Fb%23c', '/local/acme/tools/a%3Fb%23c'],
   ])('%s is %s', (raw, canonical) => {
     expect(formatAddress(parseAddress(raw, HOSTS))).toBe(canonical)
+  })
+
+  test('an address whose canonical form is too long is too long', () => {
+    expect(codeOf(() => parseAddress(`local/acme/tools/${'['.repeat(1_000)}`, HOSTS))).toBe('address.too_long')
+    expect(formatAddress(parseAddress(`local/acme/tools/${'['.repeat(676)}`, HOSTS))).toHaveLength(2_046)
   })
 
   test('parsing what was formatted gives the address back', () => {
@@ -228,4 +239,17 @@ describe('an owner', () => {
   ])('%j is none', raw => {
     expect(() => parseOwner(raw, ['gh'])).toThrow(expect.objectContaining({ code: 'owner.invalid' }))
   })
+})
+
+test.each<[string, string[]]>([
+  ['main', ['refs/heads/main', 'refs/tags/main']],
+  ['feature/x', ['refs/heads/feature/x', 'refs/tags/feature/x']],
+  ['refs/heads/main', ['refs/heads/main']],
+  ['refs/tags/v1', ['refs/tags/v1']],
+  ['heads/main', ['refs/heads/heads/main', 'refs/tags/heads/main']],
+  ...['HEAD', 'refs/pull/1/head', 'refs/remotes/origin/main', 'refs/heads', 'refs/stash', 'refs/heads/../x', '', '-x'].map(
+    (ref): [string, string[]] => [ref, []],
+  ),
+])('the ref %j may be %j', (ref, names) => {
+  expect(refNames(ref)).toEqual(names)
 })

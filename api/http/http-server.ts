@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** What clients may hold, and for how long. */
+export interface ClientLimits {
+  /** Time to send the headers of a request. */
+  headersMs: number
+  /** Time to send a whole request. */
+  requestMs: number
+  /** Interval at which both are checked. */
+  checkEveryMs: number
+  /** A connection is closed after this time without a byte in either direction. */
+  idleMs: number
+  /** Time to read an answer that came before the end of the request. The connection is destroyed afterwards. */
+  lingerMs: number
+  /** Number of connections. A new one beyond them ends the connection that has waited longest for its client. */
+  connections: number
+}
+
+export const CLIENT_LIMITS: ClientLimits = {
+  headersMs: 10_000,
+  requestMs: 20_000,
+  checkEveryMs: 1_000,
+  idleMs: 120_000,
+  lingerMs: 1_000,
+  connections: 2_048,
+}
+
+/** Longer than the 60 seconds after which most proxies close an idle connection, so that the proxy closes it first. */
+const KEEP_ALIVE_MS = 72_000
+/** Holds the longest address and query that the service reads, and headers. Longer addresses up to here get the answer of their route. */
+const HEADER_BYTES = 32 * 1024
+
+/** What Node's parser reports. `rawPacket` holds the bytes that it read last. */
+export type ParserError = Error & { code?: string; rawPacket?: Uint8Array }
+
+/** The bytes of an answer that no request object stands for. */
+export interface RefusedAnswers {
+  toBytes(error: ParserError): string
+  toConnect(): string
+}
+
+/** An HTTP server that no client keeps from serving others by being slow. */
+export function createHttpServer(listener: RequestListener, limits: ClientLimits, answers: RefusedAnswers): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES,
+      // Node's own refusal has neither headers nor body, so `refuseBadHost` does this.
+      requireHostHeader: false,
+    },
+    listener,
+  )
+  server.setTimeout(limits.idleMs)
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('connect', (_request, socket) => endSocket(socket, answers.toConnect(), limits.lingerMs))
+  server.on('request', (request, response) => endUnfinished(request, response, limits.lingerMs))
+  boundConnections(server, limits.connections)
+  refuseMalformed(server, limits.lingerMs, answers)
+  return server
+}
+
+/** Answers what is not HTTP, or did not arrive in time, and then releases its socket. */
+function refuseMalformed(server: Server, lingerMs: number, answers: RefusedAnswers): void {
+  const running = new WeakMap<Duplex, ServerResponse>()
+  const refused = new WeakSet<Duplex>()
+  server.on('request', (request, response) => running.set(request.socket, response))
+  server.on('clientError', (error: ParserError, socket) => {
+    // The parser reports every further chunk of a refused connection again.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const response = running.get(socket)
+    // A second answer would become part of the one that is being sent.
+    const isAnswering = response?.headersSent === true && !response.writableFinished
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy()
+    else endSocket(socket, answers.toBytes(error), lingerMs)
+  })
+}
+
+/**
+ * Sends the last bytes of a connection, and destroys it when the client had time to read them. Destroyed at once, the socket would be reset
+ * while the client is sending, and the client would lose the answer. Only ended, it would keep its descriptor until the client closes it.
+ */
+function endSocket(socket: Duplex, bytes: string, lingerMs: number): void {
+  socket.on('error', () => socket.destroy())
+  socket.end(bytes)
+  socket.resume()
+  destroyAfter(socket, lingerMs)
+}
+
+/** Destroys the connection of a request that is still being sent some time after it was answered. */
+function endUnfinished(request: IncomingMessage, response: ServerResponse, lingerMs: number): void {
+  response.once('finish', () => {
+    if (request.complete) return
+    const timer = destroyAfter(request.socket, lingerMs)
+    request.once('end', () => clearTimeout(timer))
+  })
+}
+
+function destroyAfter(socket: Duplex, lingerMs: number): NodeJS.Timeout {
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+  return timer
+}
+
+function boundConnections(server: Server, limit: number): void {
+  let connections = 0
+  // In the order since when they wait: for a request, or for the rest of its headers.
+  const waiting = new Set<Socket>()
+  server.on('connection', socket => {
+    waiting.add(socket)
+    socket.once('close', () => {
+      waiting.delete(socket)
+      connections--
+    })
+    connections++
+    if (connections > limit) waiting.values().next().value?.destroy()
+  })
+  server.on('request', ({ socket }, response) => {
+    waiting.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed) waiting.add(socket)
+    })
+  })
+}

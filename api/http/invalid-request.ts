@@ -1,0 +1,33 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import { RequestValidationError } from 'fastify-zod-openapi'
+import { QUERY_STRING_BYTES } from '#core/limits.ts'
+import { truncateCharacters } from '#core/text.ts'
+import { MALFORMED } from './raw-target.ts'
+
+/** Problems that one message names. */
+const NAMED = 3
+const NAME_CHARACTERS = 40
+
+/** Says which parameters of a query are wrong, and what each has to be. The message of the schema says the latter. */
+export function explainInvalid(problems: readonly FastifySchemaValidationError[], query: unknown): string {
+  const given = (query ?? {}) as Record<string, unknown>
+  const explained = problems.flatMap(problem => {
+    if (!(problem instanceof RequestValidationError)) return [problem.message ?? 'the request is malformed']
+    const { issue } = problem.params
+    if (issue.code === 'unrecognized_keys') return issue.keys.map(explainUnknown)
+    const name = String(issue.path[0] ?? '')
+    return [`parameter ${name} ${fault(given[name]) ?? issue.message}`]
+  })
+  return [...new Set(explained)].slice(0, NAMED).join('; ')
+}
+
+function explainUnknown(name: string): string {
+  if (name === MALFORMED)
+    return `the query has a malformed percent-escape or exceeds ${QUERY_STRING_BYTES.toLocaleString('en')} bytes; encode it as UTF-8, or shorten it`
+  return `parameter ${truncateCharacters(name, NAME_CHARACTERS)} is not known here; remove it`
+}
+
+function fault(value: unknown): string | null {
+  if (value === undefined) return 'is missing'
+  return Array.isArray(value) ? 'is repeated; give it once' : null
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import { ServiceError } from '#core/errors.ts'
+import { ADDRESS_BYTES, QUERY_STRING_BYTES } from '#core/limits.ts'
+import { errorBody } from './error-handler.ts'
+import type { ParserError, RefusedAnswers } from './http-server.ts'
+import { apiHeaders } from './response-headers.ts'
+
+/**
+ * Answers for what Node refuses before there is a request, with the headers and the body of every other error.
+ *
+ * @param methodsOf the methods of the route that a request target leads to
+ */
+export function createRefusedAnswers(methodsOf: (target: string) => string[]): RefusedAnswers {
+  const notAllowed = (methods: readonly string[]) =>
+    format(new ServiceError('request.method_not_allowed'), { allow: methods.join(', ') })
+  return {
+    toConnect: () => notAllowed(READING),
+    toBytes(error) {
+      const packet = Buffer.from(error.rawPacket ?? []).toString('latin1')
+      const target = REQUEST_LINE.exec(packet)?.[1]
+      if (error.code !== 'HPE_INVALID_METHOD' || target === undefined) return format(refusalOf(error, packet), {})
+      const methods = methodsOf(target)
+      return methods.length === 0 ? format(new ServiceError('request.not_found'), {}) : notAllowed(methods)
+    },
+  }
+}
+
+const READING = ['GET', 'HEAD', 'OPTIONS']
+/** A request line, its target whole. The method is none that Node knows. */
+const REQUEST_LINE = /^[!-~]+ ([!-~]+) HTTP\/1\.[01]\r?\n/
+
+function refusalOf({ code }: ParserError, packet: string): ServiceError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ServiceError('request.timeout')
+    case 'HPE_HEADER_OVERFLOW':
+      return new ServiceError(isInTarget(packet) ? 'address.too_long' : 'request.headers_too_large')
+    default:
+      return new ServiceError('request.invalid', { message: 'this is not a well-formed HTTP request; check its bytes' })
+  }
+}
+
+/** Whether the bytes that exceed the bound of headers belong to the request target. */
+function isInTarget(packet: string): boolean {
+  const target = /^[A-Z]+ (\S+)/.exec(packet)?.[1]
+  // The continuation of a target has no white space; that of headers has a line break at least.
+  return target === undefined ? !/\s/.test(packet) : target.length > ADDRESS_BYTES + QUERY_STRING_BYTES
+}
+
+function format(error: ServiceError, more: Record<string, string>): string {
+  const body = JSON.stringify(errorBody(error))
+  const headers = {
+    ...apiHeaders(randomUUID()),
+    ...more,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,83 @@
+import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
+import { createObjectHash } from './object-batch.ts'
+import { type GitOptions, type GitProcess, startGit } from './process.ts'
+import type { GitView } from './view.ts'
+
+export interface BlobStreamOptions {
+  /** `null` when the repository cannot be read now. The view is removed once. */
+  openView: () => Promise<GitView | null>
+  /** Kills git at once. */
+  signal: AbortSignal
+}
+
+interface Blob {
+  oid: string
+  sizeBytes: number
+}
+
+/** A file may be stored as a change of another one: git then holds both. It reads others in pieces. */
+const LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
+  resources: { cpuSeconds: 120, fileBytes: 0, memoryBytes: 768 * 1024 * 1024 },
+  config: { 'core.bigFileThreshold': '1m', 'core.deltaBaseCacheLimit': '1m' },
+}
+
+/**
+ * Bytes of a large blob, compared with its id while they are read. The last piece is given only when all bytes were read and are right, so
+ * a range takes as long as the whole blob.
+ *
+ * Returns once the first piece is read. A blob that is missing, or that git cannot unpack, fails here.
+ *
+ * @throws RawFileError, also while the bytes are read
+ */
+export async function openBlobStream(
+  options: BlobStreamOptions,
+  blob: Blob,
+  range: ByteRange,
+): Promise<AsyncIterable<Uint8Array>> {
+  const pieces = readPieces(options, blob, range)
+  const first = await pieces.next()
+  return resume(first, pieces)
+}
+
+async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value
+    yield* rest
+  } finally {
+    await rest.return(undefined)
+  }
+}
+
+async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const view = await openView()
+  if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
+  let git: GitProcess | null = null
+  try {
+    git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
+    git.input.end()
+    yield* verify(git, blob, range)
+  } finally {
+    await git?.stop()
+    await view.remove()
+  }
+}
+
+async function* verify(git: GitProcess, { oid, sizeBytes }: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const hash = createObjectHash('blob', sizeBytes)
+  let at = 0
+  let held: Uint8Array | null = null
+  for await (const chunk of git.output as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    const piece = chunk.subarray(Math.max(0, range.firstByte - at), Math.max(0, range.lastByte + 1 - at))
+    at += chunk.length
+    if (piece.length === 0) continue
+    if (held) yield held
+    held = piece
+  }
+  const end = await git.ended
+  if (end.status !== 0 || at !== sizeBytes || hash.digest('hex') !== oid) {
+    const message = `the blob ${oid} is damaged: git gave ${at} of ${sizeBytes} bytes`
+    throw new RawFileError('damaged', message, { cause: new Error(end.message) })
+  }
+  if (held) yield held
+}

@@ -1,0 +1,139 @@
+import type { GitView } from '#infra/git/view.ts'
+import { KeptView } from './kept-view.ts'
+import { BRING_BOUNDS, type BringBounds, NotSelfContained, ViewUnavailable } from './object-files.ts'
+import type { Place } from './place.ts'
+
+export interface ViewBounds {
+  views: number
+  /** Open files of all views. */
+  heldFiles: number
+  /** Disk space of all copies. */
+  copiedBytes: number
+  /** An unused view is removed after this time. Shorter than the age at which `removeLeftoverViews` removes folders. */
+  idleMs: number
+  ofView: BringBounds
+}
+
+export const VIEW_BOUNDS: ViewBounds = {
+  views: 64,
+  heldFiles: 1_024,
+  copiedBytes: 2 * 1024 * 1024 * 1024,
+  idleMs: 600_000,
+  ofView: BRING_BOUNDS,
+}
+
+/** The objects of a repository. */
+type ObjectsPlace = Pick<Place, 'commonDir' | 'objects'>
+
+/** Keeps the private views of repositories, and lends them out. */
+export class PrivateViews {
+  readonly #bounds: ViewBounds
+  /** By identity of the objects folder, least recently used first. */
+  readonly #kept = new Map<string, KeptView>()
+  /** Those that are not removed yet. */
+  readonly #all = new Set<KeptView>()
+  readonly #timers = new Map<KeptView, NodeJS.Timeout>()
+  #isClosed = false
+
+  constructor(bounds: ViewBounds = VIEW_BOUNDS) {
+    this.#bounds = bounds
+  }
+
+  /**
+   * The view of a repository, as the repository is at an instant after this call; `null` when it is not self-contained.
+   * `remove` gives the view back.
+   *
+   * @param signal ends the waiting, not the work: a repository that is large for the first time is ready for a later call
+   * @throws ViewUnavailable, or a system error
+   */
+  async open(place: ObjectsPlace, signal: AbortSignal): Promise<GitView | null> {
+    if (this.#isClosed) throw new ViewUnavailable('the host is closed')
+    const kept = this.#keep(place)
+    const remove = this.#lend(place, kept)
+    try {
+      const gitDir = await unlessAborted(kept.update(), signal)
+      this.#evict()
+      return { gitDir, remove }
+    } catch (error) {
+      const isRefused = error instanceof NotSelfContained
+      if (!isRefused && !signal.aborted) this.#discard(place.objects, kept)
+      await remove()
+      if (isRefused) return null
+      throw error
+    }
+  }
+
+  /** Removes all views, also those that were not given back. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const kept of this.#all) kept.remove()
+    await Promise.all([...this.#all].map(kept => kept.removed))
+  }
+
+  #keep({ commonDir, objects }: ObjectsPlace): KeptView {
+    const kept = this.#kept.get(objects) ?? this.#create(commonDir)
+    this.#kept.delete(objects)
+    this.#kept.set(objects, kept)
+    return kept
+  }
+
+  #create(commonDir: string): KeptView {
+    const kept = new KeptView(commonDir, this.#bounds.ofView)
+    this.#all.add(kept)
+    void kept.removed.then(() => this.#all.delete(kept))
+    return kept
+  }
+
+  /** Returns what gives the view back. */
+  #lend({ objects }: ObjectsPlace, kept: KeptView): () => Promise<void> {
+    kept.borrow()
+    clearTimeout(this.#timers.get(kept))
+    let isGivenBack = false
+    return async () => {
+      if (isGivenBack) return
+      isGivenBack = true
+      await kept.giveBack()
+      if (this.#kept.get(objects) !== kept || kept.isBorrowed) return
+      clearTimeout(this.#timers.get(kept))
+      this.#timers.set(kept, setTimeout(() => this.#discard(objects, kept), this.#bounds.idleMs).unref())
+    }
+  }
+
+  #evict(): void {
+    for (const [objects, kept] of this.#kept) {
+      if (this.#isWithinBounds()) return
+      if (!kept.isBorrowed) this.#discard(objects, kept)
+    }
+  }
+
+  #isWithinBounds(): boolean {
+    const all = [...this.#kept.values()]
+    const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
+    return (
+      all.length <= this.#bounds.views &&
+      sum(all.map(one => one.heldFiles)) <= this.#bounds.heldFiles &&
+      sum(all.map(one => one.copiedBytes)) <= this.#bounds.copiedBytes
+    )
+  }
+
+  #discard(objects: string, kept: KeptView): void {
+    clearTimeout(this.#timers.get(kept))
+    this.#timers.delete(kept)
+    if (this.#kept.get(objects) === kept) this.#kept.delete(objects)
+    kept.discard()
+  }
+}
+
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = () => aborted.reject(new ViewUnavailable('the repository is not read yet', { cause: signal.reason }))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  work.catch(() => {}) // nobody may be waiting for it any more
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeForgedPack } from '#test/support/forged-packs.ts'
+import { countGitStreams } from '#test/support/git-streams.ts'
+import { IMPATIENT_MS } from '#test/support/patient.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { until } from '#test/support/until.ts'
+import { MIT } from './support/texts.ts'
+
+const MIB = 1024 * 1024
+const LARGE_BYTES = 3 * MIB
+
+let app: TestApp
+let raw: string
+let port: number
+beforeAll(async () => {
+  app = await testApp({
+    'acme/tools': {
+      LICENSE: MIT,
+      'small.txt': 'told',
+      'large.bin': new Uint8Array(LARGE_BYTES).fill(7),
+      'whole.bin': new Uint8Array(LARGE_BYTES).fill(9),
+    },
+    'acme/media': { LICENSE: MIT },
+  })
+  const media = app.repository('acme/media')
+  await media.commit({ 'film.bin': { blob: await media.writeZeroBlob(200 * MIB) } })
+  await app.open('/local/acme/tools')
+  raw = `/git/local/acme/tools/raw/${app.commitOf('acme/tools')}`
+  await app.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (app.app.server.address() as AddressInfo).port
+})
+afterAll(() => app.close())
+
+/** Address of a file of 200 MiB. */
+async function filmPath(): Promise<string> {
+  await app.open('/local/acme/media')
+  return `/git/local/acme/media/raw/${await app.repository('acme/media').git('rev-parse', 'main')}/film.bin`
+}
+
+/** A client that asks, reads the beginning of the answer, and then no more. `head` is empty where the connection was closed before. */
+async function stall(path: string): Promise<{ socket: Socket; head: string }> {
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+  const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [unknown]
+  socket.pause()
+  return { socket, head: chunk instanceof Buffer ? (chunk.toString('latin1').split('\r\n\r\n', 1)[0] ?? '') : '' }
+}
+
+test('a file that is damaged is 503 with a name, and without the headers of a file', async () => {
+  const repository = app.repository('acme/tools')
+  const commit = app.commitOf('acme/tools')
+  const forge = async (path: string, body: string | Uint8Array) =>
+    storeForgedPack(repository.gitDir, [{ oid: await repository.oidAt(commit, path), type: 'blob', body }])
+  await forge('small.txt', 'forged')
+  await forge('large.bin', new Uint8Array(LARGE_BYTES).fill(8))
+
+  const small = await app.get(`${raw}/small.txt`)
+  expect([small.status, small.json.error.code]).toEqual([503, 'skill.unavailable'])
+  expect([small.headers.etag, small.headers['content-disposition']]).toEqual([undefined, undefined])
+  const first = await app.get(`${raw}/large.bin`, { headers: { range: 'bytes=0-99' } })
+  expect([first.status, first.json.error.code], 'a first piece that is also the last').toEqual([503, 'skill.unavailable'])
+})
+
+test('a large file that is damaged never comes to its end', async () => {
+  const { origin } = new URL(`http://127.0.0.1:${port}`)
+  const answer = await fetch(`${origin}${raw}/large.bin`)
+  expect(answer.headers.get('content-length')).toBe(String(LARGE_BYTES))
+  await expect(answer.arrayBuffer()).rejects.toThrow()
+  const whole = await fetch(`${origin}${raw}/whole.bin`)
+  expect(Buffer.from(await whole.arrayBuffer()).equals(Buffer.alloc(LARGE_BYTES, 9))).toBe(true)
+})
+
+test('a large file has a weak ETag: a part of it is never joined with a later answer', async () => {
+  const { headers } = await app.get(`${raw}/whole.bin`, { method: 'HEAD' })
+  expect(headers.etag).toMatch(/^W\/"[0-9a-f]{40}"$/)
+  const known = await app.get(`${raw}/whole.bin`, { headers: { 'if-none-match': String(headers.etag) } })
+  expect(known.status).toBe(304)
+  const resumed = await app.get(`${raw}/whole.bin`, { headers: { range: 'bytes=9-', 'if-range': String(headers.etag) } })
+  expect(resumed.status).toBe(200)
+  const part = await app.app.inject({ url: `${raw}/whole.bin`, headers: { range: 'bytes=9-11' } })
+  expect([part.statusCode, part.rawPayload]).toEqual([206, Buffer.alloc(3, 9)])
+})
+
+test('a client that leaves ends git at once', async () => {
+  const { socket, head } = await stall(await filmPath())
+  expect(head).toContain('200 OK')
+  expect(countGitStreams()).toBe(1)
+  socket.destroy()
+  await until(() => countGitStreams() === 0)
+})
+
+test('a client that takes nothing is dropped', async () => {
+  const path = await filmPath()
+  app.deps.readerIdleMs = IMPATIENT_MS
+  const { socket } = await stall(path)
+  delete app.deps.readerIdleMs
+  await until(() => countGitStreams() === 0)
+  socket.resume()
+  await until(() => socket.closed)
+  expect(socket.bytesRead).toBeLessThan(200 * MIB)
+})
+
+test('many clients that take nothing hold few processes; others are told when to come again, and small files are served', async () => {
+  const path = await filmPath()
+  const readers = await Promise.all(Array.from({ length: 12 }, () => stall(path)))
+  const statuses = readers.map(({ head }) => head.split(' ')[1])
+  expect(statuses.filter(status => status === '200').length).toBe(1)
+  const refused = readers.find(({ head }) => head.includes(' 503 '))
+  expect(refused?.head).toMatch(/retry-after: \d+/)
+  expect(countGitStreams()).toBe(1)
+  const license = path.replace('film.bin', 'LICENSE')
+  expect((await app.get(license)).status).toBe(200)
+  for (const { socket } of readers) socket.destroy()
+  await until(() => countGitStreams() === 0)
+})

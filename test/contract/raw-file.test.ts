@@ -1,0 +1,252 @@
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { createRawFiles } from '#infra/git/raw-file.ts'
+import { openLiveView } from '#infra/git/view.ts'
+import { FORGED_KINDS, forgeObject, storeForgedPack } from '#test/support/forged-packs.ts'
+import { countGitStreams } from '#test/support/git-streams.ts'
+import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
+import { describeAt } from './git-host-asking.ts'
+import { BASE_URL, openLocalHostScene } from './git-host-local-scene.ts'
+
+const scene = await openLocalHostScene()
+const { host, create, rawText } = scene
+afterAll(scene.close)
+
+const LARGE_BYTES = 3_000_000
+const damaged = expect.objectContaining({ name: 'RawFileError', reason: 'damaged' })
+const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
+
+/** Readers that leave together. */
+function openReaders(described: HostRepository, commit: CommitSha) {
+  const left = new AbortController()
+  return {
+    async read(path: string, client: string) {
+      const file = await host.readRawFile(described, commit, path, { client, signal: left.signal })
+      return (await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) ?? null
+    },
+    leave: () => left.abort(),
+  }
+}
+
+describe('a raw file', () => {
+  let repository: TestRepository
+  let described: HostRepository
+  let commit: CommitSha
+
+  beforeAll(async () => {
+    repository = await create()
+    commit = await repository.commit({
+      'a b/%5B*.md': 'text',
+      'large.bin': new Uint8Array(LARGE_BYTES).fill(7),
+      empty: '',
+      'link.md': { link: 'a b/%5B*.md' },
+      module: { submodule: '1'.repeat(40) },
+    })
+    described = await describeAt(host, repository)
+  })
+
+  test.each([
+    ['a b/%5B*.md', 4],
+    ['large.bin', LARGE_BYTES],
+    ['empty', 0],
+  ] as const)('is given with its size and all of its bytes: %s', async (path, size) => {
+    const { signal } = new AbortController()
+    const file = await host.readRawFile(described, commit.toUpperCase(), path, { client: 'test', signal })
+    expect(file).toMatchObject({ sizeBytes: size, oid: await repository.oidAt(commit, path), isVerified: size < LARGE_BYTES })
+    expect(await rawText(described, commit, path)).toHaveLength(size)
+  })
+
+  test('is the text of a link', async () => {
+    expect(await rawText(described, commit, 'link.md')).toBe('a b/%5B*.md')
+  })
+
+  test.each([
+    ['large.bin', 0, 0],
+    ['large.bin', 1_000_000, 2_500_000],
+    ['large.bin', LARGE_BYTES - 1, LARGE_BYTES - 1],
+    ['a b/%5B*.md', 1, 2],
+  ] as const)('is given in part: %s from %i to %i', async (path, firstByte, lastByte) => {
+    const whole = (await rawText(described, commit, path)) ?? ''
+    const sent = new AbortController()
+    const file = await host.readRawFile(described, commit, path, { client: 'test', signal: sent.signal })
+    const part = (await file?.read({ firstByte, lastByte })) as AsyncIterable<Uint8Array>
+    expect(await text(part)).toBe(whole.slice(firstByte, lastByte + 1))
+    sent.abort()
+  })
+
+  test.each([
+    '',
+    '/',
+    'a b',
+    'a b/',
+    'module',
+    'nope',
+    '../a',
+    'a b/../empty',
+    ':(glob)**',
+    'a b/*',
+    '/empty',
+    'empty/',
+    'empty/a',
+    '--help',
+    'a\0b',
+  ])('is not at %j', async path => {
+    expect(await rawText(described, commit, path)).toBeNull()
+  })
+
+  test('is of a commit that a ref leads to, given in full', async () => {
+    const hidden = await repository.commit({ 'secret.md': 'secret' }, { branch: null })
+    for (const other of [hidden, 'main', commit.slice(0, 12), '', `${commit}^{tree}`, '0'.repeat(40)]) {
+      expect(await rawText(described, other, other === hidden ? 'secret.md' : 'empty')).toBeNull()
+    }
+  })
+
+  test('is read at a commit that was pushed after another file was read', async () => {
+    const moved = await create()
+    const first = await moved.commit({ 'a.md': 'before' })
+    expect(await rawText(await describeAt(host, moved), first, 'a.md')).toBe('before')
+    const second = await moved.commit({ 'a.md': 'after' })
+    await moved.git('repack', '-adq')
+    expect(await rawText(await describeAt(host, moved), second, 'a.md')).toBe('after')
+    expect(await rawText(await describeAt(host, moved), first, 'a.md')).toBe('before')
+  })
+
+  test('has its address at this service', () => {
+    expect(host.urls.raw(described, commit, 'a b/%5B*.md')).toBe(
+      `${BASE_URL}/git/local/acme/${repository.name}/raw/${commit}/a%20b/%255B*.md`,
+    )
+  })
+})
+
+describe('damage is told as damage', () => {
+  test('of a blob that is missing, is no object, or is another one', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ gone: 'gone', damaged: 'd', other: 'e', good: 'good' })
+    await repository.dropObject(await repository.oidAt(commit, 'gone'))
+    await repository.corruptObject(await repository.oidAt(commit, 'damaged'))
+    await repository.corruptObject(await repository.oidAt(commit, 'other'), 'not e')
+    const described = await describeAt(host, repository)
+    for (const path of ['gone', 'damaged', 'other']) await expect(rawText(described, commit, path)).rejects.toEqual(damaged)
+    expect(await rawText(described, commit, 'good')).toBe('good')
+  })
+
+  test.each(FORGED_KINDS.filter(kind => kind !== 'commit'))(
+    'of a %s that the index of a pack lists under a foreign id',
+    async kind => {
+      const repository = await create()
+      const commit = await repository.commit({ 'folder/file.md': 'told' })
+      const described = await describeAt(host, repository)
+      await forgeObject(repository, commit, kind)
+      expect(await repository.git('cat-file', 'blob', `${commit}:folder/file.md`), 'git believes the index').toBe('forged')
+      await expect(rawText(described, commit, 'folder/file.md')).rejects.toEqual(damaged)
+    },
+  )
+
+  test('of a large blob before its last byte, whatever part is asked for', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ 'large.bin': new Uint8Array(LARGE_BYTES).fill(7) })
+    const oid = await repository.oidAt(commit, 'large.bin')
+    await storeForgedPack(repository.gitDir, [{ oid, type: 'blob', body: new Uint8Array(LARGE_BYTES).fill(8) }])
+    const described = await describeAt(host, repository)
+    for (const [firstByte, lastByte] of [
+      [0, LARGE_BYTES - 1],
+      [1_000_000, 2_000_000],
+      [0, 0],
+    ] as const) {
+      const sent = new AbortController()
+      const file = await host.readRawFile(described, commit, 'large.bin', { client: 'test', signal: sent.signal })
+      let given = 0
+      const reading = (async () => {
+        for await (const piece of (await file?.read({ firstByte, lastByte })) ?? []) given += piece.length
+      })()
+      await expect(reading).rejects.toEqual(damaged)
+      expect(given).toBeLessThan(lastByte - firstByte + 1)
+      sent.abort()
+    }
+  })
+
+  test('of a small blob that is stored as a change of a huge one: git may not take so much memory', async () => {
+    const repository = await create()
+    const blob = await repository.writeChangeOfZeroBlob(128 * 1024 * 1024)
+    const commit = await repository.commit({ 'a.md': { blob } })
+    await expect(rawText(await describeAt(host, repository), commit, 'a.md')).rejects.toEqual(damaged)
+  })
+})
+
+describe('slow readers', () => {
+  let repository: TestRepository
+  let described: HostRepository
+  let commit: CommitSha
+
+  beforeAll(async () => {
+    repository = await create()
+    const large = await repository.writeZeroBlob(100 * 1024 * 1024)
+    commit = await repository.commit({ 'large.bin': { blob: large }, 'small.md': 'small' })
+    described = await describeAt(host, repository)
+  })
+
+  test('hold no more than their share, and leave the rest to others', async () => {
+    const other = await create()
+    const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * 1024 * 1024) } })
+    const stalled = openReaders(described, commit)
+    const opened = await Promise.all([stalled.read('large.bin', 'a'), stalled.read('large.bin', 'b')])
+    expect(opened).not.toContain(null)
+    await expect(stalled.read('large.bin', 'c'), 'the share of the repository').rejects.toEqual(busy)
+    expect(await rawText(described, commit, 'small.md'), 'a small file needs little').toBe('small')
+    const elsewhere = openReaders(await describeAt(host, other), otherCommit)
+    expect(await elsewhere.read('large.bin', 'a'), 'the share of another repository').not.toBeNull()
+    await expect(elsewhere.read('large.bin', 'a'), 'the share of the client').rejects.toEqual(busy)
+    stalled.leave()
+    elsewhere.leave()
+    await until(() => countGitStreams() === 0)
+    const again = openReaders(described, commit)
+    expect(await again.read('large.bin', 'a'), 'what they held is given back').not.toBeNull()
+    again.leave()
+  })
+
+  test('that leave end git at once, also while nothing is sent yet', async () => {
+    const far = openReaders(described, commit)
+    const huge = await create()
+    const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(1024 * 1024 * 1024) } })
+    const left = new AbortController()
+    const file = await host.readRawFile(await describeAt(host, huge), at, 'huge.bin', { client: 'a', signal: left.signal })
+    const lastByte = (file?.sizeBytes ?? 0) - 1
+    const reading = file?.read({ firstByte: lastByte, lastByte })
+    const failed = expect(reading).rejects.toThrow()
+    await until(() => countGitStreams() > 0)
+    left.abort()
+    await until(() => countGitStreams() === 0)
+    await failed
+    far.leave()
+  })
+
+  test('in a crowd wait in turn; too many of one repository are refused, and those of another one are not', async () => {
+    const rawFiles = createRawFiles()
+    const { promise: opening, resolve: openAll } = Promise.withResolvers<void>()
+    let opened = 0
+    const ask = (name: string) =>
+      rawFiles.open({
+        openView: async () => {
+          opened++
+          await opening
+          return openLiveView(repository.gitDir)
+        },
+        repository: name,
+        commit,
+        path: 'small.md',
+        client: 'a',
+        signal: new AbortController().signal,
+      })
+    const crowd = Array.from({ length: 4 + 64 }, () => ask('one'))
+    await expect(ask('one')).rejects.toEqual(busy)
+    const other = ask('two')
+    expect(opened).toBe(4 + 1)
+    openAll()
+    for (const file of await Promise.all([...crowd, other])) expect(file).toMatchObject({ sizeBytes: 5, isVerified: true })
+    expect(opened, 'those that waited took the processes of the others').toBe(4 + 1)
+    await rawFiles.close()
+  })
+})
