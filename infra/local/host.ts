@@ -3,7 +3,8 @@ import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { createGate } from '#core/concurrency/gate.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { createGate, GateFull } from '#core/concurrency/gate.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
@@ -49,6 +50,12 @@ const CACHED_PLACES = 10_000
 const CACHED_COMMITS = 20_000
 /** Concurrent git processes of a few milliseconds each. */
 const GIT_PROCESSES = 8
+/** Look-ups of refs, of a few milliseconds each. */
+const LOOKUPS = { limit: GIT_PROCESSES, limitEach: 4, maxWaitingEach: 256, maxWaiting: 1_024 }
+/** Walks of a history, which may take seconds, to prove that a commit belongs to it. They hold no place of a look-up. */
+const WALKS = { limit: 4, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
+/** Wait that is told when too many questions about a repository wait. */
+const BUSY_SECONDS = 2
 const ANSWER_MS = 10_000
 
 /** @throws Error when the root does not exist, or git is missing or too old */
@@ -66,6 +73,8 @@ class LocalGitHost implements LocalHost {
   readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
   readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
   readonly #throughGate = createGate(GIT_PROCESSES)
+  readonly #lookups = createFairGate(LOOKUPS)
+  readonly #walks = createFairGate(WALKS)
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
@@ -152,8 +161,9 @@ class LocalGitHost implements LocalHost {
   }
 
   #commit(place: Place, ref: string | null): Promise<CommitSha | null> {
+    const throughGate = ref !== null && isCommitSha(ref) ? this.#walks : this.#lookups
     return this.#commits.get(`${place.identity}:${ref ?? 'HEAD'}`, watch =>
-      this.#throughGate(() => findCommit(place, ref, watch, this.#answerSignal())),
+      throughGate(place.commonDir, () => findCommit(place, ref, watch, this.#answerSignal())),
     )
   }
 
@@ -162,12 +172,13 @@ class LocalGitHost implements LocalHost {
   }
 }
 
-/** Maps `null` to missing; a failure of git, or a system error such as EMFILE, to unavailable. */
+/** Maps `null` to missing; a full gate, a failure of git, or a system error such as EMFILE, to unavailable. */
 async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
   try {
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
+    if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
     if (error instanceof GitError || (error as NodeJS.ErrnoException).syscall !== undefined) {
       return { status: 'unavailable', retryAfterSeconds: null }
     }

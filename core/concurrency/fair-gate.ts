@@ -1,0 +1,111 @@
+import { GateFull } from './gate.ts'
+
+export interface FairGateLimits {
+  /** Tasks at once. */
+  limit: number
+  /** Tasks of one key at once. */
+  limitEach: number
+  /** Tasks of one key that may wait. A further one is refused. */
+  maxWaitingEach: number
+  /** Tasks of all keys that may wait. Beyond it, the newest task of the key with the most waiting tasks is refused. Default: no limit */
+  maxWaiting?: number
+}
+
+/** Tasks of one key run one after another, however many there are. */
+export const ONE_BY_ONE: FairGateLimits = {
+  limit: Number.POSITIVE_INFINITY,
+  limitEach: 1,
+  maxWaitingEach: Number.POSITIVE_INFINITY,
+}
+
+/** Runs the task once the gate admits it. @throws GateFull, or what the task throws */
+export type FairGate = <Value>(key: string, task: () => Promise<Value>) => Promise<Value>
+
+/**
+ * A semaphore whose places are given to the keys in turn, so that a key with many tasks delays the others by one task, not by all of its own.
+ * Tasks of one key run in the order of their calls.
+ */
+export function createFairGate(limits: FairGateLimits): FairGate {
+  const gate = new Turns(limits)
+  return (key, task) => gate.run(key, task)
+}
+
+interface Waiting {
+  start(): void
+  refuse(reason: GateFull): void
+}
+
+/** The tasks of one key. */
+interface Line {
+  running: number
+  /** The oldest comes first. */
+  waiting: Waiting[]
+}
+
+class Turns {
+  readonly #limits: FairGateLimits
+  /** Keys with running or waiting tasks, those whose turn comes first before the others. */
+  readonly #lines = new Map<string, Line>()
+  #running = 0
+  #waiting = 0
+
+  constructor(limits: FairGateLimits) {
+    this.#limits = limits
+  }
+
+  async run<Value>(key: string, task: () => Promise<Value>): Promise<Value> {
+    const line = this.#lines.get(key) ?? { running: 0, waiting: [] }
+    if (this.#isFree(line)) this.#enter(key, line)
+    else await this.#wait(key, line)
+    try {
+      return await task()
+    } finally {
+      this.#leave(key, line)
+    }
+  }
+
+  /** A free place means that no other task could take it, so the caller overtakes none. */
+  #isFree(line: Line): boolean {
+    return this.#running < this.#limits.limit && line.running < this.#limits.limitEach
+  }
+
+  #enter(key: string, line: Line): void {
+    this.#running++
+    line.running++
+    this.#lines.delete(key)
+    this.#lines.set(key, line)
+  }
+
+  async #wait(key: string, line: Line): Promise<void> {
+    const { maxWaitingEach, maxWaiting = Number.POSITIVE_INFINITY } = this.#limits
+    if (line.waiting.length >= maxWaitingEach) throw new GateFull()
+    if (this.#waiting >= maxWaiting) this.#makeRoom(line)
+    this.#lines.set(key, line)
+    this.#waiting++
+    await new Promise<void>((resolve, reject) => line.waiting.push({ start: resolve, refuse: reject }))
+  }
+
+  /** Refuses a task of the longest line. @throws GateFull when that is the line of the caller */
+  #makeRoom(own: Line): void {
+    const lengthOf = ({ waiting }: Line) => waiting.length
+    const [longest = own] = [...this.#lines.values()].sort((left, right) => lengthOf(right) - lengthOf(left))
+    if (lengthOf(longest) <= lengthOf(own) + 1) throw new GateFull()
+    this.#waiting--
+    longest.waiting.pop()?.refuse(new GateFull())
+  }
+
+  #leave(key: string, line: Line): void {
+    this.#running--
+    line.running--
+    // Behind the keys that came while the task ran.
+    this.#lines.delete(key)
+    if (line.running > 0 || line.waiting.length > 0) this.#lines.set(key, line)
+    for (const [next, candidate] of this.#lines) {
+      if (candidate.waiting.length === 0 || !this.#isFree(candidate)) continue
+      this.#waiting--
+      this.#enter(next, candidate)
+      candidate.waiting.shift()?.start()
+      return
+    }
+  }
+}
