@@ -7,7 +7,7 @@ import type { Trouble } from './answers.ts'
 export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
 export interface CacheOptions<Value> {
-  /** Maximum number of values, and of keys without a value. The least recently used is evicted first. */
+  /** Maximum number of values. The least recently used is evicted first; keys without a value have a bound in bytes of their own. */
   capacity: number
   /** Share of the capacity that a value takes. Default: 1. A value larger than the capacity is not cached. */
   sizeOf?: (value: Value) => number
@@ -51,6 +51,10 @@ interface Flight<Value> {
 export type KeyTest<Value> = (key: string, answer: CachedAnswer<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
+/** Estimated memory of all keys without a value. */
+const MISSING_BYTES = 4 * 1024 * 1024
+/** Estimated memory of one, besides that of its key. */
+const ENTRY_BYTES = 300
 /** After a failure, a stale value is returned for this time without another question. */
 const FAILED_SECONDS = 5
 
@@ -66,7 +70,7 @@ export class AnswerCache<Value> {
   constructor({ capacity, sizeOf, patienceMs, clock }: CacheOptions<Value>) {
     const size = ({ answer }: Entry<Value>) => (answer.status === 'ok' ? Math.max(1, sizeOf?.(answer.value) ?? 1) : 1)
     this.#found = new LRUCache(sizeOf ? { maxSize: capacity, sizeCalculation: size } : { max: capacity })
-    this.#missing = new LRUCache({ max: capacity })
+    this.#missing = new LRUCache({ maxSize: MISSING_BYTES, sizeCalculation: (_, key) => ENTRY_BYTES + 2 * key.length })
     this.#patienceMs = patienceMs
     this.#clock = clock
   }
