@@ -99,6 +99,18 @@ export function isRefName(text: string): boolean {
   return text.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
+/**
+ * The full names that a ref may stand for, best first: a branch wins over a tag of the same name. Empty for `HEAD` and for refs that are
+ * neither branches nor tags: the head of a pull request is the text of somebody else under the name of the owner.
+ *
+ * @param ref a ref name, no commit hash
+ */
+export function refNames(ref: string): readonly string[] {
+  if (ref === 'HEAD' || !isRefName(ref)) return []
+  if (!ref.startsWith('refs/')) return [`refs/heads/${ref}`, `refs/tags/${ref}`]
+  return /^refs\/(?:heads|tags)\//.test(ref) ? [ref] : []
+}
+
 function decodeSegment(raw: string, code: 'address.invalid_escape' | 'owner.invalid' = 'address.invalid_escape'): string {
   try {
     return decodeURIComponent(raw)

@@ -77,6 +77,8 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   const repository = await requireVisible(deps, viewer, host, requested)
   const address = { ...requested, owner: repository.owner, repository: repository.name }
   requireServed(deps, address)
+  const { main } = repository
+  if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
   const commit = requireValue(resolved, 'mount.ref_not_found')

@@ -87,6 +87,8 @@ export interface HostRepository extends Repository {
   id: string
   /** The host's id of the account, in the form of `id`; absent when the host has no accounts. */
   ownerId?: string
+  /** The repository that holds the objects and refs of this one, where it is another: this one is served only if that one may be. */
+  main?: { owner: string; name: string }
 }
 
 /** Accounts of a host and their public repositories, whatever the credential may see. */
@@ -188,6 +190,12 @@ export interface RepositoryReader {
    * @throws ReadError when the repository cannot be read
    */
   read(oids: Iterable<string>, maxBytes: number): AsyncIterable<{ oid: string; bytes: Uint8Array | null }>
+
+  /**
+   * Checks that the repository is still the one that was opened. Called before what was read is published. Absent where nothing can change.
+   * @throws ReadError
+   */
+  confirm?(): Promise<void>
 
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { type HostRepository, ReadError, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { requireGit } from '#infra/git/process.ts'
 import { openReader } from '#infra/git/reader.ts'
-import { openView } from '#infra/git/view.ts'
+import { openLiveView } from '#infra/git/view.ts'
 import { findWorktree } from '#infra/worktree/place.ts'
 import type { ReadableHost } from '../pipeline/write-snapshot.ts'
 
@@ -20,7 +20,7 @@ export async function openCheckout(folder: string, repository: HostRepository): 
     segment: repository.host,
     isRemote: false,
     async open(_repository, commit, limits) {
-      const view = await openView(gitDir)
+      const view = await openLiveView(gitDir)
       return requireBlobs(await openReader({ gitDir: view.gitDir, commit, limits, release: () => view.remove() }))
     },
   }

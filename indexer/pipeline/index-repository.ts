@@ -47,6 +47,7 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
   const { tables, root } = assemble(plan, content)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
+  await options.confirm?.()
   signal?.throwIfAborted()
   return writer.finish({ truncated, search: section, root })
 }

@@ -163,7 +163,7 @@ async function buildFrom(
   const previous = await openPreviousSection(earlier, options.signal)
   const search = createSearchBuilder(writer, { previous, signal: options.signal })
   try {
-    return await indexRepository(writer, tree, repository, { ...options, search })
+    return await indexRepository(writer, tree, repository, { ...options, search, confirm: async () => reader.confirm?.() })
   } finally {
     await search.close()
   }

@@ -1,58 +1,69 @@
-import type { Dirent } from 'node:fs'
-import { constants } from 'node:fs'
-import { lstat, open, readdir, realpath } from 'node:fs/promises'
-import { join, sep } from 'node:path'
-
-/** How deep folders below `refs` may be nested. */
-const REF_DEPTH = 64
+import { constants, existsSync } from 'node:fs'
+import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 
 /**
- * Whether everything that git reads lies in the repository's own folder: no alternate object folders, no links out of it,
- * and only files, folders and links (a pipe would block git).
+ * Opens what lies at a real path for reading; `null` when nothing does, or when a component of the path is a link.
  *
- * @param commonDir real path of the folder that holds `objects` and `refs`
+ * On Linux the check is free of races: the kernel tells the real path of the open file. Elsewhere the path is resolved before and after
+ * its identity is compared, which an attacker beats only by three changes at the right instants.
+ *
+ * @param path as `realpath` returns it
+ * @param flags added to `O_RDONLY`, such as `O_DIRECTORY`
  */
-export async function isSelfContained(commonDir: string): Promise<boolean> {
-  const top = await listFolder(commonDir)
-  const wanted = top.filter(entry => READ_AT_TOP.has(entry.name))
-  const checks = await Promise.all(
-    wanted.map(entry => isContained(commonDir, commonDir, entry, entry.name === 'refs' ? REF_DEPTH : 2)),
-  )
-  return checks.every(Boolean) && !(await hasAlternates(commonDir))
-}
-
-const READ_AT_TOP = new Set(['HEAD', 'objects', 'refs', 'packed-refs', 'shallow'])
-
-async function isContained(commonDir: string, folder: string, entry: Dirent, depth: number): Promise<boolean> {
-  const path = join(folder, entry.name)
-  if (entry.isFile()) return true
-  if (entry.isSymbolicLink()) return isLinkContained(commonDir, path)
-  if (!entry.isDirectory() || depth === 0) return false
-  for (const inner of await listFolder(path)) {
-    if (!inner.isFile() && !(await isContained(commonDir, path, inner, depth - 1))) return false
+export async function openReal(path: string, flags = 0): Promise<FileHandle | null> {
+  const file = await openPlain(path, flags)
+  if (file === null) return null
+  let isReal = false
+  try {
+    isReal = await liesAt(file, path)
+  } finally {
+    if (!isReal) await file.close()
   }
-  return true
+  return isReal ? file : null
 }
 
-async function isLinkContained(commonDir: string, path: string): Promise<boolean> {
-  const target = await realpath(path).catch(ifAbsent)
-  return target === null ? false : target.startsWith(commonDir + sep)
+/** Opens without following a link in the last component, and without blocking on pipes; `null` when absent. */
+function openPlain(path: string, flags: number): Promise<FileHandle | null> {
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags).catch(ifAbsent)
 }
 
-async function hasAlternates(commonDir: string): Promise<boolean> {
-  const file = await lstat(join(commonDir, 'objects/info/alternates')).catch(ifAbsent)
-  return file !== null && !(file.isFile() && file.size === 0)
+/** Linux shows the open files of this process here, and leads through an open folder to its entries. */
+const DESCRIPTORS = '/proc/self/fd'
+export const hasDescriptorPaths = process.platform === 'linux' && existsSync(DESCRIPTORS)
+
+async function liesAt(file: FileHandle, path: string): Promise<boolean> {
+  if (!hasDescriptorPaths) return isStillAt(file, path)
+  const real = await readlink(`${DESCRIPTORS}/${file.fd}`).catch(ifAbsent)
+  // A file that was replaced since it was opened lay there too.
+  return real === path || real === `${path} (deleted)`
 }
 
-async function listFolder(path: string): Promise<Dirent[]> {
-  return (await readdir(path, { withFileTypes: true }).catch(ifAbsent)) ?? []
+/** The check of systems other than Linux. */
+export async function isStillAt(file: FileHandle, path: string): Promise<boolean> {
+  if ((await realpath(path).catch(ifAbsent)) !== path) return false
+  const [opened, found] = await Promise.all([file.stat({ bigint: true }), stat(path, { bigint: true }).catch(ifAbsent)])
+  if (found === null || found.dev !== opened.dev || found.ino !== opened.ino) return false
+  return (await realpath(path).catch(ifAbsent)) === path
+}
+
+/** A path to the opened folder itself on Linux, whatever takes its place; elsewhere its real path. */
+export function pathOf(folder: FileHandle, path: string): string {
+  return hasDescriptorPaths ? `${DESCRIPTORS}/${folder.fd}` : path
 }
 
 const SMALL_FILE_BYTES = 64 * 1024
 
-/** The first 64 KiB of a regular file as text; `null` when there is no regular file. Does not follow links or block on pipes. */
+/** The first 64 KiB of the regular file at a real path as text; `null` when there is none. Follows no link and does not block on pipes. */
+export async function readRealText(path: string): Promise<string | null> {
+  return readStart(await openReal(path))
+}
+
+/** As `readRealText`, for a path whose folders may be links. */
 export async function readSmallFile(path: string): Promise<string | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(ifAbsent)
+  return readStart(await openPlain(path, 0))
+}
+
+async function readStart(file: FileHandle | null): Promise<string | null> {
   if (file === null) return null
   try {
     if (!(await file.stat()).isFile()) return null

@@ -2,7 +2,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import { type GitProcess, runGit, startGit } from './process.ts'
-import { openView, withView } from './view.ts'
+import type { GitView } from './view.ts'
 
 /** One file of a commit. */
 export interface RawFile {
@@ -13,7 +13,8 @@ export interface RawFile {
 }
 
 export interface RawFileOptions {
-  commonDir: string
+  /** Taken over: removed when there is no such file, or once its bytes were read or closed. */
+  view: GitView
   commit: CommitSha
   path: string
   /** Aborts the search for the file. */
@@ -23,19 +24,35 @@ export interface RawFileOptions {
 }
 
 /** The file or link at a path of a commit; `null` when there is none. @throws GitError */
-export async function openRawFile({ commonDir, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
+export async function openRawFile({ view, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
+  try {
+    const found = await findBlob(view.gitDir, commit, path, searching)
+    if (found) return { ...found, bytes: streamBlob(view, found.oid, found.sizeBytes, reading) }
+  } catch (error) {
+    await view.remove()
+    throw error
+  }
+  await view.remove()
+  return null
+}
+
+async function findBlob(
+  gitDir: string,
+  commit: CommitSha,
+  path: string,
+  signal: AbortSignal,
+): Promise<Pick<RawFile, 'oid' | 'sizeBytes'> | null> {
   if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
   const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
-  const output = (await withView(commonDir, gitDir => runGit(args, { gitDir, signal: searching }))).toString()
+  const output = (await runGit(args, { gitDir, signal })).toString()
   for (const line of output.split('\0')) {
     const [, oid, size, name] = /^\d{6} blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(line) ?? []
-    if (oid && name === path) return { oid, sizeBytes: Number(size), bytes: streamBlob(commonDir, oid, Number(size), reading) }
+    if (oid && name === path) return { oid, sizeBytes: Number(size) }
   }
   return null
 }
 
-async function* streamBlob(commonDir: string, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const view = await openView(commonDir)
+async function* streamBlob(view: GitView, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let git: GitProcess | null = null
   try {
     git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })

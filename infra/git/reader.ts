@@ -15,6 +15,8 @@ export interface ReaderOptions {
   signal?: AbortSignal
   /** Fetches the commit with its trees, and returns the supply of its blobs. Default: the git dir has everything. */
   connect?: (signal: AbortSignal) => Promise<BlobSupply>
+  /** See `RepositoryReader`. */
+  confirm?: () => Promise<void>
   /** Called once: by `close`, or when opening fails. */
   release: () => Promise<void>
 }
@@ -40,7 +42,8 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   try {
     const supply = (await options.connect?.(signal)) ?? null
     const tree = await rootTreeOf(options.commit, options.gitDir, signal)
-    return new GitReader({ gitDir: options.gitDir, tree, limits: options.limits, supply, signal, failure, close })
+    const { gitDir, limits, confirm } = options
+    return new GitReader({ gitDir, tree, limits, supply, signal, failure, close, confirm })
   } catch (cause) {
     const error = failure(cause)
     await close()
@@ -67,6 +70,7 @@ interface GitReaderOptions {
   signal: AbortSignal
   failure: (cause: unknown) => ReadError
   close: () => Promise<void>
+  confirm: (() => Promise<void>) | undefined
 }
 
 /** Ids in one question; their answers fit into the buffers of a pipe and a stream. */
@@ -167,6 +171,10 @@ class GitReader implements RepositoryReader {
   async #giveBack(batch: ObjectBatch, isComplete: boolean): Promise<void> {
     if (isComplete && this.#idle === null && !this.#options.signal.aborted) this.#idle = batch
     else await batch.close()
+  }
+
+  async confirm(): Promise<void> {
+    await this.#options.confirm?.()
   }
 
   async close(): Promise<void> {

@@ -2,11 +2,7 @@ import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * A git dir with links to the objects and refs of a repository, and nothing else of it: no configuration (includes,
- * partial-clone remotes, programs to run, worktree), hooks, attributes, grafts or HEAD.
- * So git never fetches a missing object, also in a partial clone.
- */
+/** A git dir of this process: with its own configuration, which names no program, no include and no remote. */
 export interface GitView {
   readonly gitDir: string
   remove(): Promise<void>
@@ -17,47 +13,42 @@ const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRe
 export const TEMPORARY_PREFIX = 'mountglass-git-'
 const LINKED = ['objects', 'refs', 'packed-refs', 'shallow']
 
-/** @param commonDir the folder that holds `objects` and `refs` */
-export async function openView(commonDir: string): Promise<GitView> {
-  const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
-  const remove = () => rm(gitDir, { recursive: true, force: true })
-  try {
-    await Promise.all([
-      writeFile(join(gitDir, 'config'), CONFIG),
-      writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n'),
-      ...LINKED.map(name => symlink(join(commonDir, name), join(gitDir, name))),
-    ])
-    return { gitDir, remove }
-  } catch (error) {
-    await remove()
-    throw error
-  }
+/**
+ * A view with links to the objects and refs of a repository that is trusted, such as the clone of a workflow: git follows its alternates.
+ * Git never fetches a missing object, also in a partial clone.
+ *
+ * @param commonDir the folder that holds `objects` and `refs`
+ */
+export function openLiveView(commonDir: string): Promise<GitView> {
+  return openGitDir(async gitDir => {
+    await writeSettings(gitDir)
+    await Promise.all(LINKED.map(name => symlink(join(commonDir, name), join(gitDir, name))))
+  })
 }
 
 /** An empty repository to fetch into. It has no remote: every call brings its own settings. */
-export async function openScratch(): Promise<GitView> {
+export function openScratch(): Promise<GitView> {
+  return openGitDir(prepareGitDir)
+}
+
+/** Makes an empty repository of an empty folder. */
+export async function prepareGitDir(gitDir: string): Promise<void> {
+  await Promise.all([writeSettings(gitDir), ...['objects', 'refs'].map(name => mkdir(join(gitDir, name)))])
+}
+
+async function writeSettings(gitDir: string): Promise<void> {
+  await Promise.all([writeFile(join(gitDir, 'config'), CONFIG), writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n')])
+}
+
+async function openGitDir(prepare: (gitDir: string) => Promise<void>): Promise<GitView> {
   const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
   const remove = () => rm(gitDir, { recursive: true, force: true, maxRetries: 3 })
   try {
-    await Promise.all([
-      writeFile(join(gitDir, 'config'), CONFIG),
-      writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n'),
-      ...['objects', 'refs'].map(name => mkdir(join(gitDir, name))),
-    ])
+    await prepare(gitDir)
     return { gitDir, remove }
   } catch (error) {
     await remove()
     throw error
-  }
-}
-
-/** Opens a view for the duration of `use`. */
-export async function withView<Value>(commonDir: string, use: (gitDir: string) => Promise<Value>): Promise<Value> {
-  const view = await openView(commonDir)
-  try {
-    return await use(view.gitDir)
-  } finally {
-    await view.remove()
   }
 }
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { HOST_NAMES, isRefName } from '#core/address.ts'
+import { HOST_NAMES } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import {
   type BlobSelection,
@@ -129,7 +129,6 @@ class GitHubHost implements GitHost {
 
   async resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
     if (ref !== null && isCommitSha(ref)) return this.#resolvePinned(repository, ref.toLowerCase() as CommitSha)
-    if (ref !== null && !isRefName(ref)) return MISSING
     const answer = await this.#refs.resolve(repository, ref)
     if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
     this.#refs.forget(new Set([repository.id]))

@@ -9,7 +9,7 @@ import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
-import { RefutedCommits } from './refuted-commits.ts'
+import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import { NOW_SECONDS, type TipList, type Tips } from './tips.ts'
 
 export interface PinsOptions {

@@ -1,3 +1,4 @@
+import { refNames } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -16,7 +17,7 @@ export interface RefsOptions {
   clock: Clock
 }
 
-/** Resolves branches, tags and other refs to commits. */
+/** Resolves branches and tags to commits. */
 export interface Refs {
   /** @param ref not a hash; `null`: the default branch */
   resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble>
@@ -28,7 +29,7 @@ export interface Refs {
 
 interface KnownRef {
   commit: CommitSha
-  /** Name of the ref for the API: `heads/main`, `tags/v1`, `refs/pull/1/head`. */
+  /** Name of the ref for the API: `heads/main`, `tags/v1`. */
   name: string
   /** When a listing last showed that the ref means this name, in milliseconds since 1970. */
   namedAt: number
@@ -58,6 +59,7 @@ class GitHubRefs implements Refs {
   }
 
   async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
+    if (ref !== null && refNames(ref).length === 0) return MISSING
     const startedAt = performance.now()
     const name = nameOf(ref, repository.defaultBranch)
     if (name !== null) {
@@ -117,7 +119,7 @@ class GitHubRefs implements Refs {
     const found = (commit: CommitSha): CachedAnswer<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
     const answer = await this.#askApi(repository, name, known?.commit ?? null, known !== null)
     if (answer.status === 'ok') return found(answer.value)
-    if (answer.status !== 'rate_limited' || !/^(?:heads|tags)\//.test(name)) return answer
+    if (answer.status !== 'rate_limited') return answer
     const listed = await this.#options.tips.list(repository, NOW_SECONDS)
     if (listed.status !== 'ok') return listed.status === 'missing' ? MISSING : answer
     const oid = listed.value.get(`refs/${name}`) ?? null
@@ -175,15 +177,15 @@ function commitOf(answer: CachedAnswer<KnownRef> | Trouble): CachedAnswer<Commit
 
 /** Name of the ref for the API; `null` when the ref may be a branch or a tag. */
 function nameOf(ref: string | null, defaultBranch: string): string | null {
-  if (ref === null || ref === 'HEAD' || ref === defaultBranch) return `heads/${defaultBranch}`
-  const known = /^refs\/((?:heads|tags)\/.+)$/.exec(ref)?.[1]
-  return known ?? (ref.startsWith('refs/') ? ref : null)
+  if (ref === null || ref === defaultBranch) return `heads/${defaultBranch}`
+  const [name, ...others] = refNames(ref)
+  return name === undefined || others.length > 0 ? null : name.slice('refs/'.length)
 }
 
 /** The full names that a key of the cache may stand for. */
 function refsOf(asked: string): string[] {
   if (asked.startsWith('*/')) return ['heads', 'tags'].map(folder => `refs/${folder}${asked.slice(1)}`)
-  return [asked.startsWith('refs/') ? asked : `refs/${asked}`]
+  return [`refs/${asked}`]
 }
 
 function readCommit(data: unknown): CommitSha | null {

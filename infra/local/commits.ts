@@ -1,121 +1,138 @@
-import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRefName } from '#core/address.ts'
+import { LRUCache } from 'lru-cache'
+import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
-import { GitError, runGit } from '#infra/git/process.ts'
-import { withView } from '#infra/git/view.ts'
+import type { FairGate } from '#core/concurrency/fair-gate.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import type { TipSet } from '#infra/git/history.ts'
+import { RefutedCommits } from '#infra/git/refuted-commits.ts'
+import type { GitPlaces } from './git-places.ts'
+import { NotSelfContained } from './object-files.ts'
 import { type Place, readHead } from './place.ts'
-import type { Computed, Watch } from './signed-cache.ts'
+import type { PrivateViews } from './private-views.ts'
+import { peel, reach } from './reachability.ts'
+import { readRef, readTips } from './refs.ts'
+import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
-/**
- * The commit that a ref of the repository names; `null` when there is none. Git gets exact ref names, never a revision expression.
- *
- * @param ref a branch, a tag, `refs/…` or 40 hex digits; `null` and `HEAD` stand for the target of HEAD
- * @throws GitError when git was killed or could not be started
- */
-export async function findCommit(
-  place: Place,
-  ref: string | null,
-  watch: Watch,
-  signal: AbortSignal,
-): Promise<Computed<CommitSha | null>> {
-  if (ref !== null && isCommitSha(ref)) return findPinnedCommit(place, ref.toLowerCase(), signal)
-  if (ref !== null && ref !== 'HEAD') return isRefName(ref) ? findRef(place, fullNames(ref), watch, signal) : NO_COMMIT
+const CACHED_COMMITS = 20_000
+/** Each watches up to some thousand files. */
+const CACHED_FINGERPRINTS = 100
+/** Hashes of some hundred bytes. */
+const CACHED_ABSENT = 10_000
+/** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
+const ABSENT_MS = 30_000
 
-  watch(join(place.gitDir, 'HEAD'))
-  const head = await readHead(place.gitDir)
-  if (head === null) return { value: null, keep: false }
-  if ('ref' in head) return findRef(place, [head.ref], watch, signal)
-  return { value: await withView(place.commonDir, gitDir => peel(gitDir, head.commit, signal)), keep: true }
-}
+/** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
+export class Commits {
+  readonly #views: PrivateViews
+  readonly #byRef = new SignedCache<CommitSha | null>(CACHED_COMMITS)
+  /** Of the tips of a repository. */
+  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>(CACHED_FINGERPRINTS)
+  /** Commits to which the tips of their repository lead. */
+  readonly #pinned = new LRUCache<string, true>({ max: CACHED_COMMITS })
+  /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
+  readonly #refuted = new RefutedCommits()
+  readonly #absent = new LRUCache<string, true>({ max: CACHED_ABSENT, ttl: ABSENT_MS })
+  readonly #proofs = createSingleFlight<boolean>()
+  readonly #places: GitPlaces
+  readonly #signal: () => AbortSignal
 
-const NO_COMMIT: Computed<null> = { value: null, keep: true }
+  /** @param signal ends one search */
+  constructor(views: PrivateViews, places: GitPlaces, signal: () => AbortSignal) {
+    this.#views = views
+    this.#places = places
+    this.#signal = signal
+  }
 
-/** The candidates, best first: a branch wins over a tag of the same name. */
-function fullNames(ref: string): string[] {
-  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
-}
+  /**
+   * The commit that a ref of the repository names; `null` when there is none.
+   *
+   * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
+   * @throws GateFull, GitError when git was killed or could not be started, ViewUnavailable
+   */
+  find(place: Place, ref: string | null): Promise<CommitSha | null> {
+    if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
+    const key = `${place.identity}:${ref === null ? '' : `=${ref}`}`
+    return this.#byRef.get(key, watch => ifSelfContained(this.#findRef(place, ref, watch)))
+  }
 
-const REFS_OUTPUT_BYTES = 64 * 1024 * 1024
+  async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
+    const oid = ref === null ? await readDefault(place, watch) : await firstOf(place, refNames(ref), watch)
+    if (oid === null) return { value: null, keep: true }
+    const commit = await this.#withView(place, this.#places.lookUp, (gitDir, signal) => peel(gitDir, oid, signal))
+    // A missing object may come later.
+    return { value: commit, keep: commit !== null }
+  }
 
-/** The first of the refs that exists. */
-async function findRef(
-  place: Place,
-  names: readonly string[],
-  watch: Watch,
-  signal: AbortSignal,
-): Promise<Computed<CommitSha | null>> {
-  watch(join(place.commonDir, 'packed-refs'))
-  for (const name of names) await watchRef(place.commonDir, name, watch)
+  /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
+  async #findPinned(place: Place, oid: CommitSha): Promise<CommitSha | null> {
+    const fingerprint = await this.#fingerprints.get(place.identity, async watch => {
+      const computed = await ifSelfContained(readTips(place, watch))
+      return { ...computed, value: computed.value?.fingerprint ?? null }
+    })
+    if (fingerprint === null) return null
+    const key = pinKey(place, fingerprint, oid)
+    if (this.#pinned.has(key)) return oid
+    if (this.#absent.has(key) || this.#refuted.fingerprintOf(place.identity, oid) === fingerprint) return null
+    return (await this.#proofs.run(key, () => this.#prove(place, oid))) ? oid : null
+  }
 
-  return withView(place.commonDir, async gitDir => {
-    const format = '--format=%(refname) %(objectname) %(objecttype)'
-    const args = ['for-each-ref', format, '--end-of-options', ...names]
-    const output = await runGit(args, { gitDir, signal, maxOutputBytes: REFS_OUTPUT_BYTES }).catch(ifAnswered)
-    // Git fails when a ref names a missing object, which may be fetched later.
-    if (output === null) return { value: null, keep: false }
-    const found = new Map(
-      output
-        .toString()
-        .split('\n')
-        .map(line => line.split(' '))
-        .map(([name = '', oid = '', type = '']) => [name, { oid, type }]),
-    )
-    const first = names.map(name => found.get(name)).find(ref => ref !== undefined)
-    if (!first) return NO_COMMIT
-    if (first.type === 'commit') return { value: first.oid as CommitSha, keep: true }
-    const peeled = first.type === 'tag' ? await peel(gitDir, first.oid, signal) : null
-    return { value: peeled, keep: peeled !== null || first.type !== 'tag' }
-  })
-}
+  async #prove(place: Place, oid: CommitSha): Promise<boolean> {
+    const { value: tips } = await ifSelfContained(readTips(place, () => {}))
+    const reached = tips && (await this.#withView(place, this.#places.walk, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
+    if (tips === null || reached === null) return false
+    if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
+    if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
+    if (reached === 'unknown') this.#absent.set(pinKey(place, tips.fingerprint, oid), true)
+    return reached === 'yes'
+  }
 
-const SYMBOLIC_REF_DEPTH = 5
-
-/** Watches the file of a ref, and those of the refs to which a symbolic ref leads. */
-async function watchRef(commonDir: string, name: string, watch: Watch): Promise<void> {
-  let current = name
-  for (let depth = 0; depth <= SYMBOLIC_REF_DEPTH; depth++) {
-    const path = join(commonDir, current)
-    watch(path)
-    const next = (await lstat(path).catch(ifAbsent))?.isFile()
-      ? /^ref:[ \t]*(refs\/[^ \t\n\r]+)/.exec((await readSmallFile(path)) ?? '')?.[1]
-      : null
-    if (!next || !isRefName(next)) return
-    current = next
+  /** `null` also when the repository is not self-contained. */
+  #withView<Value>(
+    place: Place,
+    gate: FairGate,
+    use: (gitDir: string, signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value | null> {
+    return gate(place.identity, async () => {
+      const signal = this.#signal()
+      const view = await this.#views.open(place, signal)
+      if (view === null) return null
+      try {
+        return await use(view.gitDir, signal)
+      } finally {
+        await view.remove()
+      }
+    })
   }
 }
 
-/** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is. */
-async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
-  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{commit}\n` }).catch(ifAnswered)
-  return (/^([0-9a-f]{40}) commit /.exec(output?.toString() ?? '')?.[1] ?? null) as CommitSha | null
+function pinKey({ identity }: Place, fingerprint: string, oid: string): string {
+  return `${identity}:${fingerprint}:${oid}`
 }
 
-/**
- * A commit given by its hash counts only if a branch, a tag or HEAD leads to it: other objects were never published.
- * The result is cached as long as the repository is the same.
- */
-async function findPinnedCommit(place: Place, oid: string, signal: AbortSignal): Promise<Computed<CommitSha | null>> {
-  return withView(place.commonDir, async gitDir => {
-    if ((await peel(gitDir, oid, signal)) !== oid) return { value: null, keep: false }
-    const head = await readHead(place.gitDir)
-    const tips = ['--branches', '--tags', ...(head && 'commit' in head ? [head.commit] : [])]
-    const unpublished = await runGit(['rev-list', '--max-count=1', oid, '--not', ...tips], { gitDir, signal }).catch(ifAnswered)
-    // rev-list walks by date and may stop early after wrong clocks. The second command is slower and exact.
-    const published = unpublished?.length === 0 || (await isContainedInRef(gitDir, oid, signal))
-    return { value: published ? (oid as CommitSha) : null, keep: published }
-  })
+/** The object of the branch that HEAD names, or the commit of a detached HEAD. */
+async function readDefault(place: Place, watch: Watch): Promise<string | null> {
+  watch(join(place.gitDir, 'HEAD'))
+  const head = await readHead(place.gitDir)
+  if (head === null) return null
+  return 'ref' in head ? firstOf(place, refNames(head.ref), watch) : head.commit
 }
 
-async function isContainedInRef(gitDir: string, oid: string, signal: AbortSignal): Promise<boolean> {
-  const args = ['for-each-ref', '--count=1', '--format=%(refname)', `--contains=${oid}`, 'refs/heads', 'refs/tags']
-  const output = await runGit(args, { gitDir, signal }).catch(ifAnswered)
-  return output !== null && output.length > 0
+/** The object of the first ref that exists. */
+async function firstOf({ commonDir }: Place, names: readonly string[], watch: Watch): Promise<string | null> {
+  for (const name of names) {
+    const oid = await readRef(commonDir, name, watch)
+    if (oid !== null) return oid
+  }
+  return null
 }
 
-/** For `catch`: `null` when git ended with a status, which means no. */
-function ifAnswered(error: unknown): null {
-  if (error instanceof GitError && error.status !== null) return null
-  throw error
+/** A repository that is not self-contained has no refs. No watched file shows when that changes. */
+async function ifSelfContained<Value>(computing: Promise<Computed<Value>>): Promise<Computed<Value | null>> {
+  try {
+    return await computing
+  } catch (error) {
+    if (error instanceof NotSelfContained) return { value: null, keep: false }
+    throw error
+  }
 }

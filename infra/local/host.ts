@@ -3,8 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { createFairGate } from '#core/concurrency/fair-gate.ts'
-import { createGate, GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
@@ -17,13 +16,16 @@ import {
 } from '#core/ports/git-host.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { isSelfContained, readSmallFile } from '#infra/git/contained.ts'
+import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { openRawFile, type RawFile } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
-import { type GitView, openView, removeLeftoverViews } from '#infra/git/view.ts'
-import { findCommit } from './commits.ts'
+import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
+import { Commits } from './commits.ts'
+import { createGitPlaces } from './git-places.ts'
+import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, readHead } from './place.ts'
+import { PrivateViews } from './private-views.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
@@ -47,16 +49,9 @@ export interface LocalHostOptions {
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const CACHED_PLACES = 10_000
-const CACHED_COMMITS = 20_000
-/** Concurrent git processes of a few milliseconds each. */
-const GIT_PROCESSES = 8
-/** Look-ups of refs, of a few milliseconds each. */
-const LOOKUPS = { limit: GIT_PROCESSES, limitEach: 4, maxWaitingEach: 256, maxWaiting: 1_024 }
-/** Walks of a history, which may take seconds, to prove that a commit belongs to it. They hold no place of a look-up. */
-const WALKS = { limit: 4, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
+const ANSWER_MS = 10_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
-const ANSWER_MS = 10_000
 
 /** @throws Error when the root does not exist, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
@@ -71,10 +66,9 @@ class LocalGitHost implements LocalHost {
   readonly #root: string
   readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
   readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
-  readonly #commits = new SignedCache<CommitSha | null>(CACHED_COMMITS)
-  readonly #throughGate = createGate(GIT_PROCESSES)
-  readonly #lookups = createFairGate(LOOKUPS)
-  readonly #walks = createFairGate(WALKS)
+  readonly #views = new PrivateViews()
+  readonly #gitPlaces = createGitPlaces()
+  readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
@@ -91,7 +85,7 @@ class LocalGitHost implements LocalHost {
       const place = await this.#place(owner, name)
       if (!place) return null
       const repository = await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-        value: await describeRepository(place, owner, name, watch),
+        value: await describeRepository(place, watch),
         keep: true,
       }))
       return repository && { ...repository }
@@ -101,18 +95,19 @@ class LocalGitHost implements LocalHost {
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
       const place = await this.#place(owner, name)
-      return place && this.#commit(place, ref)
+      return place && this.#commits.find(place, ref)
     })
   }
 
   async open({ owner, name }: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
-    const view = await this.#openView(owner, name)
+    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(limits.seconds * 1000))
     let reader: RepositoryReader | null = null
     reader = await openReader({
       gitDir: view.gitDir,
       commit,
       limits,
       signal: this.#closing.signal,
+      confirm: () => this.#confirm(owner, name, place),
       release: async () => {
         if (reader) this.#readers.delete(reader)
         await view.remove()
@@ -122,24 +117,35 @@ class LocalGitHost implements LocalHost {
     return reader
   }
 
-  async #openView(owner: string, name: string): Promise<GitView> {
+  async #openView(owner: string, name: string, signal: AbortSignal): Promise<{ place: Place; view: GitView }> {
     try {
-      const place = await this.#containedPlace(owner, name)
-      if (place) return await openView(place.commonDir)
+      const place = await this.#place(owner, name)
+      const view = place && (await this.#views.open(place, signal))
+      if (view) return { place, view }
     } catch (cause) {
+      if (cause instanceof ViewTooLarge) throw new ReadError('index.too_large', cause.message, { cause })
       throw new ReadError('index.fetch_failed', 'the repository cannot be read now', { cause })
     }
     throw new ReadError('index.fetch_failed', `there is no repository ${owner}/${name}`)
   }
 
+  /** Looks again whether the repository is where it was, and self-contained: it may have changed while it was read, and an index is kept. */
+  async #confirm(owner: string, name: string, opened: Place): Promise<void> {
+    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(ANSWER_MS))
+    await view.remove()
+    if (place.identity !== opened.identity)
+      throw new ReadError('index.fetch_failed', `another repository took the place of ${owner}/${name} while it was read`)
+  }
+
   async readRawFile({ owner, name }: HostRepository, commit: string, path: string): Promise<RawFile | null> {
-    if (!isCommitSha(commit)) return null
     try {
-      const place = await this.#containedPlace(owner, name)
-      const published = place && (await this.#commit(place, commit))
-      if (!published) return null
+      const place = isCommitSha(commit) ? await this.#place(owner, name) : null
+      const published = place && (await this.#commits.find(place, commit))
+      const view = published && (await this.#views.open(place, this.#answerSignal()))
+      if (!view) return null
       const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      return await this.#throughGate(() => openRawFile({ commonDir: place.commonDir, commit: published, path, ...signals }))
+      const open = () => openRawFile({ view, commit: published, path, ...signals })
+      return await this.#gitPlaces.lookUp(place.identity, open)
     } catch (cause) {
       throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })
     }
@@ -148,23 +154,11 @@ class LocalGitHost implements LocalHost {
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all([...this.#readers].map(reader => reader.close()))
+    await this.#views.close()
   }
 
   #place(owner: string, name: string): Promise<Place | null> {
-    return this.#places.get(`${owner}/${name}`, watch => findPlace(this.#root, owner, name, watch))
-  }
-
-  /** Checks again that the repository is self-contained: it may have changed since it was found, and an index is kept forever. */
-  async #containedPlace(owner: string, name: string): Promise<Place | null> {
-    const place = await this.#place(owner, name)
-    return place && (await isSelfContained(place.commonDir)) ? place : null
-  }
-
-  #commit(place: Place, ref: string | null): Promise<CommitSha | null> {
-    const throughGate = ref !== null && isCommitSha(ref) ? this.#walks : this.#lookups
-    return this.#commits.get(`${place.identity}:${ref ?? 'HEAD'}`, watch =>
-      throughGate(place.commonDir, () => findCommit(place, ref, watch, this.#answerSignal())),
-    )
+    return this.#places.get(`${owner}/${name}`, watch => findPlace(this.#root, { owner, name }, watch))
   }
 
   #answerSignal(): AbortSignal {
@@ -179,21 +173,22 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
-    if (error instanceof GitError || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
       return { status: 'unavailable', retryAfterSeconds: null }
     }
     throw error
   }
 }
 
-async function describeRepository(place: Place, owner: string, name: string, watch: Watch): Promise<HostRepository | null> {
+async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
+  const { owner, name } = place.named
   const marker = join(place.commonDir, PRIVATE_MARKER)
   const descriptionFile = join(place.commonDir, 'description')
   for (const path of [join(place.gitDir, 'HEAD'), marker, descriptionFile]) watch(path)
   const [head, description, isPrivate] = await Promise.all([
     readHead(place.gitDir),
-    readSmallFile(descriptionFile),
-    lstat(marker).then(Boolean, () => false),
+    readRealText(descriptionFile),
+    lstat(marker).catch(ifAbsent),
   ])
   if (head === null) return null
   return {
@@ -204,7 +199,8 @@ async function describeRepository(place: Place, owner: string, name: string, wat
     defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
     description: shapeDescription(description ?? ''),
     avatar: null,
-    visibility: isPrivate ? 'private' : 'public',
+    visibility: isPrivate === null ? 'public' : 'private',
+    ...(place.main ? { main: place.main } : {}),
   }
 }
 

@@ -1,83 +1,158 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
-import { ifAbsent, isSelfContained, readSmallFile } from '#infra/git/contained.ts'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { HOST_NAMES } from '#core/address.ts'
+import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import type { Computed, Watch } from './signed-cache.ts'
 
-/** Real paths of a repository. */
+/** Owner and name of a repository in its address. */
+export interface PlaceName {
+  owner: string
+  name: string
+}
+
+/** A repository. Paths are real, and lie below the root at the place of an address. */
 export interface Place {
+  /** The address of its real place, which differs from the requested one where a link leads there. */
+  named: PlaceName
+  /** The address of the main repository of a linked worktree; else `null`. */
+  main: PlaceName | null
   /** Holds HEAD. */
   gitDir: string
   /** Holds objects and refs; differs from `gitDir` in a linked worktree. */
   commonDir: string
+  /** Identifies the objects folder. */
+  objects: string
   /** Distinguishes the repository from an earlier one at the same path. */
   identity: string
 }
 
-const NAME = /^(?!\.)[A-Za-z0-9._-]{1,100}$/
-
 /**
  * The repository of an owner below the root: `<owner>/<name>`, else `<owner>/<name>.git`.
- * `null` when neither exists, when a link leads out of the root, or when git would read files outside the repository.
+ *
+ * `null` when neither exists, when its real place is not that of an address, or when git would read files outside the repository. The only
+ * way into another repository is a linked worktree, if its main repository has an address and names the worktree back.
  *
  * @param root real path
  */
-export async function findPlace(root: string, owner: string, name: string, watch: Watch): Promise<Computed<Place | null>> {
-  if (!NAME.test(owner) || !NAME.test(name) || name.endsWith('.git')) return { value: null, keep: true }
-  const folder = join(root, owner, name)
-  const found = (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
-  return found === 'refused' ? { value: null, keep: false } : { value: found, keep: true }
+export async function findPlace(root: string, requested: PlaceName, watch: Watch): Promise<Computed<Place | null>> {
+  if (!isName(requested)) return { value: null, keep: true }
+  const found = await placeOf(root, requested, watch)
+  if (found === 'refused') return { value: null, keep: false }
+  if (found === null || isSameName(found.named, requested)) return { value: found, keep: true }
+  // A link led here. Another repository may have the address of this place.
+  const named = await placeOf(root, found.named, watch)
+  if (named === 'refused') return { value: null, keep: false }
+  return { value: named?.identity === found.identity ? named : null, keep: true }
+}
+
+function isName({ owner, name }: PlaceName): boolean {
+  return HOST_NAMES.local.owner.test(owner) && HOST_NAMES.local.repository.test(name)
+}
+
+function isSameName(left: PlaceName, right: PlaceName): boolean {
+  return left.owner === right.owner && left.name === right.name
 }
 
 /** `refused`: the repository is not self-contained, and no watched file shows when that changes. */
+async function placeOf(root: string, { owner, name }: PlaceName, watch: Watch): Promise<Place | 'refused' | null> {
+  const folder = join(root, owner, name)
+  return (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
+}
+
 async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | 'refused' | null> {
   watch(folder)
   watch(join(folder, '.git'))
-  const gitDir = (await realPathInside(root, folder)) && (await gitDirOf(root, folder))
-  if (!gitDir) return null
+  const real = await realpath(folder).catch(ifAbsent)
+  const named = real && nameAt(root, real)
+  const dirs = real && named && (await gitDirsOf(root, real, watch))
+  if (!dirs) return null
+  const objects = await objectsOf(dirs, watch)
+  if (objects === null) return null
+  if (await hasAlternates(dirs.commonDir)) return 'refused'
+  // A link may lead from one address to the git dir of another.
+  const own = dirs.main === null ? nameOfGitDir(root, dirs.gitDir) : named
+  return { ...dirs, named: own ?? named, objects, identity: `${dirs.gitDir}:${objects}` }
+}
 
+type GitDirs = Pick<Place, 'gitDir' | 'commonDir' | 'main'>
+
+/** @param real the real path of a repository's folder */
+async function gitDirsOf(root: string, real: string, watch: Watch): Promise<GitDirs | null> {
+  const inner = join(real, '.git')
+  const kind = await stat(inner).catch(ifAbsent)
+  if (kind?.isFile()) return worktreeDirsOf(root, real, watch)
+  const gitDir = kind?.isDirectory() ? await realpath(inner).catch(ifAbsent) : real
+  if (gitDir === null || nameOfGitDir(root, gitDir) === null) return null
   watch(join(gitDir, 'commondir'))
-  const shared = await readSmallFile(join(gitDir, 'commondir'))
-  const commonDir = shared === null ? gitDir : await realPathInside(root, resolve(gitDir, shared.trim()))
-  if (!commonDir) return null
+  // Only a linked worktree shares the objects and refs of another repository.
+  if ((await readRealText(join(gitDir, 'commondir'))) !== null) return null
+  return { gitDir, commonDir: gitDir, main: null }
+}
 
+/** The linked worktree at a real path: its `.git` file names a git dir in the main repository, which names that file back. */
+async function worktreeDirsOf(root: string, real: string, watch: Watch): Promise<GitDirs | null> {
+  const file = join(real, '.git')
+  const target = /^gitdir: (.+?)\s*$/.exec((await readRealText(file)) ?? '')?.[1]
+  const gitDir = target === undefined ? null : await realpath(resolve(real, target)).catch(ifAbsent)
+  if (gitDir === null || basename(dirname(gitDir)) !== 'worktrees') return null
+  const commonDir = dirname(dirname(gitDir))
+  const main = nameOfGitDir(root, commonDir)
+  if (main === null) return null
+  for (const name of ['commondir', 'gitdir']) watch(join(gitDir, name))
+  const [shared, named] = await Promise.all([pathIn(gitDir, 'commondir'), pathIn(gitDir, 'gitdir')])
+  return shared === commonDir && named === file ? { gitDir, commonDir, main } : null
+}
+
+/** The path that a file of the git dir holds, with its folders resolved; `null` without one. */
+async function pathIn(gitDir: string, file: string): Promise<string | null> {
+  const text = (await readRealText(join(gitDir, file)))?.replace(/[\r\n]+$/, '')
+  if (!text) return null
+  const path = resolve(gitDir, text)
+  const folder = await realpath(dirname(path)).catch(ifAbsent)
+  return folder === null ? null : join(folder, basename(path))
+}
+
+/** The address of a repository's folder. */
+function nameAt(root: string, folder: string): PlaceName | null {
+  const [owner = '', last = '', ...deeper] = relative(root, folder).split(sep)
+  const named = { owner, name: last.replace(/\.git$/, '') }
+  return deeper.length === 0 && isName(named) ? named : null
+}
+
+/** The address of the repository that has a git dir: its folder itself, or `.git` in it. */
+function nameOfGitDir(root: string, gitDir: string): PlaceName | null {
+  return nameAt(root, basename(gitDir) === '.git' ? dirname(gitDir) : gitDir)
+}
+
+/** Identity of the objects folder; `null` when the folders are no git dir of the classic layout. */
+async function objectsOf({ gitDir, commonDir }: GitDirs, watch: Watch): Promise<string | null> {
   watch(join(gitDir, 'HEAD'))
-  for (const name of ['objects', 'objects/info/alternates', 'refs', 'reftable']) watch(join(commonDir, name))
-  const [hasHead, objects, hasRefs, hasReftable] = await Promise.all([
-    readHead(gitDir).then(head => head !== null),
-    stat(join(commonDir, 'objects'), { bigint: true }).catch(ifAbsent),
-    isFolder(join(commonDir, 'refs')),
-    isFolder(join(commonDir, 'reftable')),
+  for (const name of ['objects', 'objects/info/alternates', 'refs', 'packed-refs', 'reftable']) watch(join(commonDir, name))
+  const [head, objects, refs, packedRefs, reftable] = await Promise.all([
+    readHead(gitDir),
+    lstat(join(commonDir, 'objects'), { bigint: true }).catch(ifAbsent),
+    lstat(join(commonDir, 'refs')).catch(ifAbsent),
+    lstat(join(commonDir, 'packed-refs')).catch(ifAbsent),
+    lstat(join(commonDir, 'reftable')).catch(ifAbsent),
   ])
   // Reftables are not supported, and the files of the classic layout beside one are stale.
-  if (!hasHead || !objects?.isDirectory() || !hasRefs || hasReftable) return null
-  if (!(await isSelfContained(commonDir))) return 'refused'
-  return { gitDir, commonDir, identity: `${gitDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}` }
+  if (head === null || !objects?.isDirectory() || !refs?.isDirectory() || reftable !== null) return null
+  if (packedRefs !== null && !packedRefs.isFile()) return null
+  return `${commonDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}`
 }
 
-async function gitDirOf(root: string, folder: string): Promise<string | null> {
-  const inner = join(folder, '.git')
-  const kind = await stat(inner).catch(ifAbsent)
-  if (kind === null) return realPathInside(root, folder)
-  if (kind.isDirectory()) return realPathInside(root, inner)
-  const target = /^gitdir: (.+?)\s*$/.exec((await readSmallFile(inner)) ?? '')?.[1]
-  return target === undefined ? null : realPathInside(root, resolve(folder, target))
-}
-
-async function realPathInside(root: string, path: string): Promise<string | null> {
-  const real = await realpath(path).catch(ifAbsent)
-  return real?.startsWith(root + sep) ? real : null
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(ifAbsent))?.isDirectory() ?? false
+/** Whether the repository borrows objects from other folders. The reader never follows this file; what it names would be missing. */
+async function hasAlternates(commonDir: string): Promise<boolean> {
+  const file = await lstat(join(commonDir, 'objects/info/alternates')).catch(ifAbsent)
+  return file !== null && !(file.isFile() && file.size === 0)
 }
 
 /** The target of HEAD: a full ref name, or a commit when it is detached; `null` when the folder is not a git dir. */
 export async function readHead(gitDir: string): Promise<{ ref: string } | { commit: string } | null> {
   const path = join(gitDir, 'HEAD')
   // In very old repositories HEAD is a link.
-  const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path) : null
-  const text = link === null ? ((await readSmallFile(path)) ?? '') : `ref: ${link}`
+  const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path).catch(ifAbsent) : null
+  const text = link === null ? ((await readRealText(path)) ?? '') : `ref: ${link}`
   const ref = /^ref:[ \t]*(refs\/[^ \t\n\r]+)[ \t\n\r]*$/.exec(text)?.[1]
   if (ref !== undefined) return { ref }
   const commit = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]

@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs'
 
-/** Registers a file or folder on which the value depends, before the computation reads it. Follows links. */
-export type Watch = (path: string) => void
+/**
+ * Registers a file or folder on which the value depends, before the computation reads it. Follows links.
+ * Of a folder only its identity counts, or also its `entries`: which names it holds.
+ */
+export type Watch = (path: string, what?: 'identity' | 'entries') => void
 
 /** A computed value. `keep: false`: the watched files do not show when the value changes, so it is not cached. */
 export interface Computed<Value> {
@@ -9,21 +12,30 @@ export interface Computed<Value> {
   keep: boolean
 }
 
-/** Identifies a version of a file, by its identity and times, or a folder, by its identity alone. */
+type Watched = NonNullable<Parameters<Watch>[1]>
+
+/** Identifies a version of a file or of the entries of a folder, by identity and times, or a folder, by its identity alone. */
 interface Signature {
+  what: Watched
   isFolder: boolean
   dev: bigint
   ino: bigint
-  /** For a folder: its birth time. */
+  /** For the identity of a folder: its birth time. */
   changedNs: bigint
-  /** For a folder: 0. */
+  /** For the identity of a folder: 0. */
   modifiedNs: bigint
   sizeBytes: bigint
 }
 
 interface Entry<Value> {
   value: Value
-  signatures: ReadonlyMap<string, Signature | null>
+  signatures: ReadonlyMap<string, Signature | Absent>
+}
+
+/** Nothing lies at the path. */
+interface Absent {
+  what: Watched
+  ino: null
 }
 
 interface Flight<Value> {
@@ -67,7 +79,7 @@ export class SignedCache<Value> {
     if (!entry) return null
     this.#entries.delete(key)
     for (const [path, signature] of entry.signatures) {
-      if (!isSame(signature, readSignature(path))) return null
+      if (!isSame(signature, readSignature(path, signature.what))) return null
     }
     this.#entries.set(key, entry)
     return entry
@@ -80,11 +92,11 @@ export class SignedCache<Value> {
   }
 
   async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
-    const signatures = new Map<string, Signature | null>()
+    const signatures = new Map<string, Signature | Absent>()
     let settled = true
-    const { value, keep } = await compute(path => {
+    const { value, keep } = await compute((path, what = 'identity') => {
       if (signatures.has(path)) return
-      const signature = readSignature(path)
+      const signature = readSignature(path, what)
       signatures.set(path, signature)
       settled &&= isSettled(signature, Date.now())
     })
@@ -97,14 +109,14 @@ export class SignedCache<Value> {
   }
 }
 
-/** `null` when the file is absent. */
-function readSignature(path: string): Signature | null {
+function readSignature(path: string, what: Watched): Signature | Absent {
   const stats = statOf(path)
-  if (!stats) return null
+  if (!stats) return { what, ino: null }
   const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
-  return stats.isDirectory()
-    ? { isFolder: true, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
-    : { isFolder: false, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
+  const isFolder = stats.isDirectory()
+  return isFolder && what === 'identity'
+    ? { what, isFolder, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
+    : { what, isFolder, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
 }
 
 function statOf(path: string) {
@@ -115,8 +127,8 @@ function statOf(path: string) {
   }
 }
 
-function isSame(before: Signature | null, now: Signature | null): boolean {
-  if (before === null || now === null) return before === now
+function isSame(before: Signature | Absent, now: Signature | Absent): boolean {
+  if (before.ino === null || now.ino === null) return before.ino === now.ino
   return (
     before.ino === now.ino &&
     before.changedNs === now.changedNs &&
@@ -134,8 +146,8 @@ const TICK_MS = 50
 const COARSE_TICK_MS = 2_500
 
 /** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
-function isSettled(signature: Signature | null, now: number): boolean {
-  if (signature === null || signature.isFolder) return true
+function isSettled(signature: Signature | Absent, now: number): boolean {
+  if (signature.ino === null || (signature.isFolder && signature.what === 'identity')) return true
   const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
   return now - Number(signature.changedNs / NS_PER_MS) > tick
 }

@@ -37,7 +37,6 @@ describe('the requests of an address', () => {
   const REFS: readonly [what: string, ref: (side: Side) => string | null, rest: number, git: number][] = [
     ['the default branch', () => null, 3, 3],
     ['the default branch by its name', () => 'main', 3, 3],
-    ['HEAD', () => 'HEAD', 3, 3],
     ['a branch', () => 'feature/x', 3, 4],
     ['a branch in full', () => 'refs/heads/feature/x', 3, 3],
     ['a branch with the name of a tag', () => 'both', 3, 4],
@@ -45,7 +44,6 @@ describe('the requests of an address', () => {
     ['a tag in full', () => 'refs/tags/v1', 3, 3],
     ['an annotated tag', () => 'v2', 3, 4],
     ['a tag of a tag', () => 'v3', 3, 4],
-    ['a pull request', () => 'refs/pull/1/head', 3, 3],
     ['a commit at the tip of the default branch', ({ main }) => main, 3, 3],
     ['a commit of the default branch', ({ first }) => first, 3, 3],
     ['a commit at the tip of another branch', ({ tip }) => tip, 3, 4],
@@ -124,6 +122,13 @@ describe('the requests of an address', () => {
       }
     },
   )
+
+  test('of a ref that is neither a branch nor a tag: none but those for the repository', async () => {
+    await makeSide()
+    for (const ref of ['refs/pull/1/head', 'HEAD'])
+      expect((await mount(`${ADDRESS}@${encodeURIComponent(ref)}`)).json.error.code).toBe('mount.ref_not_found')
+    expect(counts()).toEqual({ rest: 1, git: 0 })
+  })
 
   test('of a ref that nobody pushed: none of the API, and one of git a minute, however many names are tried', async () => {
     await app.open(ADDRESS)

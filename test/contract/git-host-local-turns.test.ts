@@ -33,15 +33,16 @@ test('forty hashes that no ref leads to hold up neither refs nor hashes of anoth
   expect(await look('acme', visited.name), 'a new ref of another repository').toEqual(ok(commit))
   const later = await repository.commit({ a: 'later' })
   expect(await look('acme', repository.name), 'a new ref of the same one').toEqual(ok(later))
+  expect(await git.walks()).toHaveLength(1)
   const [hash] = other.lost
   const elsewhere = resolveAt(host, other.repository, hash ?? '')
-  await until(async () => (await git.walks()).some(walk => walk.includes(hash ?? '')))
-  expect(await git.walks()).toHaveLength(2)
+  await until(async () => (await git.walks()).length === 2)
 
   await git.goOn()
   expect(await elsewhere).toEqual(MISSING)
   for (const answer of await Promise.all(answers))
     expect(answer.status === 'missing' || (answer.status === 'unavailable' && answer.retryAfterSeconds !== null)).toBe(true)
+
 })
 
 test('too many hashes of one repository are refused with a wait, not those of another', async () => {
@@ -58,4 +59,21 @@ test('too many hashes of one repository are refused with a wait, not those of an
   await git.goOn()
   expect(await pinned).toEqual(ok(first))
   await Promise.all(answers)
+})
+
+test('a hash that no ref leads to costs one walk of the history while refs stay, however often and at once it is asked for', async () => {
+  const { repository, lost } = await createWithLost(5)
+  const git = await holdGitWalks()
+  await git.goOn()
+  const described = await describeAt(host, repository)
+  const askAll = () => Promise.all([...lost, ...lost].map(commit => host.resolve(described, commit)))
+  for (let round = 0; round < 3; round++) expect(await askAll()).toEqual(Array(10).fill(MISSING))
+  const walks = (await git.walks()).length
+  // The quick walk by date, and the exact one.
+  expect(walks).toBeLessThanOrEqual(2 * lost.length)
+  const [found] = lost
+  await repository.branch('found', found ?? '')
+  await until(async () => (await host.resolve(described, found ?? '')).status === 'ok')
+  expect(await askAll()).toEqual([...Array(2)].flatMap(() => [ok(found), ...Array(4).fill(MISSING)]))
+  expect((await git.walks()).length).toBeLessThanOrEqual(2 * walks)
 })

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
@@ -102,7 +102,7 @@ describe('a repository of the root', () => {
     const commit = await repository.commit({ a: 'a' }, { branch: null })
     await repository.git('update-ref', '--no-deref', 'HEAD', commit)
     expect((await describeAt(host, repository)).defaultBranch).toBe('HEAD')
-    for (const ref of [null, 'HEAD', commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
+    for (const ref of [null, commit]) expect(await resolveAt(host, repository, ref)).toEqual(ok(commit))
   })
 
   test('whose HEAD is a link, as in the oldest repositories, is read', async () => {
@@ -112,6 +112,40 @@ describe('a repository of the root', () => {
     await symlink('refs/heads/trunk', join(repository.gitDir, 'HEAD'))
     expect((await describeAt(host, repository)).defaultBranch).toBe('trunk')
     expect(await look('acme', repository.name)).toEqual(ok(commit))
+  })
+})
+
+describe('a commit by its hash', () => {
+  test('is missing once its last branch, tag or detached HEAD is gone, also for a host that served it', async () => {
+    const repository = await create()
+    await repository.commit({ a: '1' })
+    const late = await repository.commit({ 'passing.md': '1' }, { branch: 'passing' })
+    const replica = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+    const lookEverywhere = async () => [await resolveAt(host, repository, late), await resolveAt(replica, repository, late)]
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    await repository.git('update-ref', 'refs/pull/1/head', late)
+    await repository.git('update-ref', '-d', 'refs/heads/passing')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await repository.tag('back', late, { annotated: true })
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('pack-refs', '--all', '--prune')
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.git('tag', '-d', 'back')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await writeFile(join(repository.gitDir, 'HEAD'), `${late}\n`)
+    expect(await lookEverywhere()).toEqual([ok(late), ok(late)])
+    await repository.setDefaultBranch('main')
+    expect(await lookEverywhere()).toEqual([MISSING, MISSING])
+    await replica.close()
+  })
+
+  test('is missing once its branch was overwritten in place', async () => {
+    const repository = await create()
+    const first = await repository.commit({ a: '1' })
+    const late = await repository.commit({ a: '2' })
+    expect(await resolveAt(host, repository, late)).toEqual(ok(late))
+    writeFileSync(join(repository.gitDir, 'refs/heads/main'), `${first}\n`)
+    expect(await resolveAt(host, repository, late)).toEqual(MISSING)
   })
 })
 
@@ -210,12 +244,18 @@ describe('a raw file', () => {
 
   test('that is missing or damaged fails, and may be left before its end', async () => {
     const broken = await create()
-    const at = await broken.commit({ gone: 'gone', damaged: 'd', large: new Uint8Array(5_000_000).fill(1) })
+    const at = await broken.commit({ gone: 'gone', damaged: 'd', overwritten: 'o', large: new Uint8Array(5_000_000).fill(1) })
     await broken.dropObject(await broken.oidAt(at, 'gone'))
     const described = await describeAt(host, broken)
     expect(await host.readRawFile(described, at, 'gone')).toBeNull()
-    const damaged = await host.readRawFile(described, at, 'damaged')
+    const whole = await host.readRawFile(described, at, 'damaged')
     await broken.corruptObject(await broken.oidAt(at, 'damaged'))
+    expect(await textOf(whole?.bytes)).toBe('d')
+    const overwritten = await broken.oidAt(at, 'overwritten')
+    const damaged = await host.readRawFile(described, at, 'overwritten')
+    const inPlace = join(broken.gitDir, 'objects', overwritten.slice(0, 2), overwritten.slice(2))
+    await chmod(inPlace, 0o600)
+    await writeFile(inPlace, 'not an object')
     await expect(textOf(damaged?.bytes)).rejects.toBeInstanceOf(ReadError)
     for await (const chunk of (await host.readRawFile(described, at, 'large'))?.bytes ?? []) {
       expect(chunk.length).toBeGreaterThan(0)
@@ -252,6 +292,7 @@ describe('a host that is closed', () => {
     await failed
     await reader.close()
     await readAt(host, repository, commit, async () => {})
+    await host.close()
     expect(await readdir(temporary)).toEqual([])
   })
 

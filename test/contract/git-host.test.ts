@@ -94,6 +94,7 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       await repository.tag('of-tree', tree)
       await repository.tag('of-blob-annotated', blob, { annotated: true, targetType: 'blob' })
       await repository.git('update-ref', 'refs/pull/1/head', other)
+      await repository.git('update-ref', 'refs/remotes/origin/main', other)
       await repository.git('symbolic-ref', 'refs/heads/alias', 'refs/heads/feature/x/y')
     })
 
@@ -104,10 +105,13 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, 'v1')).toEqual(ok(first))
     })
 
-    test('in full gives its commit, whatever its folder', async () => {
+    test('in full gives its commit, if it is a branch or a tag', async () => {
       expect(await resolveAt(host, repository, 'refs/heads/main')).toEqual(ok(second))
       expect(await resolveAt(host, repository, 'refs/tags/both')).toEqual(ok(first))
-      expect(await resolveAt(host, repository, 'refs/pull/1/head')).toEqual(ok(other))
+      expect(await resolveAt(host, repository, 'refs/pull/1/head')).toEqual(MISSING)
+      expect(await resolveAt(host, repository, 'refs/remotes/origin/main')).toEqual(MISSING)
+      expect(await resolveAt(host, repository, 'refs/test/unreachable')).toEqual(MISSING)
+      expect(await resolveAt(host, repository, 'HEAD')).toEqual(MISSING)
     })
 
     test('of an annotated tag, also of a tag of a tag, gives the commit behind it', async () => {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { TipSet } from '#infra/git/history.ts'
+import type { TipSet } from './history.ts'
 
 /** Estimated memory of one hash. */
 const HASH_BYTES = 120

@@ -1,0 +1,213 @@
+import { constants, linkSync, lstatSync, renameSync, type Stats } from 'node:fs'
+import { type FileHandle, open, rename, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { hasDescriptorPaths, ifAbsent, isStillAt } from '#infra/git/contained.ts'
+
+/** The repository reads something outside it, or something that is neither a file nor a folder. */
+export class NotSelfContained extends Error {
+  constructor(name: string) {
+    super(`${name} of the repository is no regular file or folder`)
+    this.name = 'NotSelfContained'
+  }
+}
+
+/** The repository cannot be read now. */
+export class ViewUnavailable extends Error {
+  override name = 'ViewUnavailable'
+}
+
+/** The repository exceeds a bound. */
+export class ViewTooLarge extends ViewUnavailable {
+  constructor(what: string) {
+    super(`the repository is too large to read: ${what}`)
+    this.name = 'ViewTooLarge'
+  }
+}
+
+/** An opened folder of a repository. */
+export interface SourceFolder {
+  handle: FileHandle
+  /** Leads to the folder itself, see `pathOf`. */
+  at: string
+  /** Its real path. */
+  path: string
+}
+
+export interface BringBounds {
+  /** Packs and their indexes that are held open. */
+  heldFiles: number
+  /** Bytes that are copied, where files can be neither held nor linked. */
+  copiedBytes: number
+}
+
+export const BRING_BOUNDS: BringBounds = { heldFiles: 64, copiedBytes: 1024 * 1024 * 1024 }
+
+/**
+ * Brings files of a repository into a private folder, by the cheapest way that the system allows:
+ *
+ * - **held**: packs are opened, and a link leads to the open file (Linux);
+ * - **linked**: the file gets a second name (not across file systems, and not for files of other users);
+ * - **copied**.
+ *
+ * Whatever takes the place of the file in the repository afterwards, the private folder keeps the file that was there.
+ */
+export class FileBringer {
+  readonly #staging: string
+  #staged = 0
+  readonly #bounds: BringBounds
+  /** By path in the private folder. */
+  readonly #held = new Map<string, { handle: FileHandle; stats: Stats }>()
+  /** Open files whose name is gone, while git may still open them by it. */
+  readonly #retired: FileHandle[] = []
+  /** Elsewhere `link` may follow a link that took the place of the file. */
+  #canLink = hasDescriptorPaths
+  #copiedBytes = 0
+
+  /** @param staging a folder on the file system of the private folder, which git does not read */
+  constructor(staging: string, bounds: BringBounds = BRING_BOUNDS) {
+    this.#staging = staging
+    this.#bounds = bounds
+  }
+
+  get heldFiles(): number {
+    return this.#held.size + this.#retired.length
+  }
+
+  get copiedBytes(): number {
+    return this.#copiedBytes
+  }
+
+  /** Whether the private folder has this version of the file. */
+  has(target: string, source: Stats): boolean {
+    const held = this.#held.get(target)?.stats
+    const found = held ?? lstatSync(target, { throwIfNoEntry: false })
+    if (!found) return false
+    if (found.ino === source.ino && found.dev === source.dev) return true
+    // A copy has the times of its original.
+    return !held && Math.abs(found.mtimeMs - source.mtimeMs) < 1 && found.size === source.size
+  }
+
+  /** @throws NotSelfContained, ViewTooLarge */
+  async bringPack(folder: SourceFolder, name: string, target: string): Promise<void> {
+    const file = await openFile(folder, name)
+    if (file === null) return // removed since it was listed
+    let isHeld = false
+    try {
+      const stats = await file.stat()
+      if (!stats.isFile()) throw new NotSelfContained(name)
+      if (canHold() && this.heldFiles < this.#bounds.heldFiles) {
+        isHeld = true
+        await this.#hold(file, stats, target)
+      } else if (!this.#tryLink(folder, name, target)) await this.#copy(file, stats, target)
+    } finally {
+      if (!isHeld) await file.close()
+    }
+  }
+
+  /** @throws NotSelfContained, ViewTooLarge */
+  async bringLoose(folder: SourceFolder, name: string, target: string): Promise<void> {
+    if (this.#tryLink(folder, name, target)) return
+    const file = await openFile(folder, name)
+    if (file === null) return
+    try {
+      const stats = await file.stat()
+      if (!stats.isFile()) throw new NotSelfContained(name)
+      await this.#copy(file, stats, target)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async remove(target: string): Promise<void> {
+    await rm(target, { force: true })
+    this.#retire(target)
+  }
+
+  /** Closes open files whose name is gone. To be called while no git reads the private folder. */
+  async closeRetired(): Promise<void> {
+    await Promise.all(this.#retired.splice(0).map(handle => handle.close()))
+  }
+
+  async close(): Promise<void> {
+    for (const target of [...this.#held.keys()]) this.#retire(target)
+    await this.closeRetired()
+  }
+
+  async #hold(handle: FileHandle, stats: Stats, target: string): Promise<void> {
+    this.#retire(target)
+    this.#held.set(target, { handle, stats })
+    const staged = this.#stage()
+    await symlink(`/proc/${process.pid}/fd/${handle.fd}`, staged)
+    await rename(staged, target)
+  }
+
+  #stage(): string {
+    return join(this.#staging, String(this.#staged++))
+  }
+
+  #retire(target: string): void {
+    const held = this.#held.get(target)
+    if (held) this.#retired.push(held.handle)
+    this.#held.delete(target)
+  }
+
+  /** Synchronous: this takes some microseconds, and there may be a hundred thousand files. */
+  #tryLink({ at }: SourceFolder, name: string, target: string): boolean {
+    if (!this.#canLink) return false
+    const staged = this.#stage()
+    try {
+      linkSync(join(at, name), staged)
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? ''
+      if (code === 'ENOENT') return true // removed since it was listed
+      if (!CANNOT_LINK.has(code)) throw error
+      this.#canLink = code === 'EMLINK'
+      return false
+    }
+    // The new name of a link is a link, too. Git never saw it.
+    if (!lstatSync(staged).isFile()) throw new NotSelfContained(name)
+    this.#retire(target)
+    renameSync(staged, target)
+    return true
+  }
+
+  async #copy(from: FileHandle, { size, atime, mtime }: Stats, target: string): Promise<void> {
+    this.#copiedBytes += size
+    if (this.#copiedBytes > this.#bounds.copiedBytes)
+      throw new ViewTooLarge(`its files can only be copied, and have more than ${this.#bounds.copiedBytes} bytes`)
+    const staged = this.#stage()
+    const to = await open(staged, 'wx', 0o600)
+    try {
+      await pipeline(
+        from.createReadStream({ autoClose: false, start: 0, end: Math.max(0, size - 1) }),
+        to.createWriteStream({ autoClose: false }),
+      )
+      await to.utimes(atime, mtime)
+    } finally {
+      await to.close()
+    }
+    this.#retire(target)
+    await rename(staged, target)
+  }
+}
+
+const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EROFS'])
+
+/** `null` when it is gone or may not be read. @throws NotSelfContained when it is a link */
+async function openFile({ at, handle, path }: SourceFolder, name: string): Promise<FileHandle | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(join(at, name), flags).catch((error: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'EACCES', 'EPERM'].includes(error.code ?? '')) return null
+    if (ifAbsent(error) === null) throw new NotSelfContained(name)
+    throw error
+  })
+  if (file === null || hasDescriptorPaths || (await isStillAt(handle, path))) return file
+  await file.close()
+  throw new NotSelfContained(name)
+}
+
+/** Whether git, another process of the same user, may open the files that this process holds: not if the kernel protects this process. */
+function canHold(): boolean {
+  return hasDescriptorPaths && lstatSync('/proc/self/fd').uid === process.geteuid?.()
+}

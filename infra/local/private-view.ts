@@ -1,0 +1,190 @@
+import { constants, lstatSync, type Stats } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openReal, pathOf } from '#infra/git/contained.ts'
+import { prepareGitDir, TEMPORARY_PREFIX } from '#infra/git/view.ts'
+import { BRING_BOUNDS, type BringBounds, FileBringer, NotSelfContained, type SourceFolder, ViewTooLarge } from './object-files.ts'
+import { readShallow } from './refs.ts'
+
+/**
+ * A git dir of this process with the object files of a repository, and nothing else of it: no refs, alternates, configuration, hooks,
+ * attributes, grafts, commit graph. Nothing that happens in the repository leads git elsewhere.
+ */
+export interface PrivateView {
+  readonly gitDir: string
+  readonly heldFiles: number
+  readonly copiedBytes: number
+  /**
+   * Brings what was added to the repository, then removes what it removed. Folders whose entries did not change are not read.
+   * Not to be called while another call runs. Git may read the view at the same time, as it may while a repository is repacked.
+   *
+   * @throws NotSelfContained, ViewTooLarge
+   */
+  update(): Promise<void>
+  /** To be called while no git reads the view: releases files that the repository removed. */
+  rest(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** @param commonDir real path of the folder that holds `objects` */
+export async function openPrivateView(commonDir: string, bounds: BringBounds = BRING_BOUNDS): Promise<PrivateView> {
+  const gitDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
+  try {
+    await prepareGitDir(gitDir)
+    await Promise.all([mkdir(join(gitDir, 'objects/pack')), mkdir(join(gitDir, STAGING))])
+    return new LinkedView(commonDir, gitDir, bounds)
+  } catch (error) {
+    await rm(gitDir, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Git reads no folder of this name. */
+const STAGING = 'staging'
+const LOOSE_FOLDER = /^[0-9a-f]{2}$/
+const LOOSE_NAME = /^[0-9a-f]{38}$/
+const PACK_NAME = /^[A-Za-z0-9_-]{1,200}\.(?:pack|idx)$/
+/** Objects outside packs in one of the 256 folders: two million in all. */
+const LOOSE_NAMES = 8_192
+/** Packs and their indexes. */
+const PACK_NAMES = 20_000
+/** Files between two turns of the event loop. */
+const BATCH = 64
+/** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
+const TICK_MS = 2_500
+
+class LinkedView implements PrivateView {
+  readonly gitDir: string
+  readonly #commonDir: string
+  readonly #bringer: FileBringer
+  /** By name of the folder below `objects`: identifies its entries. Absent when they may change without a trace. */
+  readonly #seen = new Map<string, string>()
+
+  constructor(commonDir: string, gitDir: string, bounds: BringBounds) {
+    this.#commonDir = commonDir
+    this.gitDir = gitDir
+    this.#bringer = new FileBringer(join(gitDir, STAGING), bounds)
+  }
+
+  get heldFiles(): number {
+    return this.#bringer.heldFiles
+  }
+
+  get copiedBytes(): number {
+    return this.#bringer.copiedBytes
+  }
+
+  async update(): Promise<void> {
+    const now = new Date()
+    await utimes(this.gitDir, now, now) // unchanged views count as leftovers
+    const objects = await openFolder(join(this.#commonDir, 'objects'))
+    try {
+      await requireNoAlternates(objects)
+      const names = (await readdir(objects.at)).filter(name => name === 'pack' || LOOSE_FOLDER.test(name))
+      const gone: string[] = []
+      for (const name of names) gone.push(...(await this.#bringFolder(objects, name)))
+      // Last, as git does when it repacks: a reader that misses a removed file finds its objects elsewhere.
+      for (const target of gone) await this.#bringer.remove(target)
+      await this.#removeFoldersExcept(new Set(names))
+    } finally {
+      await objects.handle.close()
+    }
+    await this.#writeShallow()
+  }
+
+  rest(): Promise<void> {
+    return this.#bringer.closeRetired()
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.gitDir, { recursive: true, force: true, maxRetries: 3 })
+    await this.#bringer.close()
+  }
+
+  /** Brings the files of a folder. Returns the files of the view that are no longer in it. */
+  async #bringFolder(objects: SourceFolder, name: string): Promise<string[]> {
+    const stats = lstatSync(join(objects.at, name), { throwIfNoEntry: false })
+    if (!stats) return []
+    if (!stats.isDirectory()) throw new NotSelfContained(`objects/${name}`)
+    const signature = signatureOf(stats)
+    if (this.#seen.get(name) === signature) return []
+    this.#seen.delete(name)
+    const folder = await openFolderIn(objects, name)
+    try {
+      const into = join(this.gitDir, 'objects', name)
+      const gone = await this.#bringFiles(folder, into, name === 'pack')
+      if (Date.now() - stats.ctimeMs > TICK_MS) this.#seen.set(name, signature)
+      return gone
+    } finally {
+      await folder.handle.close()
+    }
+  }
+
+  async #bringFiles(folder: SourceFolder, into: string, arePacks: boolean): Promise<string[]> {
+    const pattern = arePacks ? PACK_NAME : LOOSE_NAME
+    const names = (await readdir(folder.at)).filter(name => pattern.test(name))
+    if (names.length > (arePacks ? PACK_NAMES : LOOSE_NAMES)) throw new ViewTooLarge('it has too many object files: run git gc')
+    await mkdir(into, { recursive: true })
+    // Git looks for a pack when it sees its index.
+    if (arePacks) names.sort((left, right) => Number(left.endsWith('.idx')) - Number(right.endsWith('.idx')))
+    for (const [index, name] of names.entries()) {
+      if (index % BATCH === BATCH - 1) await nextTurn()
+      await this.#bringFile(folder, name, join(into, name), arePacks)
+    }
+    const wanted = new Set(names)
+    return (await readdir(into)).filter(name => !wanted.has(name)).map(name => join(into, name))
+  }
+
+  async #bringFile(folder: SourceFolder, name: string, target: string, isPack: boolean): Promise<void> {
+    const stats = lstatSync(join(folder.at, name), { throwIfNoEntry: false })
+    if (!stats) return
+    if (!stats.isFile()) throw new NotSelfContained(name)
+    if (this.#bringer.has(target, stats)) return
+    await (isPack ? this.#bringer.bringPack(folder, name, target) : this.#bringer.bringLoose(folder, name, target))
+  }
+
+  async #removeFoldersExcept(names: ReadonlySet<string>): Promise<void> {
+    const folder = join(this.gitDir, 'objects')
+    for (const name of await readdir(folder)) {
+      if (names.has(name)) continue
+      this.#seen.delete(name)
+      for (const inner of await readdir(join(folder, name))) await this.#bringer.remove(join(folder, name, inner))
+    }
+  }
+
+  /** Where the history of a shallow clone ends. */
+  async #writeShallow(): Promise<void> {
+    const oids = await readShallow(this.#commonDir)
+    const target = join(this.gitDir, 'shallow')
+    if (oids.length === 0) return rm(target, { force: true })
+    const staged = join(this.gitDir, STAGING, 'shallow')
+    await writeFile(staged, `${oids.join('\n')}\n`)
+    await rename(staged, target)
+  }
+}
+
+/** Identifies the entries of a folder. */
+function signatureOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
+  return `${dev}:${ino}:${ctimeMs}:${mtimeMs}`
+}
+
+async function requireNoAlternates({ at }: SourceFolder): Promise<void> {
+  const file = lstatSync(join(at, 'info/alternates'), { throwIfNoEntry: false })
+  if (file && !(file.isFile() && file.size === 0)) throw new NotSelfContained('objects/info/alternates')
+}
+
+/** @throws NotSelfContained when a component of the path is a link */
+async function openFolder(path: string): Promise<SourceFolder> {
+  const handle = await openReal(path, constants.O_DIRECTORY)
+  if (handle === null) throw new NotSelfContained('objects')
+  return { handle, at: pathOf(handle, path), path }
+}
+
+async function openFolderIn(parent: SourceFolder, name: string): Promise<SourceFolder> {
+  const path = join(parent.path, name)
+  const handle = await openReal(path, constants.O_DIRECTORY)
+  if (handle === null) throw new NotSelfContained(`objects/${name}`)
+  return { handle, at: pathOf(handle, path), path }
+}
