@@ -10,8 +10,8 @@ import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import type { AskOptions, GitHubApi } from './api.ts'
-import type { Subject } from './quota.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
+import type { Subject } from './quota.ts'
 
 export interface AccountsOptions {
   api: GitHubApi

@@ -4,12 +4,12 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
+import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
-import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import { NOW_SECONDS, type TipList, type Tips } from './tips.ts'
 
 export interface PinsOptions {

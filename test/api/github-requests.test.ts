@@ -127,7 +127,7 @@ describe('the requests of an address', () => {
     await makeSide()
     for (const ref of ['refs/pull/1/head', 'HEAD'])
       expect((await mount(`${ADDRESS}@${encodeURIComponent(ref)}`)).json.error.code).toBe('mount.ref_not_found')
-    expect(counts()).toEqual({ rest: 1, git: 0 })
+    expect(counts()).toEqual({ rest: 1, git: 1 })
   })
 
   test('of a ref that nobody pushed: none of the API, and one of git a minute, however many names are tried', async () => {

@@ -49,7 +49,10 @@ describe('an hour of the API outlasts', () => {
 
   test.each<[string, Parameters<typeof github.faults.add>[0]]>([
     ['breaks off', { reset: true, match: { host: 'web' } }],
-    ['is throttled', { status: 429, body: 'Too many requests\n', headers: { 'content-type': 'text/plain' }, match: { host: 'web' } }],
+    [
+      'is throttled',
+      { status: 429, body: 'Too many requests\n', headers: { 'content-type': 'text/plain' }, match: { host: 'web' } },
+    ],
     [
       'asks for a credential',
       { status: 401, body: 'Authentication required\n', headers: { 'content-type': 'text/plain' }, match: { host: 'web' } },

@@ -42,7 +42,6 @@ test('forty hashes that no ref leads to hold up neither refs nor hashes of anoth
   expect(await elsewhere).toEqual(MISSING)
   for (const answer of await Promise.all(answers))
     expect(answer.status === 'missing' || (answer.status === 'unavailable' && answer.retryAfterSeconds !== null)).toBe(true)
-
 })
 
 test('too many hashes of one repository are refused with a wait, not those of another', async () => {
