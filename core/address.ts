@@ -67,7 +67,7 @@ export interface OwnerName {
 }
 
 /**
- * Parses the percent-encoded path behind `/owners`: `/<host>/<owner>`, with or without leading and trailing slash.
+ * Parses the percent-encoded path after `/owners`: `/<host>/<owner>`, with or without leading and trailing slash.
  *
  * @param hosts host segments of this deployment that list accounts
  * @throws ServiceError `owner.invalid`

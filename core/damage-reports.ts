@@ -12,7 +12,7 @@ import { damageKey } from './snapshot/store-keys.ts'
 const DamageEntry = z.object({
   state: z.enum(['reported', 'settled']),
   at: z.iso.datetime(),
-  /** Repairs, each within `FORGOTTEN_SECONDS` of the one before. */
+  /** Settled reports, each within `FORGOTTEN_SECONDS` of the one before: the snapshot was rebuilt or found intact. */
   repairs: z.int().min(0),
 })
 type DamageEntry = z.infer<typeof DamageEntry>
@@ -20,11 +20,11 @@ type DamageEntry = z.infer<typeof DamageEntry>
 export type DamageReport = Pick<DamageEntry, 'repairs'>
 
 export interface DamageReports {
-  /** Reports damage, unless the backoff after the last repair has not elapsed. Returns whether a report waits for an indexer. */
+  /** Reports damage, once the backoff after the last repair has elapsed. Returns whether a report is open. */
   report(repository: HostRepository, commit: CommitSha, now: Date): Promise<boolean>
   /** The open report; `null` when there is none. */
   find(repository: HostRepository, commit: CommitSha): Promise<DamageReport | null>
-  /** Closes the report: the snapshot is intact, or was rebuilt. Does nothing without a report. */
+  /** Closes the report: the snapshot is intact, or was rebuilt. Does nothing without an open report. */
   settle(repository: HostRepository, commit: CommitSha, now: Date): Promise<void>
 }
 
@@ -60,7 +60,8 @@ export function createDamageReports(states: StateStore): DamageReports {
     async settle(repository, commit, now) {
       const key = damageKey(repository, commit)
       const { entry, etag } = await read(key)
-      if (entry) await write(key, { state: 'settled', at: now.toISOString(), repairs: entry.repairs + 1 }, etag)
+      if (entry?.state !== 'reported') return
+      await write(key, { state: 'settled', at: now.toISOString(), repairs: entry.repairs + 1 }, etag)
     },
   }
 }

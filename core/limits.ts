@@ -1,4 +1,11 @@
-/** Every bound of the interface and of indexing. Names end in the unit. */
+/**
+ * Every bound of the interface and of indexing. Names end in the unit.
+ *
+ * A snapshot is cut when it is indexed by the limits of the sections "Reading a repository", "Manifests and rules" and "Skills and documents", and
+ * for the root of a repository also by `OVERVIEW_SKILLS`, `OVERVIEW_DOCUMENTS` and `DIAGNOSTICS_PER_ANSWER`. To change one of them, raise
+ * `RULES_VERSION`, so that repositories are indexed again; for `SEARCHED_FILE_BYTES` raise `SEARCH_VERSION`. The times of a job need neither.
+ * All other limits apply to the next request or job; listings of owners keep `CARD_SKILL_NAMES` names until the repository is visited again.
+ */
 
 // The address
 export const ADDRESS_BYTES = 2_048
@@ -82,6 +89,7 @@ export const SUMMARY_CHARACTERS = 240
 export const LICENSE_NAME_CHARACTERS = 120
 
 // Jobs
+/** Default lease of an index job (`MOUNTGLASS_LEASE_SECONDS`), and the lease of a sweep, which has no setting. */
 export const LEASE_SECONDS = 15
 /** A job is taken over only after its lease and this share of another one, because clocks may differ. */
 export const LEASE_MARGIN = 1 / 3

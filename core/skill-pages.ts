@@ -31,7 +31,7 @@ export interface ContextCut {
 export const START: ContextPosition = { piece: 0, offsetCharacters: 0, offsetBytes: 0, fragment: 0 }
 
 /**
- * Cuts one page of at most `SKILL_PAGE_BYTES` of UTF-8. Never splits a character. A piece that does not end on the page is cut behind the
+ * Cuts one page of at most `SKILL_PAGE_BYTES` of UTF-8. Never splits a character. A piece that does not end on the page is cut after the
  * last line break in the page's last `SKILL_PAGE_BREAK_BYTES`; without one, at the limit.
  *
  * @param pieces those from `start.piece` on
@@ -76,7 +76,7 @@ export function cutSkillContext(
   return { cuts, next: null }
 }
 
-/** The part of a text that fits on a page behind `usedBytes`. */
+/** The part of a text that fits on a page after `usedBytes`. */
 function cutAtLineBreak(text: string, usedBytes: number): string {
   const fitting = cutAtBytes(text, SKILL_PAGE_BYTES - usedBytes)
   const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)

@@ -71,7 +71,7 @@ export function compareBytes(left: string, right: string): number {
   return left.length - right.length
 }
 
-// Surrogates encode code points above U+FFFF, so they sort behind the units U+E000..U+FFFF.
+// Surrogates encode code points above U+FFFF, so they sort after the units U+E000..U+FFFF.
 function orderOfUnit(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800
   return unit >= 0xd800 ? unit + 0x2000 : unit

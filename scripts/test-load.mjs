@@ -1,6 +1,6 @@
 /**
  * `npm run test:load -- 5`: runs both tiers of the tests again and again (5 times; once when left out) while as many loops as the machine has
- * processors keep them busy, and prints which runs failed. Behind the number stand a tier, and arguments for vitest: `-- 5 test`,
+ * processors keep them busy, and prints which runs failed. After the number stand a tier, and arguments for vitest: `-- 5 test`,
  * `-- 20 test:all test/contract/crash.all.test.ts`. Ends with 1 when a run failed.
  */
 import { spawn } from 'node:child_process'

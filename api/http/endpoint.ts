@@ -40,7 +40,7 @@ export interface Call<Name extends EndpointName> {
   viewer: Viewer
 }
 
-/** The use case behind every endpoint of the contract; `null` where this deployment lacks the endpoint. */
+/** The use case of every endpoint of the contract; `null` where this deployment lacks the endpoint. */
 export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<AnswerOf<Name>>) | null }
 
 /** How a raw path names a subject. @throws ServiceError */

@@ -38,7 +38,7 @@ export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): 
   return subject === 'none' ? path : path.replace(/^(\/[^/]+)\/.*$/, `$1/${ANY_ADDRESS}`)
 }
 
-/** The prefixes behind which paths are taken raw. */
+/** The prefixes after which paths are taken raw. */
 export interface RawPrefixes {
   add(prefix: string, options: PrefixOptions): void
   /**

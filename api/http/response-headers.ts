@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answeredMethods, METHODS } from './methods.ts'
 
-/** Headers of every answer. The request id is generated here, never taken from the client. */
+/** Headers of every answer to a request that parses as HTTP; `api/app.ts` answers other bytes. The request id is never taken from the client. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')

@@ -51,7 +51,7 @@ export type ReadAhead = (snapshot: Snapshot) => Promise<unknown>
  * Resolves an address for a viewer: asks the git host for the repository and the commit, then the store for the snapshot.
  * Without a snapshot, offers a job and returns its state; no request waits for indexing.
  *
- * @throws ServiceError `mount.*` as the host answers, `skill.unavailable` when the store does not answer
+ * @throws ServiceError `address.unknown_host`, `mount.*`, or `skill.unavailable` when the store does not answer or the snapshot is damaged
  */
 export async function openMount(deps: Deps, viewer: Viewer, requested: Address, readAhead?: ReadAhead): Promise<OpenMount> {
   const mount = await resolveMount(deps, viewer, requested)

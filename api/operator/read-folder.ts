@@ -101,7 +101,11 @@ async function readPicture(root: string, name: string): Promise<{ name: string; 
   }
 }
 
-/** Reads a file; `null` when it does not exist or its real path is outside the folder. @throws FileFault when it cannot be read or is too large */
+/**
+ * Reads a file; `null` when the name leads to no regular file inside the folder, or cannot be resolved.
+ *
+ * @throws FileFault when the file cannot be opened or is larger than `maxBytes`
+ */
 async function readFileInside(root: string, name: string, maxBytes: number): Promise<Uint8Array | null> {
   const path = name.includes('\0') ? null : await realpath(join(root, name)).catch(() => null)
   if (path === null || !path.startsWith(root.endsWith(sep) ? root : root + sep)) return null

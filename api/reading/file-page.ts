@@ -12,7 +12,7 @@ const INDEXING_RETRY_SECONDS = 2
 /**
  * One page of a text file. The index decides which files are served, so the endpoint answers only once it is ready.
  *
- * @throws ServiceError `request.invalid`, `index.*`, `file.*`
+ * @throws ServiceError `request.invalid`, `index.*`, `file.*`, `skill.unavailable`
  */
 export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, query: FileQuery): Promise<FilePage> {
   const path = parseRepoPath(query.path)

@@ -171,7 +171,7 @@ function collectFiles({ scores, bests: places, unitOf, members }: Folding, units
   }
 }
 
-/** Files are added in item order, so a file stands behind those of the same score. */
+/** Files are added in item order, so a file comes after those of the same score. */
 function addFile(found: FoundUnit, file: number, scores: Uint32Array): void {
   const { files } = found
   const score = scores[file] ?? 0

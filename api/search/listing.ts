@@ -3,6 +3,7 @@ import type { DocumentListing } from '#core/contract/shared.ts'
 import type { StoredItem } from '#core/search/items-block.ts'
 import type { Loaded } from '../snapshot/cache.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+import { FULL } from './fixed-point.ts'
 import { bestPassage } from './passage/best-passage.ts'
 import {
   type Markup,
@@ -15,7 +16,6 @@ import {
 import type { WeightedTerm } from './passage/term-places.ts'
 import type { QueryTerm } from './query.ts'
 import { informationOf } from './term-weights.ts'
-import { FULL } from './weights.ts'
 
 /** A search for passages. */
 export interface PassageSearch {

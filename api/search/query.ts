@@ -1,6 +1,6 @@
 import { analyze, type TermKind } from '#core/search/analyze.ts'
+import { FULL } from './fixed-point.ts'
 import { synonymsOf } from './synonyms.ts'
-import { FULL } from './weights.ts'
 
 /** A term of a query. */
 export interface QueryTerm {

@@ -1,11 +1,11 @@
-/** Arrays with one number for each item of a snapshot. */
+/** Arrays with one number for each item of a snapshot, by item number except `matched`. */
 export interface ItemArrays {
   scores: Uint32Array
-  /** What the names of the item have of the query, packed into the bits of one number. */
-  names: Uint32Array
+  /** What the short fields of the item, all but its body, have of the query, packed into the bits of one number. */
+  shortFields: Uint32Array
   /** How much of the query the item contains. */
   coverage: Uint8Array
-  /** The items with a score; not by item number. */
+  /** Numbers of the items with a score, in rising order; not indexed by item. */
   matched: Uint32Array
 }
 
@@ -19,10 +19,10 @@ export class RankingBuffers {
   /** Arrays for so many items, all zero except `matched`. Arrays taken before are no longer valid. */
   take(items: number): ItemArrays {
     if (this.#arrays.scores.length < items) this.#arrays = allocateArrays(items)
-    const { scores, names, coverage, matched } = this.#arrays
+    const { scores, shortFields, coverage, matched } = this.#arrays
     return {
       scores: scores.subarray(0, items).fill(0),
-      names: names.subarray(0, items).fill(0),
+      shortFields: shortFields.subarray(0, items).fill(0),
       coverage: coverage.subarray(0, items).fill(0),
       matched: matched.subarray(0, items),
     }
@@ -32,7 +32,7 @@ export class RankingBuffers {
 function allocateArrays(items: number): ItemArrays {
   return {
     scores: new Uint32Array(items),
-    names: new Uint32Array(items),
+    shortFields: new Uint32Array(items),
     coverage: new Uint8Array(items),
     matched: new Uint32Array(items),
   }

@@ -30,7 +30,10 @@ export interface SearchReader {
    * `CONTINUATIONS`.
    */
   lookUp(wishes: readonly TermWish[]): Promise<DictionaryTerm[][]>
-  /** For every misspelled word the candidates for `closeWords`: all words close to it, and a few that are not. */
+  /**
+   * For every misspelled word the candidates for `closeWords`: all words within its edit distance, longer words that begin with it, from at
+   * most `COMPLETION_BLOCKS` blocks of each length, and the other words of the blocks that were read.
+   */
   wordsNear(misspelled: readonly string[]): Promise<SpellingEntry[][]>
   /** The postings of every term as `visitPostings` takes them. */
   postings(terms: readonly DictionaryTerm[]): Promise<Uint8Array[]>
@@ -143,7 +146,7 @@ class BlockReader implements SearchReader {
   itemsBelow(folder: string): Promise<Interval> {
     return this.#guard('the items below a folder', async () => {
       if (folder === '') return [0, this.head.kinds.length]
-      // `0` is the character behind `/`.
+      // `0` is the character after `/`.
       const [first, end] = [`${folder}/`, `${folder}0`]
       const blocks = await this.#itemBlocks([first, end].map(path => lastBlockUpTo(this.head.items, path)))
       return [this.#firstItemFrom(first, blocks), this.#firstItemFrom(end, blocks)]
@@ -285,7 +288,7 @@ function wordBlocksNear(index: BlockIndex, word: string): number[] {
 
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** Lies before the keys of all words of the length, and behind those of all shorter words. */
+/** Lies before the keys of all words of the length, and after those of all shorter words. */
 function keyOfLength(length: number): string {
   return String.fromCharCode(length)
 }

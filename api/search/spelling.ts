@@ -1,5 +1,5 @@
 import type { SpellingEntry } from '#core/search/words-block.ts'
-import { FULL } from './weights.ts'
+import { FULL } from './fixed-point.ts'
 
 /** A word that is close to a misspelled one. */
 export interface CloseWord {

@@ -1,6 +1,6 @@
 import { isStopWord } from '#core/search/analyze.ts'
+import { FULL } from './fixed-point.ts'
 import type { QueryTerm } from './query.ts'
-import { FULL } from './weights.ts'
 
 /** The postings of a query term, or of a similar term if no item has the query term. */
 export interface TermMatch {
@@ -24,8 +24,8 @@ export interface WeighedTerm {
   maxWeight: number
   /** Counts by its impact. Triples do not, since their pairs do. */
   isScored: boolean
-  /** Counts among the names of an item. Pairs of a group that has triples do not, since the triples do. */
-  isNamed: boolean
+  /** Counts among the short fields of an item. Pairs of a group that has triples do not, since the triples do. */
+  isInShortFields: boolean
   /** Counts as one of the terms of a title. */
   isCounted: boolean
 }
@@ -49,7 +49,7 @@ export function weighTerms(terms: readonly MatchedTerm[], items: number): Weighe
       matches: weighed,
       maxWeight: queryWeight === FULL ? maxWeight : 0,
       isScored: kind !== 'triple',
-      isNamed: kind !== 'pair' || !withTriples.has(group),
+      isInShortFields: kind !== 'pair' || !withTriples.has(group),
       isCounted: kind !== 'triple' && kind !== 'whole',
     }
   })

@@ -34,7 +34,7 @@ export interface Headers {
 export interface StoredHeader {
   header: SnapshotHeader
   createdAt: Date
-  /** Differs from the digest of every other header of the commit. */
+  /** Of the bytes and the time of writing: a header that was written again has another one, unless the store gives both the same time. */
   digest: string
 }
 

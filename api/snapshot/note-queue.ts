@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Writes small notes one after another in the background. A note is dropped if its value was written before, if too many wait, or if
- * writing fails; the next call with the same name writes it.
+ * Writes small notes one after another in the background. A note is dropped if its value was written before. It is also dropped if too many
+ * wait or if writing fails; then the next call with the same name writes it.
  */
 export interface NoteQueue {
   /**

@@ -10,8 +10,8 @@ import type { RepositoryName } from '../operator/repository-rule.ts'
 import { createNoteQueue, type NoteQueue } from './note-queue.ts'
 
 /**
- * Records in the state store which snapshots are used, so that a sweep keeps them. Requests do not wait for it. Each fact is written once a
- * day; a fact that cannot be written now is written when it is observed again.
+ * Records in the state store which snapshots are used, so that a sweep keeps them. Requests do not wait for it. A process writes
+ * each fact about once a day; a fact that cannot be written now is written when it is observed again.
  */
 export interface Uses {
   /** A snapshot was opened. */

@@ -1,4 +1,4 @@
-/** Maps the items, at most `atOnce` of them concurrently. Results are in the order of the items. @throws the first failure */
+/** Maps the items, at most `atOnce` of them concurrently. Results are in the order of the items. @throws the first failure, while others go on */
 export async function mapFew<Item, Value>(
   items: readonly Item[],
   work: (item: Item) => Promise<Value>,

@@ -13,7 +13,7 @@ export interface BlobStore {
   /** Up to `length` bytes from `offset` on, fewer at the end of the object; `null` when it does not exist. */
   readRange(key: string, offset: number, length: number): Promise<Uint8Array | null>
 
-  /** Keys with the prefix behind `after`, in byte order. */
+  /** Keys with the prefix that follow `after`, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<string[]>
 
   /** Removes the object. Idempotent. */

@@ -13,7 +13,8 @@ export interface GitHost {
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
-   * The commit of a ref, for a remote host at most a minute old. `null` stands for the default branch.
+   * The commit of a ref, for a remote host at most a minute old, or ten minutes while the host cannot be asked. `null` stands for the default
+   * branch.
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
    * `missing`: the ref does not exist, or the repository is empty. `gone`: the host no longer shows the repository.
    */
@@ -50,7 +51,7 @@ export interface HostQuota {
 
 /** Webhook of a host. Optional: without its messages, changes are noticed later. */
 export interface HostHook {
-  /** Last segment of the webhook's URL, behind `/hooks/`. */
+  /** Last segment of the webhook's URL, after `/hooks/`. */
   readonly name: string
 
   /** Maximum size of a message. */
@@ -99,11 +100,11 @@ export interface AccountDirectory {
   /**
    * A page of the account's public repositories, most recently pushed first.
    *
-   * @param page from 1 on; pages behind the last one are empty
+   * @param page from 1 on; pages after the last one are empty
    */
   repositories(account: HostAccount, page: number): Promise<HostAnswer<ListedPage>>
 
-  /** The public repository, as shown at most a minute ago. */
+  /** The public repository, as shown at most a minute ago, or ten minutes while the host cannot be asked. */
   shown(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 }
 

@@ -2,7 +2,7 @@ import type { CommitSha } from '../commit-sha.ts'
 import type { IndexErrorCode } from '../contract/shared.ts'
 import type { HostRepository } from './git-host.ts'
 
-/** A queue of index jobs, with at most one job for each repository, commit and version of the reading rules. */
+/** A queue of index jobs, with at most one job for each repository, commit, and version of the reading rules, the format and the search. */
 export interface JobQueue {
   /** Duration of a lease without renewal. */
   readonly leaseSeconds: number
@@ -14,7 +14,7 @@ export interface JobQueue {
   offer(job: IndexJob): Promise<JobState>
 
   /**
-   * Leases a waiting job; `null` when none may run. A job with an expired lease counts as waiting. Repositories take turns (`turnOf`), and a
+   * Leases a waiting job; `null` when none may run. A job whose lease expired waits again after `LEASE_MARGIN`. Repositories take turns (`turnOf`), and a
    * repository has one running job, those of its default branch aside: the others wait, since they reuse what it stores.
    */
   take(worker: string): Promise<Lease | null>
@@ -31,7 +31,10 @@ export interface JobQueue {
   /** Fails the job. An offer after `retryAt` adds it again. */
   fail(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 
-  /** Counts a death of the process that ran the job: returns the job to the queue, or fails it with the code after `JOB_CRASHES` deaths. */
+  /**
+   * Counts a death of the process that ran the job: returns the job to the queue, or fails it with the code after `JOB_CRASHES` crashes.
+   * An expired lease counts as a crash, too.
+   */
   crash(lease: Lease, errorCode: IndexErrorCode): Promise<void>
 
   /** Number of jobs that wait or run. Costs at most one listing. */

@@ -14,7 +14,7 @@ export interface StateStore {
   /** Removes the entry. Idempotent. */
   remove(key: string): Promise<void>
 
-  /** Keys with the prefix behind `after`, in byte order. */
+  /** Keys with the prefix that follow `after`, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<string[]>
 
   close(): Promise<void>

@@ -93,7 +93,7 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
   const checksums = Uint32Array.from({ length: boundedCount(reader, bytes.length) }, () => {
     return reader.byte() + reader.byte() * 2 ** 8 + reader.byte() * 2 ** 16 + reader.byte() * 2 ** 24
   })
-  if (!reader.atEnd) throw new RangeError('bytes left behind the head')
+  if (!reader.atEnd) throw new RangeError('bytes left after the head')
   return { kinds, owners, titleLengths, terms, postings, items, words, checksums }
 }
 

@@ -10,7 +10,7 @@ export const IMPACT_MAX = 84
 export const PLACE = {
   /** Only in the body. */
   body: 0,
-  /** In the description, keywords, headings or path. */
+  /** In the description, keywords, headings or path: the short fields besides the title. */
   named: 1,
   /** In the title. */
   title: 2,

@@ -22,7 +22,7 @@ export interface TermList {
 /** Builds one block of terms; they come in byte order. */
 export interface TermsBlockWriter {
   bytes(): number
-  /** Adds a term and its list. `false`: the list is too long, and the caller writes it behind the long lists of earlier terms. */
+  /** Adds a term and its list. `false`: the list is too long, and the caller writes it after the long lists of earlier terms. */
   add(list: TermList): boolean
   /** The halves of the lists in the block. A caller may write a list of at most `inlineItems` here, and then call `addWritten`. */
   readonly gaps: ByteWriter
@@ -68,8 +68,8 @@ export function createTermsBlockWriter(inlineItems = INLINE_ITEMS): TermsBlockWr
 }
 
 /**
- * Whether a block may end before this term: a hash of its name decides, for one term in 256. So most blocks begin with the same term as in the
- * previous commit, and equal blocks are stored once.
+ * Whether a block may end before this term: a hash of its name decides, on average for one term in 256. So most blocks begin with the same
+ * term as in the previous commit, and most equal blocks are reused.
  */
 export function isBorder({ data, length }: Bytes): boolean {
   let hash = 0x811c9dc5

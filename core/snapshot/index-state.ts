@@ -76,8 +76,8 @@ export function claim(
 }
 
 /**
- * When another worker may claim the job, by that worker's clock. The margin tolerates clocks that differ: a worker renews after a third
- * of its lease, so a clock ahead by less than a lease never takes over a running job.
+ * When another worker may claim the job, by that worker's clock. The margin tolerates clocks that differ: a worker renews after each third
+ * of its lease. While renewals succeed, a worker whose clock is ahead by less than a lease cannot take the job. Both need the same lease.
  */
 export function takeableAt({ until }: LeasedJob, leaseSeconds: number): Date {
   return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)

@@ -1,4 +1,7 @@
-/** Whether the key belongs to a private repository. Every key of a repository begins with its class, after the `ctl/` area if any. */
+/**
+ * Whether the key belongs to a private repository. The keys of a repository begin with its class, after the `ctl/` area if any. Those of
+ * listings of owners have no class, as only public repositories are listed.
+ */
 export function isPrivateKey(key: string): boolean {
   return classOf(key) === 'prv'
 }

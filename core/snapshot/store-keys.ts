@@ -2,7 +2,10 @@ import type { CommitSha } from '../commit-sha.ts'
 import type { HostRepository } from '../ports/git-host.ts'
 import { FORMAT_VERSION, RULES_VERSION, SEARCH_VERSION } from './versions.ts'
 
-/** The only place that spells keys of the stores. A key begins with the class of the repository and a hash that spreads the load. */
+/**
+ * The only place that spells keys of the stores. The key of an object begins with the class of its repository and a hash that spreads the load;
+ * in the key of an entry they follow the area, such as `ctl/job/`. Listings of owners have no class: private repositories are not listed.
+ */
 
 /** Header of a snapshot. */
 export function headerKey(repository: HostRepository, commit: CommitSha): string {
@@ -72,7 +75,11 @@ export function damageKey(repository: KeyedRepository, commit: CommitSha): strin
   return `ctl/kept/${classedPrefix(repository)}/damage/${commit}.${VERSIONS}`
 }
 
-/** Entry with the commit of a ref when it was last opened. @param digest hex digest of the ref's name, which may have characters that keys cannot */
+/**
+ * Entry of a ref: the commit that it named when it was last opened.
+ *
+ * @param digest hex digest of the ref's name, which may have characters that keys cannot
+ */
 export function seenRefKey(repository: KeyedRepository, digest: string): string {
   return `ctl/kept/${classedPrefix(repository)}/ref/${digest}`
 }

@@ -89,7 +89,7 @@ function print(report: CheckReport, { json, all, watch }: CheckOptions, millisec
   else process.stdout.write(formatReport(report, { paint, all: all === true, milliseconds }))
 }
 
-// Colors only on a terminal, and not with `NO_COLOR`.
+// Colors only on a terminal, and not with `NO_COLOR`. `FORCE_COLOR` overrides both.
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
 async function watchFolder(folder: string, options: CheckOptions): Promise<number> {

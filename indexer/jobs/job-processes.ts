@@ -14,8 +14,8 @@ const IDLE_MILLISECONDS = 60_000
 const LARGE_SHARE = 1 / 2
 
 /**
- * Runs every job in a separate process with limits on time and memory. A process is reused for the next job, since starting one takes longer
- * than most jobs.
+ * Runs jobs in child processes with limits on time and memory. A process runs one job at a time and is reused for the next one, since starting
+ * one takes longer than most jobs.
  */
 export function createJobProcesses(settings: JobProcessesSettings, log: IndexerLog): JobRunner {
   return new JobProcesses(settings, log)

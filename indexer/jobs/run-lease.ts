@@ -20,7 +20,7 @@ export interface IndexerLog {
  * Runs one leased job and records its result in the queue. This process renews the lease until the runner returns, even if the job process
  * dies.
  *
- * Once `signal` is aborted, the job may finish within `FINISH_MILLISECONDS`; then it is released. A failure in that time is not recorded: a
+ * Once `signal` is aborted, the job may finish within `FINISH_MILLISECONDS`; else it is released. A failure in that time is not recorded: a
  * terminal or supervisor may have signalled the job process too. If another worker took the job over, nothing is recorded: the same commit
  * gives the same objects, so both may write them.
  *

@@ -91,7 +91,10 @@ interface PlannedReading {
   search: Pick<SearchBuilder, 'add'> | null
 }
 
-/** Reads the files of the plan. Returns the link targets of its documents, and the characters of included files by blob. */
+/**
+ * Reads the wanted files and adds them to the search section. Returns the link targets of served documents, and the number of characters of
+ * each included file by blob id.
+ */
 async function readPlanned(
   content: ContentStore,
   wanted: readonly WantedFile[],

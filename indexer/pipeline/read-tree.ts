@@ -12,7 +12,7 @@ export async function readTree(
   for await (const entry of reader.entries()) {
     if (entries.push(entry) % 10_000 === 0) onProgress({ stage: 'tree', done: entries.length, total: null })
   }
-  // An entry behind the cut may be a manifest that excludes earlier ones: no part of a cut tree can be served.
+  // An entry after the cut may be a manifest that excludes earlier ones: no part of a cut tree can be served.
   if (reader.cut) throw new IndexError('index.too_large', `more than ${entries.length} tree entries`)
   onProgress({ stage: 'tree', done: entries.length, total: entries.length })
   return { entries, read: (oids, maxBytes) => reader.read(oids, maxBytes) }

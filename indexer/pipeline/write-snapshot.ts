@@ -69,7 +69,10 @@ export async function writeSnapshot(
   return written
 }
 
-/** Whether the snapshot exists and its objects are as they were written. The objects are read only if a reader reported damage. */
+/**
+ * Whether the job has nothing to build. Without a report, an existing header is enough. At a first report, the header and its packs are
+ * verified. At a report soon after an earlier one was settled, the answer is `false`.
+ */
 async function isIntact(blobs: BlobStore, { repository, commit }: IndexJob, damage: DamageReport | null): Promise<boolean> {
   if ((await blobs.read(headerKey(repository, commit))) === null) return false
   if (damage === null) return true

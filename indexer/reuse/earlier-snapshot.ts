@@ -28,7 +28,7 @@ export interface EarlierBlob {
   record: Location | null
 }
 
-/** Size of the pack cache. Records are read in the order in which they are stored, and tables behind them. */
+/** Size of the pack cache. Records are read in the order in which they are stored, and tables after them. */
 const CACHE_BYTES = 6 * PACK_BYTES
 /** Maximum length of a section that is reused, since it is loaded whole. */
 const SECTION_BYTES = 64 * 1024 * 1024

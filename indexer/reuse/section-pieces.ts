@@ -12,7 +12,7 @@ export interface PieceFinder {
   find(bytes: Uint8Array): SectionPiece[]
 }
 
-/** Maximum number of pieces: their list is part of the header, so more would cost a reader more than they save. */
+/** After this many pieces, only long ones are reused: their list is part of the header, so short ones would cost a reader more than they save. */
 const PIECES = 12 * 1024
 /** Earlier packs that a section may refer to, besides those that its length alone fills: a read may touch each of them. */
 const PACKS = 3
@@ -32,7 +32,7 @@ export function createPieceFinder(earlier: Uint8Array, segments: readonly Locati
   })
   const packs = fullestPacks(segments, PACKS + Math.floor(earlier.length / PACK_BYTES))
   let given = 0
-  /** Behind the last known piece, in the earlier section. */
+  /** The end of the last known piece, in the earlier section. */
   let cursor = -1
 
   function locate(start: number, length: number): Location[] | null {

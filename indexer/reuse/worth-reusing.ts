@@ -3,12 +3,12 @@ import type { SnapshotHeader } from '#core/snapshot/format.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 
-/** Packs that a header lists at most. */
+/** A header that would list more packs than this refers to none of an earlier commit. */
 const PACKS = 64
 
 /**
- * Whether the next snapshot may refer to the packs of this one: it then lists at most `PACKS` packs and uses at least half of their bytes.
- * Otherwise everything is stored anew.
+ * Whether the next snapshot may refer to the packs of this one: by an estimate, which leaves out added files, it then lists at most `PACKS`
+ * packs and uses at least half of their bytes. Otherwise everything is stored anew.
  *
  * The tree tells which records remain. The search section is expected to change, since an added file renumbers all later items, and so is
  * half of the tables; both are added to the bytes in use.

@@ -2,7 +2,10 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { baseNameOf } from '#core/repo-path.ts'
 import { SKILL_FILE } from './skill.ts'
 
-/** The kind of a file outside skill folders, by its path; `null` for files that agents are not given. */
+/**
+ * The kind of a file outside skill folders, by its path; `null` for files that agents are not given. `overview`: a README, which describes its
+ * folder. It is not the overview of a mount, the answer that an address gets.
+ */
 export type PathKind = 'document' | 'overview' | 'community'
 
 export function pathKind(path: RepoPath): PathKind | null {
@@ -16,14 +19,6 @@ export function pathKind(path: RepoPath): PathKind | null {
 /** Whether a `SKILL.md` at this path is a skill. Dot-folders count: agents keep skills there. */
 export function isSkillPlace(path: RepoPath): boolean {
   return baseNameOf(path) === SKILL_FILE && !hasSegment(path, GENERATED_FOLDERS)
-}
-
-/** Rank of a README among those of its folder, lowest first; `null` when the file is not a README. */
-export function overviewRank(baseName: string): number | null {
-  if (baseName === 'README.md') return -1
-  const match = /^readme(?:\.(.+))?$/i.exec(baseName)
-  const rank = match ? OVERVIEW_EXTENSIONS.indexOf(match[1]?.toLowerCase() ?? '') : -1
-  return rank < 0 ? null : rank
 }
 
 export function isMarkdown(path: string): boolean {
@@ -44,8 +39,7 @@ const BINARY =
   /\.(?:png|jpe?g|gif|webp|avif|bmp|ico|icns|tiff?|heic|psd|mp[34]|m4[av]|mov|avi|mkv|webm|og[gv]|wav|flac|ttf|otf|woff2?|eot|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|whl|pdf|docx?|xlsx?|pptx?|exe|dll|so|dylib|class|pyc|wasm|sqlite3?|parquet|onnx|safetensors|npy|npz|pkl)$/i
 
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i
-const OVERVIEW_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']
-/** README and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */
+/** README (`license/names.ts` ranks those of a folder) and its translations: `README.zh-CN.md`, `README_zh.md`, `README-de.md`. */
 const OVERVIEW = /^readme(?:(?:[._-][a-z]{2,3}(?:[-_][a-z0-9]{2,4})?)?\.(?:md|mdx|markdown|txt|rst))?$/i
 /** Files for contributors, by convention in upper case: `docs/security.md` is a document. */
 const COMMUNITY =

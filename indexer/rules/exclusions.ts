@@ -5,7 +5,7 @@ export type Exclusions = (path: string, isFolder: boolean) => boolean
  * Compiles a list of patterns in the syntax of gitignore(5). The last matching pattern decides. Matching compares bytes, case-sensitively, as
  * git does.
  *
- * Patterns are untrusted, so none becomes a regular expression: matching takes at most path length times pattern length steps for each
+ * Patterns are untrusted, so none becomes a regular expression: matching one takes at most path length times pattern length steps for each
  * folder of the path.
  */
 export function compileExclusions(lines: readonly string[]): Exclusions {

@@ -4,7 +4,7 @@ import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type FolderRow } from '#core/snapshot/format.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
-import { overviewRank } from './content-kind.ts'
+import { readmeRank } from './license/names.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
@@ -153,7 +153,7 @@ function chooseOverviews(plan: Plan, content: Content): Map<RepoPath, FolderOver
   const best = new Map<RepoPath, { rank: number; path: RepoPath }>()
   for (const { file, kind, owner } of plan.files) {
     if ((kind !== 'overview' && kind !== 'supporting') || owner?.skill.internal) continue
-    const rank = overviewRank(baseNameOf(file.path))
+    const rank = readmeRank(baseNameOf(file.path))
     const folder = parentOf(file.path)
     if (rank === null || content.factsOf(file.path) === null || rank >= (best.get(folder)?.rank ?? Infinity)) continue
     best.set(folder, { rank, path: file.path })

@@ -2,7 +2,7 @@ import { FAILSAFE_SCHEMA, load } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 
-/** The front matter of a file. `body` is the text behind its closing line, without a byte order mark. */
+/** The front matter of a file. `body` is the text after its closing line, without a byte order mark. */
 export type FrontMatterBlock =
   | { kind: 'none'; body: string }
   | { kind: 'unterminated'; body: string }

@@ -226,7 +226,7 @@ function isPattern(pattern: string): boolean {
 }
 
 function rulesOf(text: string, body: string): Rules | null {
-  // Blank lines before the rules are recognised by the same white space as `trim` removes behind them.
+  // Blank lines before the rules are recognised by the same white space as `trim` removes after them.
   const leading = /^(?:[^\S\n]*\n)*/.exec(body)?.[0].length ?? 0
   const rules = trimBlankEnd(body.slice(leading))
   return rules.trim() === '' ? null : { text: rules, offsetBytes: utf8Length(text.slice(0, text.length - body.length + leading)) }

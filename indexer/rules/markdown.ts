@@ -25,7 +25,7 @@ export interface MarkdownLink {
 }
 
 /**
- * Parses the first `MARKDOWN_CHARACTERS`, up to a line end. Behind them only comments are found, in code blocks too.
+ * Parses the first `MARKDOWN_CHARACTERS`, up to a line end. After them only comments are found, in code blocks too.
  *
  * @param text Markdown without front matter
  */

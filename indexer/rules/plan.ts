@@ -234,7 +234,10 @@ function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
   }
 }
 
-/** Keeps files until the text of a snapshot is full: skills and manifests first, then supporting files, then the rest, each in path order. */
+/**
+ * Drops each file for which the budget has no room. Skills and manifests come first, then supporting files, then the rest, each in path
+ * order. Every file of at most `READABLE_FILE_BYTES` counts, binary ones too; larger ones are kept and do not count.
+ */
 function withinBudget(files: readonly PlannedFile[]): { files: PlannedFile[]; dropped: number } {
   let leftBytes = INDEXED_TEXT_BYTES
   const dropped = new Set<PlannedFile>()

@@ -45,7 +45,7 @@ export interface ParsedSkill {
   include: string[]
   /** `metadata.internal`: not listed, counted or found, but loadable. */
   internal: boolean
-  /** Everything behind the front matter, unchanged. */
+  /** Everything after the front matter, unchanged. */
   body: string
   /** One per line. Links are not kept, as those of all skills would take too much memory; `linksOfText` parses them again. */
   headings: string

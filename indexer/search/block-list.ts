@@ -12,7 +12,7 @@ export class BlockList {
   }
 }
 
-/** Writes the blocks of all lists behind each other and returns their index. */
+/** Writes the blocks of all lists one after the other and returns their index. */
 export async function writeBlocks(stream: PageStream, lists: readonly BlockList[]): Promise<BlockIndex> {
   const starts: number[] = []
   for (const block of lists.flatMap(({ blocks }) => blocks)) {

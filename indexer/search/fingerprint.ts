@@ -5,7 +5,10 @@ import { SEARCH_VERSION } from '#core/snapshot/versions.ts'
 import { cutAtBytes } from '#core/text.ts'
 import type { SearchInput } from './input.ts'
 
-/** A hash of everything that decides the postings and the title length of an item: equal for equal items only, in any commit. */
+/**
+ * A hash of everything that decides the postings and the title length of an item. Two items with the same fingerprint have the same postings
+ * and title length, whichever commits they are in.
+ */
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
   const { name, description, keywords, headings, body, blob } = fields
   const read = blob === undefined ? [headings, hashOfBody(body)] : [blob]

@@ -12,7 +12,7 @@ export class ItemList {
   readonly #owners = new OwnerList()
   #lastPath: string | null = null
 
-  /** The number of the next item. @throws RangeError when its path is not behind that of the item before */
+  /** The number of the next item. @throws RangeError when its path does not come after that of the item before */
   next({ path }: SearchInput): number {
     if (this.#lastPath !== null && compareBytes(this.#lastPath, path) >= 0) {
       throw new RangeError(`search items out of order: ${this.#lastPath}, ${path}`)

@@ -2,7 +2,7 @@ import type { Bytes } from '#core/search/bytes.ts'
 import { chain, compareTerms, createTermPostings, type TermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/** Merges sources into one, in byte order of the names, every term once. All items of a source come behind those of the source before. */
+/** Merges sources into one, in byte order of the names, every term once. All items of a source come after those of the source before. */
 export function mergeTerms(sources: readonly TermSource[]): TermSource {
   const heap = new SourceHeap(sources)
   const chained = createTermPostings()

@@ -63,13 +63,13 @@ class Overlay {
     this.#turn = turn
   }
 
-  /** Compares the next changed term with this one; behind the last changed term it is 1. */
+  /** Compares the next changed term with this one; after the last changed term it is 1. */
   orderOfChanged(term: Bytes): number {
     const { current } = this.#changed
     return current === null ? 1 : compareTerms(current.term, term)
   }
 
-  /** Writes the next changed term, or its join with a stored one, and goes on to the one behind it. */
+  /** Writes the next changed term, or its join with a stored one, and goes on to the one after it. */
   writeChanged(postings: TermPostings | null = this.#changed.current): Promise<void> | undefined {
     const writing = postings === null ? undefined : this.#section.addTerm(postings)
     const waiting = writing ? writing.then(() => this.#changed.next()) : this.#changed.next()

@@ -36,7 +36,7 @@ export function createListWriter(gaps: ByteWriter, postings: ByteWriter): ListWr
 
 const NO_TERM: Bytes = new ByteWriter(0)
 
-/** Begins a new list behind the bytes of the previous one. */
+/** Begins a new list after the bytes of the previous one. */
 export function beginList(target: ListWriter): void {
   target.items = 0
   target.isNamed = false
@@ -130,7 +130,7 @@ export function compareTerms(left: Bytes, right: Bytes): number {
   return left.length - right.length
 }
 
-/** Concatenates the lists of one term, each with items behind those of the list before. Valid as long as the term of the first part. */
+/** Concatenates the lists of one term. The items of each list come after those of the list before. Valid as long as the term of the first part. */
 export function chain(parts: readonly TermPostings[], target: TermPostingsWriter): TermPostings {
   clearPostings(target)
   target.term = (parts[0] as TermPostings).term
@@ -164,7 +164,7 @@ const NO_ITEM = Number.POSITIVE_INFINITY
 
 /** Reads a list in slices: neighbouring postings are copied together. */
 class Slices {
-  /** The next item; `NO_ITEM` behind the last. */
+  /** The next item; `NO_ITEM` after the last. */
   item: number
   readonly #list: TermPostings
   readonly #gaps: ByteReader

@@ -2,7 +2,7 @@ import type { TermPostings } from './term-postings.ts'
 
 /** Iterates over terms in byte order of their names. */
 export interface TermSource {
-  /** The current term, valid until `next`; `null` before the first and behind the last. */
+  /** The current term, valid until `next`; `null` before the first and after the last. */
   current: TermPostings | null
   /** Moves to the next term. Wait for the promise, where there is one. */
   next(): Promise<void> | undefined

@@ -7,7 +7,7 @@ export class OpenPack {
   #members: Uint8Array[] = []
   #memberBytes = 0
 
-  /** Bytes that still fit, with the directory behind them. */
+  /** Bytes that still fit, with the directory after them. */
   get freeBytes(): number {
     return PACK_BYTES - this.#memberBytes - this.#directory.maxBytes()
   }

@@ -27,7 +27,7 @@ import type { ReusedParts, SectionPiece } from './reused-parts.ts'
  */
 export interface SnapshotWriter<Written = WrittenSnapshot> {
   /**
-   * Stores the bytes of one blob behind everything added before, and resolves with their location. Compression runs in the background:
+   * Stores the bytes of one blob after everything added before, and resolves with their location. Compression runs in the background:
    * the caller may add more without waiting, and bounds how much.
    */
   addRecord(oid: string, bytes: Uint8Array): Promise<Location>

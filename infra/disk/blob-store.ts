@@ -25,7 +25,7 @@ export interface DiskOptions {
 /**
  * Blobs as files: the object `a/b` is `<folder>/o/a/b~`. Any number of processes may share the folder.
  * A write goes to `<folder>/tmp` first; the first opening an hour later removes what killed processes left there.
- * A write that the system refuses throws the system's error and changes nothing.
+ * A write that the system refuses throws the system's error. If only making it durable failed, the object exists: call it again.
  */
 export async function openDiskBlobStore(folder: string, { keepLeftovers = false }: DiskOptions = {}): Promise<DiskBlobStore> {
   const paths = new ObjectPaths(resolve(folder, 'o'), resolve(folder, 'tmp'))
@@ -160,7 +160,7 @@ async function removeEmpty(root: string, path: string): Promise<void> {
   await removeEmpty(root, dirname(path))
 }
 
-/** Keys with the prefix behind `after`, in byte order. Reads only folders that can hold one of them. */
+/** Keys with the prefix that follow `after`, in byte order. Reads only folders that can hold one of them. */
 async function* walk(objects: string, prefix: string, after: string): AsyncGenerator<string> {
   const base = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const names = (await entries(join(objects, base))).map(entry =>

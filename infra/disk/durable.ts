@@ -25,7 +25,7 @@ export async function createFile({ path, temporary, bytes, mode }: NewFile): Pro
   }
 }
 
-/** Creates a folder and its missing parents, readable by this user alone. Durable when it resolves. */
+/** Creates a folder and its missing parents, readable by this user alone. What it created is durable when it resolves; what existed may not be. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     if (!(await tryMakeFolder(path))) return

@@ -10,7 +10,7 @@ import { makeFolder, syncFolder } from './durable.ts'
 const SCHEMA_VERSION = 1
 /** How long a write waits for the lock of another process. */
 const BUSY_MS = 10_000
-// Sorts behind every character of a key.
+// Sorts after every character of a key.
 const LAST = '\x7f'
 
 /**

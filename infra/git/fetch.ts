@@ -53,7 +53,7 @@ export async function fetchCommit(options: FetchOptions, commit: string): Promis
 }
 
 /**
- * Fetches the commits behind the tips, without trees.
+ * Fetches the tips and the commits in their history, without trees.
  *
  * @param haves commits whose history this repository has. The host omits their history from the pack if it knows them
  * @throws as `fetchTrees`

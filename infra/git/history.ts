@@ -29,7 +29,7 @@ export async function absentTips(options: LocalOptions, tips: TipSet): Promise<s
   return (await lookUp(tips.oids, options)).missing
 }
 
-/** Fetches the commits behind new tips, without trees and without the history of the earlier tips. @throws as `fetchTrees` */
+/** Fetches new tips and the commits in their history, without trees and without the history of the earlier tips. @throws as `fetchTrees` */
 export async function fetchHistory(options: FetchOptions, added: readonly string[], tips: TipSet): Promise<void> {
   await fetchCommits(options, added, tipsToName(await readTips(options), new Set(tips.oids)))
 }

@@ -26,7 +26,7 @@ export class TooManyCrashes extends Error {
 
 const CRASHES = 64
 
-/** Opens a batch; the first question starts git. An object at which git crashes counts as unreadable: git restarts behind it. */
+/** Opens a batch; the first question starts git. An object at which git crashes counts as unreadable: git restarts after it. */
 export function openObjectBatch(options: GitOptions): ObjectBatch {
   return new GitObjectBatch(options)
 }

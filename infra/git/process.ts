@@ -52,7 +52,9 @@ const MESSAGE_BYTES = 4 * 1024
 /**
  * Starts git in a clean environment. The caller puts `--end-of-options` before untrusted arguments. No shell interprets arguments.
  *
- * @throws GitError when the process is out of file descriptors. `ended` reports other start errors, such as a missing git
+ * `ended` reports a git that is missing or may not be run, and a limit on the number of processes.
+ *
+ * @throws GitError when the process is out of file descriptors. Other system errors, such as a too long list of arguments, are thrown as they are
  */
 export function startGit(args: readonly string[], { gitDir, signal, resources }: GitOptions): GitProcess {
   const [program, ...leading] = resources === undefined || process.platform === 'win32' ? ['git'] : limited(resources)

@@ -72,7 +72,7 @@ export class ScratchHistory {
     await this.#moveTo(tips)
   }
 
-  /** Fetches the commits behind tips that are new. @throws GateFull, or as `fetchTrees` */
+  /** Fetches the tips that are new and the commits in their history. @throws GateFull, or as `fetchTrees` */
   async fetchAdded(remote: Remote, tips: TipSet): Promise<void> {
     const { closing, fetchGate } = this.#options
     const { gitDir } = this.#view

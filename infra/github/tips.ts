@@ -42,7 +42,7 @@ export const NOW_SECONDS = 1
 /** Cached branches and tags of all repositories: some ten megabytes. */
 const CACHED_TIPS = 100_000
 const ANSWER_MS = 5_000
-/** Limits a listing to fewer refs than `CACHED_TIPS`: one that is not cached would be repeated for every name. */
+/** Keeps a listing below `CACHED_TIPS` refs. A larger one could not be cached, so every lookup of a name would list again. */
 const ANSWER_BYTES = 5 * 1024 * 1024
 /** A repository with more branches and tags is not listed again for this time: reading them takes seconds. */
 const TOO_MANY_SECONDS = 300

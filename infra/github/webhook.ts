@@ -28,8 +28,10 @@ export interface WebhookOptions {
  */
 const BYTES = 4 * 1024 * 1024
 /**
- * Cached signatures, which identify repeated and replayed deliveries. Not their ids: these are in a header that is not signed. A replay after
- * eviction only makes the next visitor ask the host; an old push lists the repository as it was, until its default branch is opened.
+ * Deliveries that this process remembers, by event and signature, to ignore repeated and replayed ones. Their ids would not do: they are in a
+ * header that is not signed. The event is in such a header, too, so a replay under another event is not recognized, nor is one after eviction
+ * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push of a ref that this process resolved
+ * also offers its old commit for indexing, and lists the repository as it was, until its default branch is opened.
  */
 const REMEMBERED = 10_000
 /** GitHub accepts shorter secrets, so a shorter one is only a warning. */

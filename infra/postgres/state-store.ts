@@ -4,7 +4,7 @@ import { requireCount, requireKey, requirePrefix } from '#core/ports/store-argum
 import { type Database, LostAnswerError } from './database.ts'
 import { prepareSchema, SCHEMA } from './schema.ts'
 
-// Sorts behind every character of a key.
+// Sorts after every character of a key.
 const LAST = '\x7f'
 /** Attempts of a write whose answer is lost every time. */
 const ATTEMPTS = 3

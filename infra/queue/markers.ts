@@ -18,7 +18,7 @@ export interface KnownMarker {
   runsUntil: number
 }
 
-/** Keys in one listing. Where more jobs wait, the next listing starts behind them. */
+/** Keys in one listing. Where more jobs wait, the next listing starts after them. */
 const LISTED = 1_000
 /** Markers read after one listing. */
 const MARKERS = 100

@@ -15,7 +15,7 @@ export interface S3BlobStoreOptions {
 }
 
 /**
- * Blobs as objects of a bucket, each written by one request. Closing the store closes the bucket.
+ * Blobs as objects of a bucket, each written whole by one request, which may be repeated. Closing the store closes the bucket.
  * Throws StoreError for a permanent error at once, for a transient one after `ATTEMPTS` attempts.
  */
 export function createS3BlobStore(bucket: Bucket, { createsOnly }: S3BlobStoreOptions): BlobStore {

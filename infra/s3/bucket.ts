@@ -48,7 +48,7 @@ export interface Bucket {
   /** At most `length` bytes from `offset` on. @param length at least 1 */
   getRange(key: string, offset: number, length: number): Promise<Uint8Array | null>
   head(key: string): Promise<{ etag: string; nonce: string | null } | null>
-  /** At most `limit` keys behind `after`, in byte order. */
+  /** At most `limit` keys that follow `after`, in byte order. */
   list(prefix: string, after: string, limit: number): Promise<string[]>
   remove(key: string): Promise<void>
   /** @throws Error when no region is configured */

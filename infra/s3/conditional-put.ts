@@ -23,7 +23,7 @@ const GONE = 404
  * Writes, and reads the current version when the answer is inconclusive: an answer may be lost after the write was done, and its retry is
  * then refused because of the first attempt.
  *
- * @throws StoreError when the outcome cannot be determined
+ * @throws StoreError when the server refuses the write for another reason, or the outcome cannot be determined
  */
 export async function putConditionally({ put, current, over }: ConditionalPut): Promise<PutOutcome> {
   for (let attempts = 1; ; attempts++) {

@@ -34,7 +34,10 @@ export type PageContent =
   | { kind: 'skill'; page: SkillPage }
   | { kind: 'file'; page: FilePage }
 
-/** The data of an address page. `status` is the HTTP status of the API's answer. */
+/**
+ * The data of an address page. `status` is the HTTP status of the page: that of the API's answer, if the API was asked. Unreadable addresses,
+ * unknown views and empty searches are answered without it.
+ */
 export type AddressPage =
   /** A redirect to `location`: the host spells or names the repository differently, or the address names an account. */
   | { kind: 'moved'; location: string }

@@ -11,6 +11,7 @@ import type {
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 
 export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 20 }
 export const MISSING: HostAnswer<never> = { status: 'missing' }
@@ -87,4 +88,9 @@ export async function collect<Value>(values: AsyncIterable<Value>): Promise<Valu
   const collected: Value[] = []
   for await (const value of values) collected.push(value)
   return collected
+}
+
+/** Waits for the end of every process that this one started. Those that a host of this very process had for whoever has left may end a moment later. */
+export async function noProcesses(): Promise<void> {
+  await until(() => !process.getActiveResourcesInfo().includes('ProcessWrap'))
 }

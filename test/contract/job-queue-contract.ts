@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_SECONDS } from '#core/limits.ts'
+import { LEASE_SECONDS } from '#core/limits.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import { type QueueDriver, SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
 import { jobOf } from '#test/support/store-values.ts'
+import { jobQueueFailuresContract } from './job-queue-failures-contract.ts'
 
 const INDEXING = { status: 'indexing' }
 
 /** What every driver must do. */
-export function jobQueueContract({ open: openQueue }: QueueDriver): void {
+export function jobQueueContract(driver: QueueDriver): void {
+  const { open: openQueue } = driver
   test('an empty queue gives nothing', async () => {
     const { queue } = await openQueue()
     expect(await queue.take('worker')).toBeNull()
@@ -31,76 +33,6 @@ export function jobQueueContract({ open: openQueue }: QueueDriver): void {
     const job = { repository: { ...repository, ownerId: 'test-owner' }, commit, isDefault: true } as const
     await queue.offer(job)
     expect((await taken(queue)).job).toEqual(job)
-  })
-
-  test('a job that is handed back waits again, and the worker that stopped did not die over it', async () => {
-    const { queue } = await openQueue()
-    await queue.offer(jobOf(1))
-    for (let fence = 1; fence <= JOB_CRASHES + 2; fence++) {
-      const lease = await taken(queue)
-      expect(lease.fence).toBe(fence)
-      await queue.release(lease)
-      expect(await queue.renew(lease)).toBeNull()
-      expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-    }
-  })
-
-  test('a job whose process died waits again at once, and fails with the code of the last death', async () => {
-    const { queue, clock } = await openQueue()
-    await queue.offer(jobOf(1))
-    for (let death = 1; death < JOB_CRASHES; death++) {
-      const lease = await taken(queue)
-      await queue.crash(lease, 'index.timeout')
-      expect(await queue.renew(lease)).toBeNull()
-      expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-      // Handing it back in between forgives nothing.
-      await queue.release(await taken(queue))
-    }
-    await queue.crash(await taken(queue), 'index.timeout')
-    expect(await queue.offer(jobOf(1))).toEqual({
-      status: 'failed',
-      errorCode: 'index.timeout',
-      retryAt: new Date(clock.now().getTime() + FAILURE_BACKOFF_SECONDS.first * 1000).toISOString(),
-    })
-    expect(await queue.depth()).toBe(0)
-    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
-    await queue.offer(jobOf(1))
-    await queue.crash(await taken(queue), 'index.timeout')
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-  })
-
-  test('deaths that the worker saw and leases that ran out count together', async () => {
-    const { queue, clock, noticeSeconds } = await openQueue()
-    await queue.offer(jobOf(1))
-    await queue.crash(await taken(queue), 'index.timeout')
-    for (let lost = 2; lost <= JOB_CRASHES; lost++) {
-      await taken(queue)
-      await clock.advance(SILENT_SECONDS + noticeSeconds)
-    }
-    expect(await queue.take('next')).toBeNull()
-    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
-  })
-
-  test('whoever lost the job counts no death', async () => {
-    const { queue, clock, noticeSeconds } = await openQueue()
-    await queue.offer(jobOf(1))
-    const lost = await taken(queue, 'first')
-    await clock.advance(SILENT_SECONDS + noticeSeconds)
-    const held = await taken(queue, 'second')
-    await queue.crash(lost, 'index.internal')
-    expect(await queue.take('third')).toBeNull()
-    expect(await queue.renew(held)).not.toBeNull()
-  })
-
-  test('whoever lost the job cannot hand it back', async () => {
-    const { queue, clock, noticeSeconds } = await openQueue()
-    await queue.offer(jobOf(1))
-    const lost = await taken(queue, 'first')
-    await clock.advance(SILENT_SECONDS + noticeSeconds)
-    const held = await taken(queue, 'second')
-    await queue.release(lost)
-    expect(await queue.take('third')).toBeNull()
-    expect(await queue.renew(held)).not.toBeNull()
   })
 
   test('a repository that changes from public to private has jobs of its own: none waits for, or fails with, the other', async () => {
@@ -271,78 +203,6 @@ export function jobQueueContract({ open: openQueue }: QueueDriver): void {
     expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
   })
 
-  test('a failed job is told with its code and instant, and nobody takes it', async () => {
-    const { queue, clock, contents } = await openQueue()
-    await queue.offer(jobOf(1))
-    await queue.fail(await taken(queue), 'index.too_large')
-    const retryAt = new Date(clock.now().getTime() + FAILURE_BACKOFF_SECONDS.first * 1000).toISOString()
-    const before = await contents()
-    expect(await queue.offer(jobOf(1))).toEqual({ status: 'failed', errorCode: 'index.too_large', retryAt })
-    expect(await contents()).toEqual(before)
-    expect(await queue.take('worker')).toBeNull()
-    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
-    expect(await queue.take('worker'), 'nobody asked for it again').toBeNull()
-  })
-
-  test('once the backoff elapsed the next offer leaves the job again, with a higher fence', async () => {
-    const { queue, clock } = await openQueue()
-    await queue.offer(jobOf(1))
-    const first = await taken(queue)
-    await queue.fail(first, 'index.timeout')
-    await clock.advance(FAILURE_BACKOFF_SECONDS.first - 0.001)
-    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed' })
-    await clock.advance(0.001)
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-    expect((await taken(queue)).fence).toBeGreaterThan(first.fence)
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-  })
-
-  test('the backoff doubles with each failure, up to its bound, and starts over after a success', async () => {
-    const { queue, clock } = await openQueue()
-    const failOnce = async () => {
-      await queue.offer(jobOf(1))
-      await queue.fail(await taken(queue), 'index.timeout')
-      const state = await queue.offer(jobOf(1))
-      const waitMs = state.status === 'failed' ? Date.parse(state.retryAt) - clock.now().getTime() : Number.NaN
-      await clock.advance(waitMs / 1000)
-      return waitMs / 1000
-    }
-    const waits: number[] = []
-    for (let turn = 0; turn < 9; turn++) waits.push(await failOnce())
-    expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
-    await queue.offer(jobOf(1))
-    await queue.finish(await taken(queue))
-    expect(await failOnce()).toBe(30)
-  })
-
-  test('a job over which three workers died fails instead of being taken', async () => {
-    const { queue, clock, noticeSeconds } = await openQueue()
-    await queue.offer(jobOf(1))
-    const fences: number[] = []
-    for (let death = 0; death < JOB_CRASHES; death++) {
-      fences.push((await taken(queue, `worker-${death}`)).fence)
-      await clock.advance(SILENT_SECONDS + noticeSeconds)
-    }
-    expect(fences).toEqual([1, 2, 3])
-    expect(await queue.take('fourth')).toBeNull()
-    expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
-    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
-    expect((await taken(queue)).fence).toBe(4)
-  })
-
-  test('a job over which three workers died does not hide the one behind it', async () => {
-    const { queue, clock, noticeSeconds } = await openQueue()
-    await queue.offer(jobOf(1))
-    for (let death = 0; death < JOB_CRASHES; death++) {
-      await taken(queue)
-      await clock.advance(SILENT_SECONDS + noticeSeconds)
-    }
-    await queue.offer(jobOf(2))
-    expect((await taken(queue)).job).toEqual(jobOf(2))
-  })
-
   test('jobs at different commits and of different repositories know nothing of each other', async () => {
     const { queue } = await openQueue()
     const sibling = { ...jobOf(1), commit: jobOf(2).commit }
@@ -371,4 +231,6 @@ export function jobQueueContract({ open: openQueue }: QueueDriver): void {
     await queue.offer(third.job)
     expect(await queue.depth(), 'an offer that is refused leaves nothing').toBe(1)
   })
+
+  jobQueueFailuresContract(driver)
 }

@@ -1,109 +1,22 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { GitHost } from '#core/ports/git-host.ts'
-import type { IndexJob, JobQueue } from '#core/ports/job-queue.ts'
-import type { StateStore } from '#core/ports/state-store.ts'
-import { headerKey, jobKey } from '#core/snapshot/store-keys.ts'
+import { readdir } from 'node:fs/promises'
+import { expect, test } from 'vitest'
 import { descendantsOf } from '#indexer/jobs/processes.ts'
-import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { openDiskStateStore } from '#infra/disk/state-store.ts'
-import { openLocalHost } from '#infra/local/host.ts'
-import { createStateQueue } from '#infra/queue/state-queue.ts'
-import { systemClock } from '#infra/system/clock.ts'
-import { jobAt } from '#test/support/answered.ts'
 import { isAlive } from '#test/support/is-alive.ts'
-import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
-import { makeSlowGit, type SlowGit } from '#test/support/slow-git.ts'
 import { until } from '#test/support/until.ts'
-import { startWorkerProcess, type WorkerProcess } from '#test/support/worker-process.ts'
-
-const PLAIN = ['one', 'two', 'three', 'four']
-const DEADLY = ['eats-objects', 'eats-buffers', 'aborts', 'exits']
-
-let repositories: TestRepositories
-let host: GitHost
-let folder: string
-let blobs: BlobStore
-let states: StateStore
-let queue: JobQueue
-let slow: SlowGit
-
-beforeAll(async () => {
-  repositories = await createRepositories()
-  for (const name of [...PLAIN, ...DEADLY, 'hangs']) {
-    const repository = await repositories.create('acme', name)
-    await repository.commit({ 'a/SKILL.md': `---\nname: a\ndescription: ${name}\n---\nDo.\n` })
-  }
-  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
-})
-afterAll(async () => {
-  await host.close()
-  await repositories.remove()
-})
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mountglass-work-'))
-  blobs = await openDiskBlobStore(join(folder, 'store'))
-  states = await openDiskStateStore(join(folder, 'store', 'documents.sqlite'))
-  queue = createStateQueue(states, systemClock)
-  slow = await makeSlowGit(await mkdtemp(join(folder, 'bin-')))
-})
-afterEach(async () => {
-  await states.close()
-  await blobs.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-interface StartOptions {
-  concurrency?: number
-  /** Git reads nothing until `slow.goOn()`. */
-  isSlow?: boolean
-  env?: Record<string, string>
-}
-
-function start({ concurrency = 1, isSlow = false, env = {} }: StartOptions = {}): WorkerProcess {
-  return startWorkerProcess(
-    {
-      MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`,
-      MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
-      TMPDIR: folder,
-      ...(isSlow ? { PATH: `${slow.folder}:${process.env.PATH}` } : {}),
-      ...env,
-    },
-    ['--concurrency', String(concurrency)],
-  )
-}
-
-const jobOf = (name: string): Promise<IndexJob> => jobAt(host, 'acme', name)
-
-async function offer(...names: string[]): Promise<void> {
-  for (const name of names) expect(await queue.offer(await jobOf(name))).toEqual({ status: 'indexing' })
-}
-
-async function isIndexed(name: string): Promise<boolean> {
-  const { repository, commit } = await jobOf(name)
-  return (await blobs.read(headerKey(repository, commit))) !== null
-}
-
-async function recordOf(name: string): Promise<{ state: string; crashes?: number; fence?: number } | null> {
-  const { repository, commit } = await jobOf(name)
-  return ((await states.read(jobKey(repository, commit)))?.value ?? null) as never
-}
-
-/** Waits until the queue is empty. */
-async function allDone(): Promise<void> {
-  await until(async () => (await queue.depth()) === 0)
-}
-
-/** Waits until the job is held, and its git waits. */
-async function untilReading({ child }: WorkerProcess, name: string): Promise<void> {
-  await until(async () => (await recordOf(name))?.state === 'leased')
-  // The process of the job, and below it the git that waits with its own `sleep`.
-  await until(() => descendantsOf(child.pid as number).length >= 3)
-}
+import {
+  allDone,
+  DEADLY,
+  folder,
+  isIndexed,
+  jobOf,
+  offer,
+  PLAIN,
+  queue,
+  recordOf,
+  slow,
+  start,
+  untilReading,
+} from './work-scene.ts'
 
 test('jobs run side by side, each in a process of its own; nothing is left behind', async () => {
   const worker = start({ concurrency: 3, isSlow: true })
@@ -208,80 +121,6 @@ test('jobs that three times kill their process, or make it eat memory, are faile
   expect(await Promise.all(PLAIN.map(isIndexed))).toEqual(PLAIN.map(() => true))
   worker.child.kill('SIGTERM')
   expect(await worker.ended).toEqual({ code: 0, signal: null })
-})
-
-describe('told to stop', () => {
-  test('an idle worker ends', async () => {
-    const worker = start()
-    await worker.said('job process ready')
-    const family = descendantsOf(worker.child.pid as number)
-    worker.child.kill('SIGINT')
-    expect(await worker.ended).toEqual({ code: 0, signal: null })
-    expect(family.filter(isAlive)).toEqual([])
-  })
-
-  test('a worker finishes a job that ends soon', async () => {
-    const worker = start({ isSlow: true })
-    await offer('one')
-    await untilReading(worker, 'one')
-    worker.child.kill('SIGTERM')
-    await worker.said('stopping')
-    await slow.goOn()
-    await worker.said('indexed')
-    expect(await worker.ended).toEqual({ code: 0, signal: null })
-    expect(await recordOf('one')).toBeNull()
-  })
-
-  test('a worker hands a long job back, and another takes it without waiting for the lease', async () => {
-    const env = { MOUNTGLASS_LEASE_SECONDS: '600' }
-    const worker = start({ isSlow: true, env })
-    await offer('one')
-    await untilReading(worker, 'one')
-    worker.child.kill('SIGTERM')
-    await worker.said('job released before its end')
-    // In time: it would have ended with 1 otherwise.
-    expect(await worker.ended).toEqual({ code: 0, signal: null })
-    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
-    await slow.goOn()
-    const next = start({ env })
-    await next.said('indexed')
-    await allDone()
-    expect(await isIndexed('one')).toBe(true)
-  })
-
-  test('a worker hands back what hangs, and no death is counted', async () => {
-    const worker = start()
-    await offer('hangs')
-    await until(async () => (await recordOf('hangs'))?.state === 'leased')
-    const family = descendantsOf(worker.child.pid as number)
-    worker.child.kill('SIGTERM')
-    expect(await worker.ended).toEqual({ code: 0, signal: null })
-    expect(await recordOf('hangs')).toMatchObject({ state: 'released', crashes: 0 })
-    expect(family.filter(isAlive)).toEqual([])
-  })
-
-  test('and again after a second, a worker ends at once', async () => {
-    const worker = start({ isSlow: true })
-    await offer('one')
-    await untilReading(worker, 'one')
-    const family = descendantsOf(worker.child.pid as number)
-    worker.child.kill('SIGTERM')
-    await worker.said('stopping')
-    // Within a second it is the same ask: see stop-signal.ts.
-    await until(() => !worker.child.kill('SIGTERM'))
-    expect(await worker.ended).toEqual({ code: 1, signal: null })
-    await until(() => !family.some(isAlive))
-    expect(await recordOf('one')).toMatchObject({ state: 'leased' })
-  })
-
-  test('as a terminal does it, together with all its processes, a worker counts no death', async () => {
-    const worker = start({ isSlow: true })
-    await offer('one')
-    await untilReading(worker, 'one')
-    for (const pid of [worker.child.pid as number, ...descendantsOf(worker.child.pid as number)]) process.kill(pid, 'SIGINT')
-    expect(await worker.ended).toEqual({ code: 0, signal: null })
-    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
-  })
 })
 
 test('what a worker does can be watched on a port of its own', async () => {

@@ -2,93 +2,23 @@
  * What find answers over a store whose bytes changed: what it answered before, or that it cannot be read now. Never anything else.
  */
 import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSnapshotReader, type SnapshotReader } from '#api/snapshot/snapshot-reader.ts'
+import { describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { BlobStore } from '#core/ports/blob-store.ts'
 import { encodeHeader, type SnapshotHeader } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
+import { packKey } from '#core/snapshot/store-keys.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { answered } from '#test/support/answered.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
-import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
-import { MIT, skillText } from '../api/support/texts.ts'
-
-/** Words of the content that no query asks for: no line of the log may have them. */
-const PRIVATE = 'quillwort'
-
-const HANDBOOK: Record<string, string> = {
-  LICENSE: MIT,
-  'skills/plant/SKILL.md': skillText('plant', `Plant tulips. ${PRIVATE}\n`),
-  'skills/plant/references/kinds.md': `# Kinds\n\nMany tulips and roses. ${PRIVATE}\n`,
-  'docs/庭.md': `# 庭に水をやる\n\n毎朝、花に水をやる。${PRIVATE}\n`,
-  ...Object.fromEntries(
-    Array.from({ length: 60 }, (_, at) => [
-      `docs/page-${at}.md`,
-      `# Page ${at}\n\nBread number ${at}, ${PRIVATE}. ${'Baked. '.repeat(at)}\n`,
-    ]),
-  ),
-}
-
-/** Every way in which a section is read: words, misspelled ones, characters, folders, pages, and what stands nowhere. */
-const SMALL_QUERIES = [
-  { query: 'tulips' },
-  { query: 'braed' },
-  { query: '水' },
-  { query: 'bread', path: 'docs', limit: 25 },
-  { query: 'page 7' },
-  { query: 'zzzzqqqq' },
-]
+import { testApp } from '#test/support/test-app.ts'
+import { HANDBOOK, LIBRARY_QUERIES, PRIVATE, SMALL_QUERIES } from './damaged-content.ts'
+import { app, askOthers, findAll, folder, forget, log, stored } from './search-damage-scene.ts'
 
 /** Where each pack, and each part of a section, is damaged. */
 const PLACES = 32
 
-/** Documents, each of 500 words. */
-const LIBRARY_PAGES = 1_200
-const LIBRARY_WORDS = 20_000
-
-const LIBRARY_QUERIES = [
-  { query: 'tulips' },
-  { query: libraryWord(7) },
-  { query: `${libraryWord(500)} ${libraryWord(11_000)}`, path: 'docs', limit: 25 },
-  { query: 'tulpis', path: 'skills' },
-  { query: '庭', limit: 25 },
-  { query: 'page 1400', limit: 3 },
-]
-
-let folder: string
-let app: TestApp
-let store: BlobStore
-let snapshots: SnapshotReader
-let log: string[]
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mountglass-damage-'))
-  store = await openDiskBlobStore(folder)
-  log = []
-  app = await testApp(
-    {
-      'acme/handbook': HANDBOOK,
-      'acme/other': { ...HANDBOOK, 'docs/page-3.md': '# Page 3\n\nTulips.\n' },
-      'acme/library': library(),
-    },
-    {
-      blobs: store,
-      deps: deps => ({ ...deps, snapshots: { open: (repository, commit) => snapshots.open(repository, commit) } }),
-      logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
-    },
-  )
-  forget()
-  for (const name of ['handbook', 'other', 'library']) await app.open(`/local/acme/${name}`)
-  forget()
-})
-afterAll(async () => {
-  await app.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const UNAVAILABLE = { status: 503, body: { error: { code: 'skill.unavailable', message: expect.any(String) } } }
 
 test('the library is larger than what is read whole, and lies in two packs', async () => {
   const segments = (await stored('library')).header.search?.segments ?? []
@@ -291,63 +221,6 @@ test('the next commit is indexed from scratch where the section of the one befor
   }
 })
 
-const UNAVAILABLE = { status: 503, body: { error: { code: 'skill.unavailable', message: expect.any(String) } } }
-
-interface Asked {
-  status: number
-  body: unknown
-}
-
-/** Lets go of everything that was read. */
-function forget(): void {
-  snapshots = createSnapshotReader(store, {
-    onDamage: async ({ isNew, cause }) => {
-      if (isNew) app.app.log.error({ err: cause }, 'damaged')
-    },
-  })
-}
-
-async function findAll(name: string, queries: readonly Record<string, string | number>[]): Promise<Asked[]> {
-  const answers: Asked[] = []
-  for (const query of queries) {
-    const { status, json } = await app.get(endpointUrl('find', `/local/acme/${name}`, query))
-    answers.push({ status, body: json })
-  }
-  return answers
-}
-
-/** Answers that need no byte of the search section. */
-async function askOthers(name: string): Promise<Asked[]> {
-  const address = `/local/acme/${name}`
-  const urls = [
-    endpointUrl('mounts', address),
-    endpointUrl('mounts', `${address}/docs`),
-    endpointUrl('browse', address, { path: 'docs' }),
-    endpointUrl('skills', address, { path: 'skills/plant/SKILL.md' }),
-    endpointUrl('files', address, { path: 'docs/page-1.md' }),
-  ]
-  const answers: Asked[] = []
-  for (const url of urls) {
-    const { status, json } = await app.get(url)
-    answers.push({ status, body: json })
-  }
-  return answers
-}
-
-/** Header and packs of a repository, and where they lie. */
-async function stored(name: string) {
-  const described = answered(await app.host.repository('acme', name))
-  const commit = app.commitOf(`acme/${name}`)
-  const header = await storedHeader(store, described, commit)
-  const pathOf = (key: string) => join(folder, 'o', `${key}~`)
-  return {
-    header,
-    headerPath: pathOf(headerKey(described, commit)),
-    packs: header.packs.map(pack => pathOf(packKey(described, pack.name))),
-    sizes: header.packs.map(({ sizeBytes }) => sizeBytes),
-  }
-}
-
 /** Bytes of the search section, from its first to its last. */
 function placesIn({ search }: SnapshotHeader): { pack: number; offset: number }[] {
   return (search?.segments ?? []).flatMap(([pack, offset, length]) => {
@@ -355,59 +228,4 @@ function placesIn({ search }: SnapshotHeader): { pack: number; offset: number }[
     const evenly = Array.from({ length: steps }, (_, at) => Math.floor((at * length) / steps))
     return [...evenly, length - 1].map(at => ({ pack, offset: offset + at }))
   })
-}
-
-/**
- * Documents of words that hardly repeat: their postings take more than a section that is read whole. Beside them lies data that nobody
- * searches, so much that the section begins in one pack and ends in another.
- */
-function library(): Record<string, string> {
-  const files: Record<string, string> = {
-    LICENSE: MIT,
-    'skills/plant/SKILL.md': skillText('plant', `Plant tulips. ${PRIVATE}\n`),
-  }
-  let state = 1
-  const random = (below: number) => {
-    state = (state * 48_271) % 0x7fffffff
-    return state % below
-  }
-  for (let file = 0; file < 7; file++) {
-    const bytes = Uint8Array.from({ length: 740 * 1024 }, () => random(256))
-    files[`skills/plant/assets/${file}.json`] = JSON.stringify(Buffer.from(bytes).toString('base64'))
-  }
-  for (let page = 0; page < LIBRARY_PAGES; page++) {
-    const words = Array.from({ length: 500 }, () => libraryWord(random(LIBRARY_WORDS)))
-    files[`docs/page-${page}.md`] =
-      `# Page ${page}\n\nThe ${libraryWord(page)} of ${PRIVATE}.\n\n${words.join(' ')} 庭に水をやる。\n`
-  }
-  return files
-}
-
-function libraryWord(number: number): string {
-  const syllables = [
-    'ba',
-    'ce',
-    'di',
-    'fo',
-    'gu',
-    'ha',
-    'ke',
-    'li',
-    'mo',
-    'nu',
-    'pa',
-    're',
-    'si',
-    'to',
-    'vu',
-    'wa',
-    'xe',
-    'yi',
-    'zo',
-    'qu',
-  ]
-  let word = ''
-  for (let rest = number + LIBRARY_WORDS; rest > 0; rest = Math.floor(rest / syllables.length))
-    word += syllables[rest % syllables.length]
-  return `${word}n`
 }

@@ -1,6 +1,16 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BOUNDS, findExcess, findFaults, measure, readRooms, readSources } from '../../scripts/structure.mjs'
+import {
+  BOUNDS,
+  findExcess,
+  findFaults,
+  findLongFiles,
+  measure,
+  measureFiles,
+  readRooms,
+  readSources,
+  readTests,
+} from '../../scripts/structure.mjs'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -9,6 +19,16 @@ test('the sources keep to their rooms and bounds', () => {
   expect(sources.length).toBeGreaterThan(300)
   expect(findFaults(readRooms(sources))).toEqual([])
   expect(findExcess(measure(sources))).toEqual([])
+})
+
+test('the files of the tests keep to the bound on files', () => {
+  const tests = readTests(ROOT)
+  expect(tests.length).toBeGreaterThan(300)
+  expect(findLongFiles(measureFiles(tests))).toEqual([])
+})
+
+test('the scripts are among the sources', () => {
+  expect(readSources(ROOT).map(({ path }) => path)).toContain('scripts/structure.mjs')
 })
 
 describe('rooms', () => {
@@ -63,5 +83,12 @@ test('long functions and files are reported with their place', () => {
     expect.stringContaining('90th'),
     expect.stringMatching(/^api\/a\.ts:2: a function of 102 lines/),
     expect.stringMatching(/^api\/a\.ts: \d+ lines/),
+  ])
+})
+
+test('a file is too long by its first line over the bound', () => {
+  const lines = (count: number) => ({ path: `test/${count}.test.ts`, text: 'f()\n'.repeat(count) })
+  expect(findLongFiles(measureFiles([lines(BOUNDS.file), lines(BOUNDS.file + 1)]))).toEqual([
+    `test/${BOUNDS.file + 1}.test.ts: ${BOUNDS.file + 1} lines, more than ${BOUNDS.file}`,
   ])
 })

@@ -112,7 +112,7 @@ interface Window {
   end: number
 }
 
-/** Adds places of the run to the tally up to the end of the window, and returns the first place behind it. */
+/** Adds places of the run to the tally up to the end of the window, and returns the first place after it. */
 function extendWindow(tally: Tally, right: number, { places, blockOf, blocks, run, end }: Window): number {
   let place = right
   for (; place < blockOf.length && (places.starts[place] as number) < end; place++) {

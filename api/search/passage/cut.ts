@@ -7,7 +7,7 @@ import type { TermFinder, TermPlaces } from './term-places.ts'
 /** If a sentence begins too far before the first term, the passage begins this far before the term. UTF-16 units. */
 const LEAD_UNITS = 60
 
-/** The start of the best passage of a region: the start of a sentence, unless the terms lie too far behind it. `null` if there are no terms. */
+/** The start of the best passage of a region: the start of a sentence, unless the terms lie too far after it. `null` if there are no terms. */
 export function bestCut(finder: TermFinder, region: Region, places: TermPlaces): { start: number; score: number } | null {
   const tally = new Tally(finder, places)
   let best: { start: number; score: number } | null = null
@@ -38,7 +38,7 @@ export function cutPassage(region: Region, start: number): string {
   const fitsToEnd = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
   if (fitsToEnd) return opening + rest + (region.endsInside ? '…' : '')
   const longest = sliceCharacters(rest, 0, room).length
-  // The space before the next sentence is trimmed, so it may lie behind the limit.
+  // The space before the next sentence is trimmed, so it may lie past the limit.
   const fits = (border: number) => border <= start + longest + (text[border - 1] === ' ' ? 1 : 0)
   const sentence = borders.findLast(border => border > start && fits(border)) ?? start
   if (sentence - start > longest * 0.66) return opening + trimmed(text.slice(start, sentence))

@@ -8,7 +8,7 @@ export function withoutHiddenParts(text: string, { isMdx = false } = {}): string
   return isMdx ? withoutComments(body, '{/*', '*/}') : body
 }
 
-/** Where the text behind the front matter begins. */
+/** Where the text after the front matter begins. */
 function frontMatterEnd(text: string): number {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const opening = /^(---|\+\+\+)[ \t]*\r?\n/.exec(text.slice(start, start + 16))

@@ -31,7 +31,7 @@ interface Fence {
  * Reads the lines of a text in order. Its state is what a line means for the lines below it.
  *
  * Methods named `read…` with a boolean result return whether the line is of their kind; if so, they have handled it.
- * `start` is the first character of the line behind indent and quote marks, `end` its end, `line` its first `LINE_UNITS` from `start` on.
+ * `start` is the first character of the line after indent and quote marks, `end` its end, `line` its first `LINE_UNITS` from `start` on.
  */
 class LineScanner {
   readonly list = new BlockList()
@@ -60,9 +60,9 @@ class LineScanner {
     else if (!this.#readMarkedLine(start, end) && !this.#isModuleLine(start, end)) this.#readTextLine(start, end, indent)
   }
 
-  #readRaw(start: number, end: number): boolean {
+  #readRaw(indentEnd: number, end: number): boolean {
     if (this.#rawEnd === null) return false
-    if (this.#rawEnd.test(this.#text.slice(start, end))) this.#rawEnd = null
+    if (this.#rawEnd.test(this.#text.slice(indentEnd, end))) this.#rawEnd = null
     return true
   }
 

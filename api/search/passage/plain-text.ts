@@ -220,7 +220,10 @@ function sidesOfRun(text: string, start: number, end: number): { canOpen: boolea
   return { canOpen: !/\s/.test(after) && (!PUNCTUATION.test(after) || !WORD.test(before)), canClose: !/\s/.test(before) }
 }
 
-/** The index behind the tag that begins at `start`; `start` when it has no end. An attribute value in quotes may hold any character. */
+/**
+ * The index after the tag that begins at `start`; `start` when it has no end within `CONSTRUCT_UNITS`. An attribute value in quotes may hold any
+ * character.
+ */
 function endOfTag(text: string, start: number): number {
   const limit = Math.min(text.length, start + CONSTRUCT_UNITS)
   let quote = ''
@@ -234,7 +237,7 @@ function endOfTag(text: string, start: number): number {
   return start
 }
 
-/** The index behind the link target, `(…)` or `[…]`, that begins at `start`; `start` when none does. */
+/** The index after the link target, `(…)` or `[…]`, that begins at `start`; `start` when none does, or it exceeds `CONSTRUCT_UNITS`. */
 function endOfTarget(text: string, start: number): number {
   if (text[start] === '[') {
     const end = text.indexOf(']', start)

@@ -44,7 +44,7 @@ export function readRegion(readable: ReadableText, first: number): Region {
   return { text, borders, kind, beginsInside: continues, endsInside: blocks[last]?.continues === true }
 }
 
-/** The index of the first block behind the region that begins with block `first`. */
+/** The index of the first block after the region that begins with block `first`. */
 export function regionEnd(blocks: readonly Block[], first: number): number {
   const { start, end } = blocks[first] as Block
   let { run } = blocks[first] as Block
@@ -84,7 +84,7 @@ export function withContext(readable: ReadableText, first: number, passage: stri
   return result
 }
 
-/** The end of a sentence with the space behind it. */
+/** The end of a sentence with the space after it. */
 const SENTENCE_END = /(?:(?<![\s.(]\p{L})[.!?…]["'”’)]*\s+(?=[^\s\p{Ll}])|[。！？]["'”’」』）)]*\s*(?=.))/gu
 
 function jointBetween(before: Block, plain: string, block: Block): string {

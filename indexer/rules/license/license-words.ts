@@ -9,7 +9,7 @@ export type LicenseWords =
   | { kind: 'restricted' }
   | { kind: 'unknown' }
 
-/** Reads the value of `license`. Names match exactly: with a word more or less they are `unknown`. */
+/** Reads the value of `license`. Names match word by word, fillers such as "the" aside: with a word more or less they are `unknown`. */
 export function readLicenseWords(value: string): LicenseWords {
   const words = value.trim().replace(/\s+/g, ' ')
   if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }

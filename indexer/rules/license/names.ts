@@ -15,7 +15,6 @@ const SUFFIXED = /^(?:LICEN[CS]E|COPYING)([-_.])([A-Za-z0-9][A-Za-z0-9._-]*?)(?:
 const PLAIN_ANY_CASE = new RegExp(PLAIN, 'i')
 const SUFFIXED_ANY_CASE = new RegExp(SUFFIXED, 'i')
 const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
-const README = /^readme(?:\.(?:md|mdx|markdown|txt|rst))?$/i
 
 /** Reads the name of a license file; `null` for other names. */
 export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): LicenseFileName | null {
@@ -36,15 +35,23 @@ export function isLicenseFileName(baseName: string, atRootOrSkill: boolean): boo
 export const PLUGIN_FILE = '.claude-plugin/plugin.json'
 export const PACKAGE_FILE = 'package.json'
 
-/** The README that counts: `README.md`, else any case, by extension. */
+/** The README that counts: the one of the lowest rank, then the first in the order of code units. */
 export function chooseReadme(names: Iterable<string>): string | null {
   const readmes = [...names]
-    .filter(name => README.test(name))
-    .sort((left, right) => readmeRank(left) - readmeRank(right) || (left < right ? -1 : 1))
-  return readmes[0] ?? null
+    .flatMap(name => {
+      const rank = readmeRank(name)
+      return rank === null ? [] : [{ name, rank }]
+    })
+    .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
+  return readmes[0]?.name ?? null
 }
 
-function readmeRank(name: string): number {
-  if (name === 'README.md') return -1
-  return ['.md', '.mdx', '.markdown', '.txt', '.rst', ''].indexOf(name.slice('readme'.length).toLowerCase())
+/** Rank of a README among those of its folder, lowest first; `null` when the file is not a README, or is a translation of one. */
+export function readmeRank(baseName: string): number | null {
+  if (baseName === 'README.md') return -1
+  const match = /^readme(?:\.(.+))?$/i.exec(baseName)
+  const rank = match ? README_EXTENSIONS.indexOf(match[1]?.toLowerCase() ?? '') : -1
+  return rank < 0 ? null : rank
 }
+
+const README_EXTENSIONS = ['md', 'mdx', 'markdown', 'txt', 'rst', '']

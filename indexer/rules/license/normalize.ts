@@ -32,7 +32,10 @@ export function wordsOf(text: string): string[] {
   )
 }
 
-/** Whether the text contains struck-out, commented or escaped text, or changes of the writing direction: a reader may see other words. */
+/**
+ * Whether a reader may see other words: the text contains struck-out text, an HTML comment of at least 60 characters, a numeric character
+ * reference (other than quotes, a no-break space and ©), or a change of the writing direction.
+ */
 export function isDisguised(text: string): boolean {
   return DISGUISE.test(text)
 }

@@ -12,7 +12,7 @@ import { isDisguised, normalizeText } from './normalize.ts'
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown' }
 
-/** Recognises a license text. Never throws, and takes bounded time: a text over `LICENSE_TEXT_BYTES` is `unknown`. */
+/** Recognises a license text. Takes bounded time: a text of more than `LICENSE_TEXT_BYTES` UTF-16 units is `unknown`. */
 export function recognizeLicenseText(text: string): RecognizedText {
   if (text.length > LICENSE_TEXT_BYTES || isDisguised(text)) return { kind: 'unknown' }
   const page = readLicensePage(text)

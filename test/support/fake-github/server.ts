@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answerAvatar } from './avatars.ts'
 import type { Scene } from './bodies.ts'
 import { createClock, type FakeClock } from './clock.ts'
+import { createWorld } from './create-world.ts'
 import {
   type Credential,
   issueInstallationToken,
@@ -23,18 +24,17 @@ import { createLimits, type Limits } from './limits.ts'
 import { createLog, type RequestLog, type RequestRecord } from './log.ts'
 import { answerOauth } from './oauth.ts'
 import { createApi } from './rest/api.ts'
-import {
-  type Account,
-  type AccountOptions,
-  type App,
-  type AppOptions,
-  createWorld,
-  type Installation,
-  type InstallationOptions,
-  type Repository,
-  type RepositoryOptions,
-  type RepositoryPlace,
-  type World,
+import type {
+  Account,
+  AccountOptions,
+  App,
+  AppOptions,
+  Installation,
+  InstallationOptions,
+  Repository,
+  RepositoryOptions,
+  RepositoryPlace,
+  World,
 } from './world.ts'
 
 export interface FakeGitHubOptions {

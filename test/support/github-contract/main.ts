@@ -8,7 +8,8 @@
  */
 import { parseArgs } from 'node:util'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
-import { type Probe, REAL_SUBJECTS, type Subjects } from './probes.ts'
+import type { Probe, Subjects } from './probe.ts'
+import { REAL_SUBJECTS } from './probes.ts'
 import { HostNotReached, listProbes, type ProbeResult, runProbes } from './run.ts'
 
 const USAGE = `usage: npm run contract:github -- [options]

@@ -1,47 +1,4 @@
-/**
- * What the product relies on at GitHub, question by question. The stand-in is held to it by the tests, the real host by
- * `npm run contract:github`. Every probe reads and changes nothing.
- */
-export interface Probe {
-  name: string
-  host: 'api' | 'web'
-  /** `POST` only where git asks so. */
-  method?: 'GET' | 'POST'
-  /** With placeholders `{owner}`; names are percent-encoded when they are filled in. `{=avatar}` is taken as it is, also as a whole address. */
-  path: string
-  headers?: Readonly<Record<string, string>>
-  /** As somebody else than the rest: nobody, or with a token that is none. */
-  as?: 'nobody' | 'nonsense'
-  /** Lines that git sends; a flush follows. */
-  gitLines?: readonly GitLine[]
-  status: number
-  /** What the headers match; `null`: there is none. A placeholder stands for what was learnt, word by word. */
-  answerHeaders?: Readonly<Record<string, string | null>>
-  /** The operation of GitHub's description that a JSON body is held to. */
-  operation?: string
-  /** Fields that are read, by their path, and what they may be. */
-  fields?: Readonly<Record<string, string>>
-  /** What the body matches, as Latin-1. */
-  text?: string
-  /** What later probes know from this one: a field of the body, a header, or the body itself. */
-  learn?: Readonly<Record<string, `body.${string}` | `header.${string}` | 'text'>>
-}
-
-export type GitLine = string | typeof DELIMITER
-
-/** Stands between the capabilities and the arguments of a command of git. */
-export const DELIMITER = Symbol('delimiter')
-
-/** What there is at the host that is probed. */
-export interface Subjects {
-  owner: string
-  repository: string
-  branch: string
-  /** Annotated or not. */
-  tag: string
-  /** A text file at the root of the branch. */
-  file: string
-}
+import { DELIMITER, type Probe, type Subjects } from './probe.ts'
 
 /** A small public repository that GitHub shows its API with. */
 export const REAL_SUBJECTS: Subjects = { owner: 'octocat', repository: 'Hello-World', branch: 'master', tag: '', file: 'README' }
@@ -67,6 +24,10 @@ const REPOSITORY_FIELDS = {
 }
 const REFUSAL = { message: 'string' }
 
+/**
+ * What the product relies on at GitHub, question by question. The stand-in is held to it by the tests, the real host by
+ * `npm run contract:github`. Every probe reads and changes nothing.
+ */
 export const PROBES: readonly Probe[] = [
   {
     name: 'a repository',

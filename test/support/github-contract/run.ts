@@ -1,5 +1,6 @@
 import { faultOfAnswer } from '#test/support/fake-github/schema.ts'
-import { DELIMITER, type GitLine, PROBES, type Probe, type Subjects } from './probes.ts'
+import { DELIMITER, type GitLine, type Probe, type Subjects } from './probe.ts'
+import { PROBES } from './probes.ts'
 
 export interface ProbedHost {
   /** Without a slash at its end, as the settings of the product have it. */

@@ -1,5 +1,6 @@
 import { hasRole, roleOf } from '../access.ts'
-import { commitBody, fileBodies, fullName, fullRepository, simpleAccount } from '../bodies.ts'
+import { fullName, fullRepository, simpleAccount } from '../bodies.ts'
+import { commitBody, fileBodies } from '../commit-bodies.ts'
 import { randomText } from '../credentials.ts'
 import {
   changedFiles,

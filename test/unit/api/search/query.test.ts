@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FULL } from '#api/search/fixed-point.ts'
 import { planQuery, QUERY_GROUPS, QUERY_TERMS } from '#api/search/query.ts'
-import { FULL } from '#api/search/weights.ts'
 
 const own = (query: string) => planQuery(query).flatMap(({ term, weight }) => (weight === FULL ? [term] : []))
 const others = (query: string) => planQuery(query).flatMap(({ term, weight }) => (weight < FULL ? [term] : []))

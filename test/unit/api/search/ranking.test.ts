@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FULL } from '#api/search/fixed-point.ts'
 import { type Ranking, rankItems } from '#api/search/ranking.ts'
 import { RankingBuffers } from '#api/search/ranking-buffers.ts'
 import { informationOf, type MatchedTerm } from '#api/search/term-weights.ts'
-import { FULL } from '#api/search/weights.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
 import { PLACE, packPosting } from '#core/search/postings.ts'
 import { encodePostings } from '#test/support/posting-list.ts'
@@ -62,7 +62,7 @@ describe('a score', () => {
     expect(order([common, rare], headOf(9))[0]).toBe(5)
   })
 
-  test('is higher if the names have the whole query, and highest if the title has nothing else', () => {
+  test('is higher if the short fields have the whole query, and highest if the title has nothing else', () => {
     const rows = [body(strong), body(named), body(titled)]
     const terms = ['code', 'review'].map((term, group) => matched(term, rows, group))
     const [inBody = 0, inNames = 0, inTitle = 0] = scoresOf(terms, headOf(9))
@@ -74,7 +74,7 @@ describe('a score', () => {
     }
   })
 
-  test('gains next to nothing if the names have half of the query', () => {
+  test('gains next to nothing if the short fields have half of the query', () => {
     const half = [matched('code', [[0, named]]), matched('review', [[0, strong]], 1)]
     const none = [matched('code', [[0, strong]]), matched('review', [[0, strong]], 1)]
     const [withHalf = 0] = scoresOf(half, headOf(9))
@@ -111,7 +111,7 @@ describe('a score', () => {
     expect(order([...parts, matched('max_tokens', [], 0, 'whole')], headOf(9))).toEqual([0])
   })
 
-  test('is higher for a phrase in names than for its pairs: the triple decides', () => {
+  test('is higher for a phrase in short fields than for its pairs: the triple decides', () => {
     const pairs = ['算出', '出プ'].map(term =>
       matched(
         term,
@@ -167,7 +167,7 @@ describe('a score', () => {
       expect(order([matched('x', row)], headOf(9, { skills: [0], titles: [1] }))).toEqual([0, 1])
     })
 
-    test('by the score of texts: names and skills do not raise the floor', () => {
+    test('by the score of texts: short fields and skills do not raise the floor', () => {
       const [a, b] = [
         matched(
           'a',

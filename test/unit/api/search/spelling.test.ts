@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FULL } from '#api/search/fixed-point.ts'
 import { closeWords, editDistance } from '#api/search/spelling.ts'
-import { FULL } from '#api/search/weights.ts'
 
 const words = Object.entries({ deploy: 3, deployment: 9, depot: 1, native: 2, strategy: 1, strategies: 4 }).map(
   ([word, items]) => {

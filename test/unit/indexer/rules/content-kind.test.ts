@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { isSkillPlace, overviewRank, pathKind } from '#indexer/rules/content-kind.ts'
+import { isSkillPlace, pathKind } from '#indexer/rules/content-kind.ts'
+import { readmeRank } from '#indexer/rules/license/names.ts'
 
 describe('what a path is outside skill folders', () => {
   test.each([
@@ -53,7 +54,7 @@ test.each([
 test('README.md describes its folder best, then other readable forms; translations do not', () => {
   const names = ['README', 'README.rst', 'readme.md', 'README.md', 'Readme.txt', 'README.mdx', 'README.de.md', 'README.html']
   const ranked = names
-    .filter(name => overviewRank(name) !== null)
-    .sort((left, right) => (overviewRank(left) ?? 0) - (overviewRank(right) ?? 0))
+    .filter(name => readmeRank(name) !== null)
+    .sort((left, right) => (readmeRank(left) ?? 0) - (readmeRank(right) ?? 0))
   expect(ranked).toEqual(['README.md', 'readme.md', 'README.mdx', 'Readme.txt', 'README.rst', 'README'])
 })

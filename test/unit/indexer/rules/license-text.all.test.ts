@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { kindOfExpression, recognizeLicenseText } from '#indexer/rules/license/index.ts'
+import { isOpen } from './license-texts.ts'
 
 const LABELLED = new URL('../../../../../shared/corpus/_licenses/labelled.json', import.meta.url)
 
@@ -47,8 +48,3 @@ describe.runIf(existsSync(LABELLED))('labelled texts of real repositories', () =
     })
   })
 })
-
-function isOpen(text: string): boolean {
-  const recognized = recognizeLicenseText(text)
-  return recognized.kind === 'known' && kindOfExpression(recognized.id) === 'open'
-}

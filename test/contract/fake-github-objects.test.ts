@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { openGitHubScene } from './fake-github-scene.ts'
+
+const scene = await openGitHubScene()
+const { github, work, tools, repository, commits, tokens, ask, askJson, statusOf } = scene
+
+afterEach(scene.check)
+afterAll(scene.close)
+
+const run = promisify(execFile)
+
+describe('refs and objects', () => {
+  const SHA = { accept: 'application/vnd.github.sha' }
+  const shaOf = async (ref: string, name = 'tools'): Promise<string | number> => {
+    const answer = await ask(`/repos/acme/${name}/commits/${ref}`, { headers: SHA })
+    return answer.ok ? answer.text() : answer.status
+  }
+
+  test('a ref is answered with its commit alone, and the tag of the answer is the commit', async () => {
+    const path = '/repos/acme/tools/commits/main'
+    const answer = await ask(path, { headers: SHA })
+    expect(answer.headers.get('content-type')).toBe('application/vnd.github.sha; charset=utf-8')
+    expect([await answer.text(), answer.headers.get('etag')]).toEqual([commits.second, `"${commits.second}"`])
+    expect(await statusOf(path, { headers: { ...SHA, 'if-none-match': `"${commits.second}"` } })).toBe(304)
+    // Unlike a JSON body's, this tag is the same for every token.
+    expect(await statusOf(path, { token: tokens.ada, headers: { ...SHA, 'if-none-match': `"${commits.second}"` } })).toBe(304)
+    expect(await statusOf(path, { headers: { ...SHA, 'if-none-match': `"${commits.first}"` } })).toBe(200)
+  })
+
+  test.each([
+    ['v1', () => commits.first],
+    ['tags/v1', () => commits.first],
+    ['refs/tags/v1', () => commits.first],
+    ['heads/main', () => commits.second],
+    ['feature%2Fx', () => commits.side],
+    ['feature/x', () => commits.side],
+    ['HEAD', () => commits.second],
+    ['nothing', () => 422],
+    ['main~1', () => 422],
+    ['--all', () => 422],
+    ['main%0Amain', () => 422],
+    ['0000000000000000000000000000000000000000', () => 422],
+  ])('the ref %s', async (ref, expected) => {
+    expect(await shaOf(ref)).toBe(expected())
+  })
+
+  test('commits are found by their id and its beginning, those of the whole fork network too', async () => {
+    expect(await shaOf(commits.first)).toBe(commits.first)
+    expect(await shaOf(commits.first.slice(0, 9))).toBe(commits.first)
+    expect(await shaOf(commits.impostor)).toBe(commits.impostor)
+    expect(await shaOf(commits.impostor, 'empty')).toBe(409)
+  })
+
+  test('a name that is a branch and a tag is either, as the test says', async () => {
+    await tools.branch('both', commits.first)
+    await tools.tag('both', commits.second)
+    expect(await shaOf('both')).toBe(commits.first)
+    github.world.ambiguousRefs = 'tag'
+    expect(await shaOf('both')).toBe(commits.second)
+    github.world.ambiguousRefs = 'branch'
+    await tools.git('update-ref', '-d', 'refs/heads/both')
+    await tools.git('update-ref', '-d', 'refs/tags/both')
+  })
+
+  test('an unknown ref and an empty repository say so', async () => {
+    expect(await askJson('/repos/acme/tools/commits/nothing')).toMatchObject({
+      message: 'No commit found for SHA: nothing',
+      status: '422',
+    })
+    expect(await askJson('/repos/acme/empty/commits/main')).toMatchObject({ message: 'Git Repository is empty.', status: '409' })
+    expect(await askJson('/repos/acme/empty/git/trees/main')).toMatchObject({ status: '409' })
+    expect(await askJson('/repos/acme/empty')).toMatchObject({ default_branch: 'main', size: 0 })
+  })
+
+  test('a commit comes with what it changes', async () => {
+    expect(await askJson('/repos/acme/tools/commits/main')).toMatchObject({
+      sha: commits.second,
+      parents: [{ sha: commits.first }],
+      commit: { message: 'Change files', author: { email: 'test@example.org' } },
+      stats: { additions: 3, deletions: 1, total: 4 },
+    })
+  })
+
+  test('a comparison tells whether a commit is part of a branch', async () => {
+    const compared = async (basehead: string) => askJson(`/repos/acme/tools/compare/${basehead}?per_page=1`)
+    expect(await compared(`main...${commits.first}`)).toMatchObject({ status: 'behind', ahead_by: 0, behind_by: 1, commits: [] })
+    expect(await compared(`main...${commits.second}`)).toMatchObject({ status: 'identical', total_commits: 0, files: [] })
+    expect(await compared(`main...${commits.impostor}`)).toMatchObject({ status: 'ahead', commits: [{ sha: commits.impostor }] })
+    expect(await compared('main...feature%2Fx')).toMatchObject({
+      status: 'diverged',
+      files: [{ filename: 'side.md', status: 'added' }],
+    })
+    expect(await compared('main...nothing')).toMatchObject({ status: '404' })
+    const alone = await tools.commit({ 'alone.md': '' }, { branch: null, parent: null })
+    expect(await compared(`main...${alone}`)).toMatchObject({
+      status: '404',
+      message: expect.stringContaining('No common ancestor'),
+    })
+  })
+
+  test('a tree by commit, id or ref, flat or whole, and cut where it is too large', async () => {
+    const paths = (body: { tree: { path: string }[] }) => body.tree.map(({ path }) => path)
+    const flat = await askJson('/repos/acme/tools/git/trees/main')
+    expect(paths(flat)).toEqual(['.gitattributes', 'README.md', 'docs', 'skills', 'version.txt'])
+    const whole = await askJson(`/repos/acme/tools/git/trees/${commits.first}?recursive=1`)
+    expect(paths(whole)).toEqual(['.gitattributes', 'README.md', 'skills', 'skills/a', 'skills/a/SKILL.md'])
+    expect(whole.tree[1]).toMatchObject({
+      mode: '100644',
+      type: 'blob',
+      size: 4,
+      sha: await tools.oidAt(commits.first, 'README.md'),
+    })
+    const skills = await tools.oidAt(commits.first, 'skills')
+    expect(await askJson(`/repos/acme/tools/git/trees/${skills}?recursive=0`)).toMatchObject({ sha: skills, truncated: false })
+    repository.treeLimit = 2
+    expect(await askJson('/repos/acme/tools/git/trees/main?recursive=1')).toMatchObject({ truncated: true, tree: [{}, {}] })
+    repository.treeLimit = 100_000
+    // Few entries, whose paths alone come to eight megabytes.
+    const deep = `${'long'.repeat(60)}/`.repeat(16)
+    const files = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${deep}${index}.md`, '']))
+    const level = await tools.commit(files, { branch: null, parent: null })
+    const inner = { mode: '40000', oid: await tools.git('rev-parse', `${level}^{tree}`) }
+    const rows = Array.from({ length: 20 }, (_, index) => ({ ...inner, name: String(index).padStart(4, '0') }))
+    const huge = await askJson(`/repos/acme/tools/git/trees/${await tools.rawTree(rows)}?recursive=1`)
+    expect([huge.truncated, huge.tree.length > 1_500, huge.tree.length < 2_000]).toEqual([true, true, true])
+    expect(await askJson('/repos/acme/tools/git/trees/nothing')).toMatchObject({ status: '404' })
+  })
+
+  test('a submodule and a link stand in a tree as what they are', async () => {
+    const commit = await tools.commit({ module: { submodule: commits.first }, link: { link: 'README.md' } }, { branch: null })
+    const { tree } = await askJson(`/repos/acme/tools/git/trees/${commit}`)
+    expect(tree.map(({ mode, type }: { mode: string; type: string }) => `${mode} ${type}`)).toEqual([
+      '120000 blob',
+      '160000 commit',
+    ])
+    expect(Object.keys(tree[1])).not.toContain('size')
+  })
+
+  test('a blob as JSON and as its bytes', async () => {
+    const oid = await tools.oidAt(commits.first, 'README.md')
+    const path = `/repos/acme/tools/git/blobs/${oid}`
+    const body = await askJson(path)
+    expect([body.size, Buffer.from(body.content, 'base64').toString()]).toEqual([4, 'one\n'])
+    expect(await (await ask(path, { headers: { accept: 'application/vnd.github.raw' } })).text()).toBe('one\n')
+    expect(await askJson(`/repos/acme/tools/git/blobs/${'0'.repeat(40)}`)).toMatchObject({ status: '404' })
+    expect(await askJson('/repos/acme/tools/git/blobs/main')).toMatchObject({ status: '422' })
+  })
+})
+
+describe('archives', () => {
+  async function unpack(answer: Response): Promise<Record<string, string>> {
+    const folder = await mkdtemp(join(work, 'tar-'))
+    await writeFile(join(folder, 'it.tar.gz'), Buffer.from(await answer.arrayBuffer()))
+    await run('tar', ['-xzf', 'it.tar.gz'], { cwd: folder })
+    const [top = ''] = (await readdir(folder)).filter(name => name !== 'it.tar.gz')
+    const names = await readdir(join(folder, top), { recursive: true, withFileTypes: true })
+    const files = names.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+    const texts = await Promise.all(files.map(async file => [file.slice(folder.length + 1), await readFile(file, 'utf8')]))
+    return Object.fromEntries(texts)
+  }
+
+  test('a tarball lies on another origin and obeys export-ignore and export-subst', async () => {
+    const redirect = await ask('/repos/acme/tools/tarball/main')
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([
+      302,
+      `${github.origins.codeload}/acme/Tools/legacy.tar.gz/refs/heads/main`,
+    ])
+    const top = `acme-Tools-${commits.second.slice(0, 7)}`
+    const files = await unpack(await ask(redirect.headers.get('location') ?? ''))
+    expect(Object.keys(files)).not.toContain(`${top}/docs/hidden.md`)
+    expect(files).toMatchObject({ [`${top}/README.md`]: 'two\n', [`${top}/version.txt`]: commits.second })
+    const bySha = await ask(`/repos/acme/tools/tarball/${commits.first}`)
+    expect(bySha.headers.get('location')).toBe(`${github.origins.codeload}/acme/Tools/legacy.tar.gz/${commits.first}`)
+    expect((await ask('/repos/acme/tools/tarball')).headers.get('location')).toMatch(/legacy\.tar\.gz\/refs\/heads\/main$/)
+    expect((await ask('/repos/acme/tools/zipball/v1')).headers.get('location')).toMatch(/legacy\.zip\/refs\/tags\/v1$/)
+    expect(await statusOf('/repos/acme/tools/tarball/nothing')).toBe(404)
+  })
+
+  test('a private tarball opens for five minutes to whoever has its address', async () => {
+    expect(await statusOf('/repos/acme/closed/tarball/main')).toBe(404)
+    const { headers } = await ask('/repos/acme/closed/tarball/main', { token: tokens.installation })
+    const location = headers.get('location') ?? ''
+    expect(Object.values(await unpack(await ask(location)))).toEqual(['secret'])
+    expect(await statusOf(location.replace(/token=.*/, 'token=x'))).toBe(404)
+    github.clock.advance(301)
+    expect(await statusOf(location)).toBe(404)
+  })
+
+  test('a single file, by its page and by its own address', async () => {
+    const page = await ask(`${github.origins.web}/acme/Tools/raw/${commits.first}/skills/a/SKILL.md`)
+    expect(page.status).toBe(302)
+    const raw = await ask(page.headers.get('location') ?? '')
+    expect([await raw.text(), raw.headers.get('x-content-type-options')]).toEqual(['a\n', 'nosniff'])
+    expect(await statusOf(`${github.origins.raw}/acme/closed/main/secret.md`)).toBe(404)
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { descendantsOf } from '#indexer/jobs/processes.ts'
+import { isAlive } from '#test/support/is-alive.ts'
+import { until } from '#test/support/until.ts'
+import { allDone, isIndexed, offer, recordOf, slow, start, untilReading } from './work-scene.ts'
+
+describe('told to stop', () => {
+  test('an idle worker ends', async () => {
+    const worker = start()
+    await worker.said('job process ready')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGINT')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(family.filter(isAlive)).toEqual([])
+  })
+
+  test('a worker finishes a job that ends soon', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    worker.child.kill('SIGTERM')
+    await worker.said('stopping')
+    await slow.goOn()
+    await worker.said('indexed')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toBeNull()
+  })
+
+  test('a worker hands a long job back, and another takes it without waiting for the lease', async () => {
+    const env = { MOUNTGLASS_LEASE_SECONDS: '600' }
+    const worker = start({ isSlow: true, env })
+    await offer('one')
+    await untilReading(worker, 'one')
+    worker.child.kill('SIGTERM')
+    await worker.said('job released before its end')
+    // In time: it would have ended with 1 otherwise.
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
+    await slow.goOn()
+    const next = start({ env })
+    await next.said('indexed')
+    await allDone()
+    expect(await isIndexed('one')).toBe(true)
+  })
+
+  test('a worker hands back what hangs, and no death is counted', async () => {
+    const worker = start()
+    await offer('hangs')
+    await until(async () => (await recordOf('hangs'))?.state === 'leased')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('hangs')).toMatchObject({ state: 'released', crashes: 0 })
+    expect(family.filter(isAlive)).toEqual([])
+  })
+
+  test('and again after a second, a worker ends at once', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    const family = descendantsOf(worker.child.pid as number)
+    worker.child.kill('SIGTERM')
+    await worker.said('stopping')
+    // Within a second it is the same ask: see stop-signal.ts.
+    await until(() => !worker.child.kill('SIGTERM'))
+    expect(await worker.ended).toEqual({ code: 1, signal: null })
+    await until(() => !family.some(isAlive))
+    expect(await recordOf('one')).toMatchObject({ state: 'leased' })
+  })
+
+  test('as a terminal does it, together with all its processes, a worker counts no death', async () => {
+    const worker = start({ isSlow: true })
+    await offer('one')
+    await untilReading(worker, 'one')
+    for (const pid of [worker.child.pid as number, ...descendantsOf(worker.child.pid as number)]) process.kill(pid, 'SIGINT')
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    expect(await recordOf('one')).toMatchObject({ state: 'released', crashes: 0 })
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { indexFiles, MIT, skill } from './snapshot-scene.ts'
+
+describe('licenses', () => {
+  test('without a license everything is described only on a public repository and served on a private one', async () => {
+    const files = {
+      LICENSE: null,
+      'a/SKILL.md': skill('a', 'Secret body.\n'),
+      'a/x.md': 'Secret file.\n',
+      'docs/d.md': '# D\n\nSummary.\n\nSecret document.\n',
+    }
+    const open = await indexFiles(files, { visibility: 'private' })
+    expect(open.rows('contexts').get('a/SKILL.md')?.full?.body).toBe('Secret body.\n')
+
+    const closed = await indexFiles(files)
+    expect(closed.rows('contexts').get('a/SKILL.md')).not.toHaveProperty('full')
+    expect(closed.rows('skills').get('a/SKILL.md')).toMatchObject({ describedOnly: true, license: { kind: 'none' } })
+    expect([...closed.rows('files').values()].map(row => row.refusal)).toEqual([
+      'file.not_served',
+      'file.not_served',
+      'file.not_served',
+    ])
+    expect(closed.header.packs.length).toBe(1)
+    const everything =
+      (await Promise.all(closed.header.packs.map(async () => ''))).join('') +
+      JSON.stringify([...Object.keys(closed.header.tables)].map(name => [...closed.rows(name as 'files')]))
+    expect(everything).not.toMatch(/Secret/)
+  })
+})
+
+describe('what is withheld', () => {
+  test('no row of any table names what is excluded or closed', async () => {
+    const { rows, header } = await indexFiles({
+      'SKILLSET.md': '---\nexclude: [hidden/, "*.private.md"]\n---\n',
+      'hidden/SKILL.md': skill('hidden'),
+      'hidden/skill.md': 'x',
+      'docs/a.private.md': '# P\n',
+      'docs/a.md': '# A\n',
+      'closed/SKILLSET.md': '---\nbroken',
+      'closed/deep/SKILL.md': skill('deep'),
+    })
+    const named = Object.keys(header.tables)
+      .filter(name => name !== 'withheld')
+      .map(name => JSON.stringify([...rows(name as 'files')]))
+      .join('\n')
+    expect(named).not.toMatch(/hidden|private|deep/)
+    expect([...rows('withheld')]).toEqual([
+      ['closed', { reason: 'closed' }],
+      ['docs/a.private.md', { reason: 'excluded' }],
+      ['hidden', { reason: 'excluded' }],
+    ])
+    expect(rows('entries').get('\0closed')).toEqual({ path: 'closed', kind: 'directory', counts: { skills: 0, documents: 0 } })
+    expect(header.root.diagnostics).toMatchObject([{ code: 'manifest.unreadable', boundary: 'closed' }])
+  })
+})
+
+test('of a closed folder nothing is told, not even by which file it is licensed', async () => {
+  const { rows } = await indexFiles({ 'closed/SKILLSET.md': '---\nbroken', 'closed/LICENSE': MIT, 'closed/a.md': '# A\n' })
+  expect(rows('folders').get('closed')).toEqual({
+    counts: { skills: 0, documents: 0 },
+    license: { kind: 'unknown', name: null, source: null },
+  })
+})
+
+test('a license file keeps its effect when it is excluded, but is not named', async () => {
+  const { rows, header } = await indexFiles({ 'SKILLSET.md': '---\nexclude: [LICENSE]\n---\n', 'a/SKILL.md': skill('a') })
+  expect(header.root.folder.license).toEqual({ kind: 'open', name: 'MIT', source: null })
+  expect(rows('skills').get('a/SKILL.md')?.license).toEqual({ kind: 'open', name: 'MIT', source: null })
+})
+
+test('an internal skill is in no diagnostic and no reference', async () => {
+  const { rows, header } = await indexFiles({
+    'a/SKILL.md': skill('a'),
+    'a/inner/SKILL.md': skill('inner', 'Do.\n', 'metadata: { internal: true }\ninclude: [gone.md]\nlicense: see NOWHERE.txt\n'),
+  })
+  expect(header.root.diagnostics).toEqual([])
+  expect(rows('contexts').get('a/SKILL.md')?.full?.references).toEqual([])
+})

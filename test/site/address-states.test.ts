@@ -1,0 +1,126 @@
+import { STATUS_CODES } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { ERROR_STATUS } from '#core/errors.ts'
+import { type Answers, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
+import { attributesOf, textOf } from './support/html.ts'
+import { open, PAGE } from './support/opened-site.ts'
+
+describe('states', () => {
+  test.each(['', '?view=browse', '?view=find&query=x', '?view=skill&path=a/SKILL.md'])(
+    'an index being made is waited for%s',
+    async query => {
+      const indexing = { status: 'indexing' as const, commit: COMMIT }
+      const { get } = await open({
+        mounts: () => readyMount({}, { index: { status: 'indexing' } }),
+        browse: () => indexing,
+        find: () => indexing,
+        skills: () => indexing,
+      })
+      const { status, html } = await get(PAGE + query)
+      expect(status).toBe(200)
+      expect(textOf(html)).toContain('This commit is being indexed')
+      expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
+    },
+  )
+
+  test('a file read before the index is ready keeps its 503 and looks again', async () => {
+    const { get } = await open({
+      mounts: () => readyMount({}, { index: { status: 'indexing' } }),
+      files: () => refusal('index.indexing', { retryAfter: 1 }),
+    })
+    const { status, html } = await get(`${PAGE}?view=file&path=a.md`)
+    expect(status).toBe(503)
+    expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
+  })
+
+  test('a failed index gives its code and when it is tried again', async () => {
+    const { get } = await open({
+      mounts: () =>
+        readyMount({}, { index: { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } }),
+    })
+    const { status, html } = await get(PAGE)
+    expect(status).toBe(200)
+    expect(textOf(html)).toContain('2026-03-04 05:06 UTC')
+    expect(html).toContain('index.too_large')
+    expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
+  })
+
+  test.each(ERROR_CODES)('%s keeps its status, of the address and of a view', async code => {
+    const { get } = await open({
+      mounts: ({ address }) => (address.includes('gone') ? refusal(code) : readyMount()),
+      browse: () => refusal(code),
+    })
+    for (const target of ['/local/acme/gone', `${PAGE}?view=browse&path=x`]) {
+      const { status, reason, html } = await get(target)
+      expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
+      if (code !== 'index.indexing' || !target.startsWith(PAGE)) expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
+    }
+  })
+
+  test('where a ref or a folder is not there the whole repository is one link away', async () => {
+    for (const code of ['mount.ref_not_found', 'mount.path_not_found'] as const) {
+      const { get } = await open({ mounts: () => refusal(code) })
+      expect((await get('/local/acme/tools@gone/nowhere')).html).toContain('href="/local/acme/tools"')
+      expect((await get('/local/acme/tools')).html).not.toContain('Open the whole repository')
+    }
+  })
+
+  test('a host that asks to wait is passed on', async () => {
+    const { get } = await open({ mounts: () => refusal('mount.rate_limited', { retryAfter: 42 }) })
+    const { headers, html } = await get(PAGE)
+    expect(headers['retry-after']).toBe('42')
+    expect(textOf(html)).toContain('Wait 42 seconds, then try again.')
+  })
+
+  test('a host that does not say for how long is waited for all the same', async () => {
+    const { get } = await open({ mounts: () => refusal('mount.unavailable') })
+    const { headers, html } = await get(PAGE)
+    expect(headers['retry-after']).toBeUndefined()
+    expect(textOf(html)).toContain('Try again in a few minutes.')
+  })
+
+  test.each([
+    ['skills/pdf/SKILL.md', { skills: () => skillPage() }, 'Open the skill at this path', 'skill'],
+    ['docs/guide.md', { files: () => filePage() }, 'Open the file at this path', 'file'],
+    ['big.csv', { files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) }, 'Open the file', 'file'],
+  ] satisfies [string, Answers, string, string][])(
+    'an address that ends at %s is no folder, and leads to what is there',
+    async (path, answers, words, view) => {
+      const { get } = await open({ mounts: () => refusal('mount.path_not_found'), ...answers })
+      const { status, html } = await get(`${PAGE}@v1/${path}`)
+      expect(status).toBe(404)
+      expect(textOf(html)).toContain(words)
+      expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}@v1?view=${view}&path=${path}`)
+    },
+  )
+
+  test('an address that ends at nothing leads to no file', async () => {
+    const { get } = await open({ mounts: () => refusal('mount.path_not_found'), files: () => refusal('file.not_found') })
+    expect((await get(`${PAGE}/nothing`)).html).not.toContain('view=file')
+  })
+
+  test('a cursor that is no longer valid leads back to the first page', async () => {
+    const { get } = await open({ browse: () => refusal('request.invalid') })
+    const { status, html } = await get(`${PAGE}?view=browse&path=a&cursor=old`)
+    expect(status).toBe(400)
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse&path=a`)
+    expect(textOf(html)).toContain('Start again from the first page')
+  })
+
+  test('a view that does not exist is refused', async () => {
+    const { get } = await open({})
+    expect((await get(`${PAGE}?view=nonsense`)).status).toBe(400)
+  })
+
+  test('an API that breaks its contract gives a plain page', async () => {
+    const { get } = await open({
+      mounts: () => {
+        throw new Error('down')
+      },
+    })
+    const { status, html } = await get(PAGE)
+    expect(status).toBe(500)
+    expect(textOf(html)).toContain('This page could not be rendered.')
+    expect(html).not.toContain('down')
+  })
+})

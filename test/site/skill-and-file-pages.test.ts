@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { filePage, refusal, skillPage, whole } from './support/answers.ts'
+import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
+
+describe('skill', () => {
+  const parts = {
+    ruleChain: [
+      {
+        path: 'SKILLSET.md',
+        content: '\n\n# Rules\n\t<b>exact</b> & "more"\n',
+        fragment: whole('\n\n# Rules\n\t<b>exact</b> & "more"\n'),
+      },
+      {
+        path: 'skills/SKILLSET.md',
+        content: 'near',
+        fragment: { index: 1, offset: 10, length: 4, totalLength: 20, last: false },
+      },
+    ],
+    body: 'body \u200b\u202e\u{e0041} end\r\n',
+    bodyFragment: whole('body \u200b\u202e\u{e0041} end\r\n'),
+    includes: [{ path: 'skills/pdf/form.ts', content: 'const a = 1\n', fragment: whole('const a = 1\n') }],
+  }
+
+  test('rules, body and includes stand in order, character for character as an agent receives them', async () => {
+    const { get } = await open({ skills: () => skillPage(parts) })
+    const { html } = await get(SKILL)
+    expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
+    const text = textOf(html)
+    expect(text).toContain('continued, 10–14 of 20 characters, continues')
+    expect(text).toContain('3 invisible characters are marked')
+    expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
+  })
+
+  test('the rendered look is one link away and keeps the place', async () => {
+    const { get } = await open({ skills: () => skillPage({ ...parts, body: '# Title\n\n[guide](../../docs/guide.md)' }) })
+    const exact = await get(`${SKILL}&cursor=here`)
+    const href = attributesOf(exact.html, 'a', 'href').find(link => link.includes('look=rendered')) ?? ''
+    expect(href).toBe(`${SKILL}&cursor=here&look=rendered`)
+    const { html } = await get(href)
+    expect(html).toContain('<h3 id="t2-title">Title</h3>')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=docs/guide.md&look=rendered`)
+  })
+
+  test('a skill that is not complete leads to its next page', async () => {
+    const cursors: (string | null)[] = []
+    const { get } = await open({
+      skills: ({ query }) => {
+        cursors.push(query.get('cursor'))
+        return query.has('cursor') ? skillPage(parts) : skillPage(parts, { complete: false, nextCursor: 'p2' })
+      },
+    })
+    const first = await get(SKILL)
+    expect(textOf(first.html)).toContain('The skill continues on the next page.')
+    const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
+    const second = await get(next)
+    expect(cursors).toEqual([null, 'p2'])
+    expect(textOf(second.html)).toContain('Complete: this is the last page.')
+  })
+
+  test('a skill whose required content is missing is called incomplete', async () => {
+    const diagnostics = [
+      { code: 'include.missing', severity: 'error' as const, path: 'skills/pdf/x.md', message: 'an include is not there' },
+    ]
+    const page = skillPage(parts, { complete: false, diagnostics })
+    delete page.nextCursor
+    const { get } = await open({ skills: () => page })
+    const text = textOf((await get(SKILL)).html)
+    expect(text).toContain('An agent must not follow this skill.')
+    expect(text).toContain('an include is not there')
+  })
+
+  test('a described-only skill shows its description and where to read it', async () => {
+    const page = skillPage({
+      body: '',
+      bodyFragment: null,
+      serving: {
+        license: { kind: 'restricted', name: 'Proprietary', source: null },
+        full: false,
+        sourceUrl: 'https://host.example/SKILL.md',
+      },
+    })
+    delete page.skill.ruleChain
+    const { get } = await open({ skills: () => page })
+    const { html } = await get(SKILL)
+    expect(textOf(html)).toContain('Described only')
+    expect(exactTextsOf(html)).toEqual([])
+    expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/SKILL.md')
+  })
+
+  test('front matter, files, references, oversized files and warnings stand beside it', async () => {
+    const { get } = await open({
+      skills: () =>
+        skillPage({
+          frontMatter: { compatibility: 'needs git', 'allowed-tools': ['Read', 'Bash'], metadata: { author: 'Acme' } },
+          warnings: [{ code: 'reference.broken', message: 'references/gone.md leads to nothing' }],
+          files: ['skills/pdf/c++.md'],
+          references: ['skills/other/SKILL.md'],
+          oversized: [{ path: 'skills/pdf/big.bin', size: 3 * 1024 * 1024, sourceUrl: 'https://host.example/big.bin' }],
+        }),
+    })
+    const { html } = await get(SKILL)
+    const text = textOf(html)
+    for (const words of ['needs git', 'Read, Bash', 'author: Acme', 'references/gone.md leads to nothing', '3.0 MiB'])
+      expect(text).toContain(words)
+    expect(attributesOf(html, 'a', 'href')).toEqual(
+      expect.arrayContaining([
+        `${PAGE}?view=file&path=skills/pdf/c%2B%2B.md`,
+        `${PAGE}?view=skill&path=skills/other/SKILL.md`,
+        'https://host.example/big.bin',
+      ]),
+    )
+  })
+
+  test('an ambiguous name offers the skills to choose from', async () => {
+    const { get } = await open({ skills: () => refusal('skill.ambiguous', { directories: ['a/pdf', 'b/pdf'] }) })
+    const { status, html } = await get(`${PAGE}?view=skill&path=pdf`)
+    expect(status).toBe(409)
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=skill&path=b/pdf/SKILL.md`)
+  })
+})
+
+describe('file', () => {
+  test('a text is shown exactly and paged by its offset', async () => {
+    const { get } = await open({
+      files: ({ query }) =>
+        query.get('offset') === '3'
+          ? filePage({ content: '\n😀', offset: 3, totalLength: 5 })
+          : filePage({ content: 'a<b', nextOffset: 3, totalLength: 5 }),
+    })
+    const first = await get(`${PAGE}?view=file&path=docs/guide.md`)
+    expect(exactTextsOf(first.html)).toEqual(['a<b'])
+    expect(textOf(first.html)).toContain('0–3 of 5 characters')
+    const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('offset=')) ?? ''
+    const second = await get(next)
+    expect(exactTextsOf(second.html)).toEqual(['\n😀'])
+    expect(textOf(second.html)).toContain('3–5 of 5 characters')
+  })
+
+  test('of a skill leads to the skill, and the skill to its file unless that is withheld', async () => {
+    const path = 'skills/pdf/SKILL.md'
+    const asFile = `${PAGE}?view=file&path=${path}`
+    const full = await open({ files: () => filePage({ path }), skills: () => skillPage() })
+    expect(attributesOf((await full.get(asFile)).html, 'a', 'href')).toContain(SKILL)
+    expect(attributesOf((await full.get(SKILL)).html, 'a', 'href')).toContain(asFile)
+    await full.close()
+    const serving = { license: { kind: 'restricted', name: 'Proprietary', source: null }, full: false, sourceUrl: 'x' } as const
+    const described = await open({ skills: () => skillPage({ body: '', bodyFragment: null, serving }) })
+    expect(attributesOf((await described.get(SKILL)).html, 'a', 'href')).not.toContain(asFile)
+  })
+
+  test('a file that is refused says why and where its bytes are', async () => {
+    const { get } = await open({ files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) })
+    const { status, html } = await get(`${PAGE}?view=file&path=big`)
+    expect(status).toBe(413)
+    expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/big')
+  })
+
+  test('a path that is no file may be a folder', async () => {
+    const { get } = await open({ files: () => refusal('file.not_found') })
+    const { status, html } = await get(`${PAGE}?view=file&path=docs/guide`)
+    expect(status).toBe(404)
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse&path=docs/guide`)
+  })
+
+  test('a source that is no web address is not linked', async () => {
+    const { get } = await open({ files: () => refusal('file.too_large', { sourceUrl: 'javascript:alert(1)' }) })
+    expect(dangersOf((await get(`${PAGE}?view=file&path=big`)).html)).toEqual([])
+  })
+})

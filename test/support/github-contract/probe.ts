@@ -1,0 +1,41 @@
+/** A question to GitHub, and what its answer must be. Placeholders in braces stand for what earlier probes learnt. */
+export interface Probe {
+  name: string
+  host: 'api' | 'web'
+  /** `POST` only where git asks so. */
+  method?: 'GET' | 'POST'
+  /** With placeholders `{owner}`; names are percent-encoded when they are filled in. `{=avatar}` is taken as it is, also as a whole address. */
+  path: string
+  headers?: Readonly<Record<string, string>>
+  /** As somebody else than the rest: nobody, or with a token that is none. */
+  as?: 'nobody' | 'nonsense'
+  /** Lines that git sends; a flush follows. */
+  gitLines?: readonly GitLine[]
+  status: number
+  /** What the headers match; `null`: there is none. A placeholder stands for what was learnt, word by word. */
+  answerHeaders?: Readonly<Record<string, string | null>>
+  /** The operation of GitHub's description that a JSON body is held to. */
+  operation?: string
+  /** Fields that are read, by their path, and what they may be. */
+  fields?: Readonly<Record<string, string>>
+  /** What the body matches, as Latin-1. */
+  text?: string
+  /** What later probes know from this one: a field of the body, a header, or the body itself. */
+  learn?: Readonly<Record<string, `body.${string}` | `header.${string}` | 'text'>>
+}
+
+export type GitLine = string | typeof DELIMITER
+
+/** Stands between the capabilities and the arguments of a command of git. */
+export const DELIMITER = Symbol('delimiter')
+
+/** What there is at the host that is probed. */
+export interface Subjects {
+  owner: string
+  repository: string
+  branch: string
+  /** Annotated or not. */
+  tag: string
+  /** A text file at the root of the branch. */
+  file: string
+}

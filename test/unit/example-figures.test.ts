@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { ERROR_STATUS } from '#core/errors.ts'
+import {
+  ADDRESS_BYTES,
+  ADDRESS_SEGMENTS,
+  BROWSE_LIMIT,
+  CARD_SKILL_NAMES,
+  DESCRIPTION_CHARACTERS,
+  DIAGNOSTICS_PER_ANSWER,
+  DOCUMENTS,
+  EXCLUDE_PATTERN_CHARACTERS,
+  EXCLUDE_PATTERNS,
+  FILE_LIMIT_CHARACTERS,
+  FIND_FOLDED_FILES,
+  FIND_LIMIT,
+  FIND_QUERY_CHARACTERS,
+  FRONT_MATTER_BYTES,
+  INCLUDE_FILE_BYTES,
+  INCLUDE_FILES,
+  INCLUDE_TOTAL_BYTES,
+  INDEX_WALL_SECONDS,
+  INDEX_WALL_WITH_FETCH_SECONDS,
+  INDEXED_TEXT_BYTES,
+  MANIFEST_BYTES,
+  MANIFEST_NAME_CHARACTERS,
+  OVERVIEW_DOCUMENTS,
+  OVERVIEW_SKILLS,
+  OWNER_CARDS,
+  OWNER_PAGE,
+  PATH_BYTES,
+  READABLE_FILE_BYTES,
+  REFERENCE_DIRECTORY_FILES,
+  REFERENCES,
+  RULE_CHAIN_BYTES,
+  RULE_CHAIN_MANIFESTS,
+  SEARCHED_FILE_BYTES,
+  SKILL_NAME_CHARACTERS,
+  SKILL_PAGE_BYTES,
+  SKILLS,
+  SUPPORTING_FILES,
+  TRANSLATION_TAGS,
+  TREE_DEPTH_SEGMENTS,
+  TREE_ENTRIES,
+} from '#core/limits.ts'
+import { countCharacters, utf8Length } from '#core/text.ts'
+import { textOf } from './example-files.ts'
+
+test('the page of limits states the limits that hold', () => {
+  const page = textOf('docs/limits.md')
+  const bounds: [string, string][] = [
+    ['address', `${words(ADDRESS_BYTES)} bytes, ${ADDRESS_SEGMENTS} segments`],
+    ['`browse` `limit`', `${BROWSE_LIMIT.min} to ${BROWSE_LIMIT.max}, default ${BROWSE_LIMIT.default}`],
+    ['`find` `limit`', `${FIND_LIMIT.min} to ${FIND_LIMIT.max}, default ${FIND_LIMIT.default}`],
+    ['`find` `query`', `not blank, ${FIND_QUERY_CHARACTERS} characters`],
+    ['matching files shown with a skill', `${FIND_FOLDED_FILES}, the rest counted in \`moreFiles\``],
+    ['text of a skill on one page', `${kib(SKILL_PAGE_BYTES)} of UTF-8`],
+    [
+      '`files` `limit`',
+      `${FILE_LIMIT_CHARACTERS.min} to ${words(FILE_LIMIT_CHARACTERS.max)} characters, default ${words(FILE_LIMIT_CHARACTERS.default)}`,
+    ],
+    ['readable file', mib(READABLE_FILE_BYTES)],
+    ['lists of the overview', `${OVERVIEW_SKILLS} skills, ${OVERVIEW_DOCUMENTS} documents`],
+    ['diagnostics in one answer', `${DIAGNOSTICS_PER_ANSWER}`],
+    ['`owners` `page`', `${OWNER_PAGE.min} to ${OWNER_PAGE.max}, default ${OWNER_PAGE.default}`],
+    ['cards of an owner, skills named on a card', `${OWNER_CARDS}, ${CARD_SKILL_NAMES}`],
+    ['front matter', kib(FRONT_MATTER_BYTES)],
+    ['`SKILLSET.md`', `${kib(MANIFEST_BYTES)}; ${RULE_CHAIN_MANIFESTS} in one chain, ${kib(RULE_CHAIN_BYTES)} together`],
+    ['includes of a skill', `${INCLUDE_FILES} files, ${kib(INCLUDE_FILE_BYTES)} each, ${kib(INCLUDE_TOTAL_BYTES)} together`],
+    ['references', `${REFERENCES}; ${REFERENCE_DIRECTORY_FILES} files for a linked folder`],
+    ['supporting files listed', `${SUPPORTING_FILES} a skill`],
+    ['exclude patterns', `${EXCLUDE_PATTERNS} a manifest, ${EXCLUDE_PATTERN_CHARACTERS} characters each`],
+    ['name of a skill', `${SKILL_NAME_CHARACTERS} characters`],
+    ['name of a manifest', `${MANIFEST_NAME_CHARACTERS} characters`],
+    ['description', `${words(DESCRIPTION_CHARACTERS)} characters`],
+    ['languages in `translations`', `${TRANSLATION_TAGS}`],
+    ['path', `${words(PATH_BYTES)} bytes, ${TREE_DEPTH_SEGMENTS} segments`],
+    ['entries of the tree', words(TREE_ENTRIES)],
+    ['skills, documents', `${words(SKILLS)} and ${words(DOCUMENTS)}`],
+    ['indexed text', `${mib(INDEXED_TEXT_BYTES)}; of one file the first ${kib(SEARCHED_FILE_BYTES)} are searched`],
+    ['time', `${INDEX_WALL_SECONDS} seconds, ${INDEX_WALL_WITH_FETCH_SECONDS} seconds with fetching`],
+  ]
+  const rows = page.split('\n').filter(line => /^\| [^|]/.test(line) && !line.startsWith('| |'))
+  expect(rows).toEqual(bounds.map(([what, value]) => `| ${what} | ${value} |`))
+})
+
+test('the page of errors lists every code with its status', () => {
+  const rows = textOf('docs/errors.md').matchAll(/^\| (\d{3}) \| (.*?) \|/gm)
+  const listed = [...rows].flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/`([a-z_.]+)`/g)].map(match => [match[1], Number(status)]),
+  )
+  const addresses = [...textOf('docs/addresses.md').matchAll(/`(address\.[a-z_]+)`/g)].map(match => [match[1], 400])
+  expect(Object.fromEntries([...listed, ...addresses])).toEqual(ERROR_STATUS)
+})
+
+test('the lengths in example answers are those of the files they show', () => {
+  const page = textOf('reading/read-by-rest/references/answers.md')
+  const glossary = textOf('de/glossar.md')
+  expect(page).toContain(`"totalLength": ${countCharacters(glossary)}`)
+  expect(page).toContain(`"size": ${utf8Length(glossary)}`)
+  const style = countCharacters(textOf('shared/style.md'))
+  expect(textOf('reading/read-by-rest/SKILL.md')).toContain(`"length": ${style}, "totalLength": ${style}`)
+})
+
+/** A number as the pages write it. */
+function words(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+function kib(bytes: number): string {
+  return `${bytes / 1024} KiB`
+}
+
+function mib(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { createLicenseResolver } from '#indexer/rules/license/index.ts'
+import { textOf as text } from './license-texts.ts'
+import { codesOf, licenseOf, MODIFIED, pathOf, resolve, sourcesOf, type Tree } from './license-tree.ts'
+
+describe('license files', () => {
+  test('a plain name decides over suffixed ones', () => {
+    const files = { LICENSE: text('MIT'), 'LICENSE-CODE': MODIFIED, 'LICENSE-THIRD-PARTY': MODIFIED, NOTICE: MODIFIED }
+    expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])
+  })
+
+  test('suffixed names alone are a choice', () => {
+    const files = { 'LICENSE-MIT': text('MIT'), 'LICENSE-APACHE': text('Apache-2.0') }
+    expect(licenseOf({ files }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'LICENSE-APACHE'])
+    expect(licenseOf({ files: { 'LICENSE-DOCS.md': text('CC-BY-4.0') } }, '')).toEqual(['open', 'CC-BY-4.0', 'LICENSE-DOCS.md'])
+  })
+
+  test('a suffixed file for a part has to be open as well', () => {
+    const files = { 'LICENSE-CODE': text('MIT'), 'LICENSE-DOCS': text('CC-BY-NC-4.0') }
+    expect(licenseOf({ files }, '')).toEqual(['restricted', 'CC-BY-NC-4.0', 'LICENSE-DOCS'])
+    expect(licenseOf({ files: { 'LICENSE-MIT': text('MIT'), 'LICENSE-COMMERCIAL': 'Ask us.' } }, '')).toEqual([
+      'unknown',
+      null,
+      'LICENSE-COMMERCIAL',
+    ])
+  })
+
+  test('of several plain files each has to be open', () => {
+    expect(licenseOf({ files: { LICENSE: text('MIT'), 'LICENSE.md': MODIFIED } }, '')).toEqual(['unknown', null, 'LICENSE.md'])
+    expect(codesOf({ files: { LICENSE: text('MIT'), COPYING: text('GPL-3.0-only') } }, '')).toEqual(['license.conflict'])
+  })
+
+  test('a lower-case name counts at the root and in a skill folder, not in between', () => {
+    const files = {
+      'license.md': text('MIT'),
+      'pages/license.md': '# license\n\n> Create license files.',
+      's/license.md': text('ISC'),
+    }
+    expect(licenseOf({ files, skills: { s: null } }, 'pages')).toEqual(['open', 'MIT', 'license.md'])
+    expect(licenseOf({ files, skills: { s: null } }, 's')).toEqual(['open', 'ISC', 's/license.md'])
+  })
+
+  test('links inside the repository are followed, through folders too', () => {
+    const files = {
+      'legal/MIT.txt': text('MIT'),
+      shared: { link: 'legal' },
+      'a/LICENSE': { link: '../shared/MIT.txt' },
+      'b/LICENSE': { link: '../a/LICENSE' },
+    }
+    expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'legal/MIT.txt'])
+    expect(licenseOf({ files }, 'b')).toEqual(['open', 'MIT', 'legal/MIT.txt'])
+  })
+
+  test.each([
+    ['to itself', 'LICENSE'],
+    ['in a circle', '../b/LICENSE'],
+    ['to nothing', 'gone'],
+    ['to a folder', '../a'],
+    ['out of the repository', '../../LICENSE'],
+    ['into the file system', '/etc/passwd'],
+    ['below a file', '../LICENSE/x'],
+    ['with a line break', '../LICENSE\n'],
+    ['to an empty name', ''],
+  ])('a link %s is not there', (_, link) => {
+    const files = { LICENSE: text('MIT'), 'a/LICENSE': { link }, 'b/LICENSE': { link: '../a/LICENSE' } }
+    expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'LICENSE'])
+  })
+
+  test('a chain of more than five links is not there', () => {
+    const chain = (length: number) => ({
+      'l0.txt': text('MIT'),
+      ...Object.fromEntries(Array.from({ length }, (_, index) => [`l${index + 1}.txt`, { link: `l${index}.txt` }])),
+    })
+    expect(licenseOf({ files: { ...chain(4), 'a/LICENSE': { link: '../l4.txt' } } }, 'a')[0]).toBe('open')
+    expect(licenseOf({ files: { ...chain(5), 'a/LICENSE': { link: '../l5.txt' } } }, 'a')[0]).toBe('none')
+  })
+
+  test('the operator decides on ids of texts as well', () => {
+    expect(resolve({ files: { LICENSE: text('BUSL-1.1') } }, '', { allow: ['BUSL-1.1'] }).open).toBe(true)
+    expect(resolve({ files: { LICENSE: text('MIT') } }, '', { deny: ['MIT'] }).license.kind).toBe('restricted')
+  })
+})
+
+describe('reading what is needed', () => {
+  test('asks for the texts that matter, links and named files in further rounds', () => {
+    const tree: Tree = {
+      skills: { 'skills/one': 'see TERMS.md', 'skills/two': 'MIT' },
+      files: {
+        'README.md': 'x',
+        'package.json': '{}',
+        'src/main.ts': 'x',
+        'src/LICENSE': text('MIT'),
+        'skills/LICENSE': { link: 'shared/a.txt' },
+        'skills/shared/a.txt': { link: 'b.txt' },
+        'skills/shared/b.txt': text('ISC'),
+        'skills/one/TERMS.md': text('0BSD'),
+        'skills/two/notes.md': 'x',
+      },
+    }
+    const read = new Set<string>()
+    const resolver = createLicenseResolver(sourcesOf(tree, path => read.has(path)))
+    const places = ['skills/one', 'skills/two'].map(path => ({ folder: pathOf(path), skillDirectory: pathOf(path) }))
+    const rounds: string[][] = []
+    for (let missing = resolver.missing(places); missing.length > 0; missing = resolver.missing(places)) {
+      rounds.push(missing.sort())
+      for (const oid of missing) read.add(oid)
+    }
+    expect(rounds).toEqual([
+      ['README.md', 'package.json', 'skills/LICENSE', 'skills/one/TERMS.md'],
+      ['skills/shared/a.txt'],
+      ['skills/shared/b.txt'],
+    ])
+    expect(resolver.resolve(pathOf('skills/one'), pathOf('skills/one')).license.name).toBe('0BSD')
+    expect(resolver.resolve(pathOf('skills'), null).license.name).toBe('ISC')
+  })
+
+  test('a text that cannot be read is unknown, as a link it is not there', () => {
+    const files = { LICENSE: text('MIT'), 'a/LICENSE': text('MIT'), 'b/LICENSE': { link: '../LICENSE' } }
+    const sources = sourcesOf({ files })
+    const unread = { ...sources, textOf: (oid: string) => (oid === 'LICENSE' ? sources.textOf(oid) : null) }
+    const resolver = createLicenseResolver(unread)
+    expect(resolver.missing([{ folder: pathOf('a'), skillDirectory: null }])).toEqual([])
+    expect(resolver.resolve(pathOf('a'), null).license).toEqual({ kind: 'unknown', name: null, source: 'a/LICENSE' })
+    expect(resolver.resolve(pathOf('b'), null).license).toEqual({ kind: 'open', name: 'MIT', source: 'LICENSE' })
+  })
+
+  test('places of one cause share its issue', () => {
+    const resolver = createLicenseResolver(sourcesOf({ files: { LICENSE: MODIFIED } }))
+    const [first] = resolver.resolve(pathOf('a/b'), null).issues
+    expect(resolver.resolve(pathOf('c'), null).issues[0]).toBe(first)
+  })
+})
