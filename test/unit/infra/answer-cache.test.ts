@@ -19,7 +19,7 @@ function openCache(maxBytes = MAX_BYTES) {
 }
 
 test('names for nothing drive out names for nothing, by their bytes, and no value', async () => {
-  const { asked, get } = openCache()
+  const { asked, get } = openCache(4 * 1024 * 1024)
   await get('known')
   const long = (index: number) => `none-${index}-`.padEnd(10_000, 'x')
   for (let index = 0; index < 1_000; index++) await get(long(index))
