@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StartAttack } from '#test/attack/attack.ts'
+import { type Attacked, LARGE_SIZES, makeAttacked } from '#test/attack/attacked.ts'
 import { largeRefs } from '#test/attack/large-refs.ts'
 import { largeTables } from '#test/attack/large-tables.ts'
 import { madeUpNames } from '#test/attack/made-up-names.ts'
@@ -9,7 +10,6 @@ import { unknownHashes } from '#test/attack/unknown-hashes.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { callPaths } from './calls.ts'
-import { type Attacked, makeAttacked } from './fairness-repositories.ts'
 import { printTable, spread } from './measure.ts'
 
 /** What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. */
@@ -31,7 +31,7 @@ interface Waited {
 
 export async function measureFairness(root: string): Promise<void> {
   const github = await startFakeGitHub({ root })
-  const attacked = makeAttacked(root)
+  const attacked = makeAttacked(root, LARGE_SIZES)
   const service = await startService({
     MOUNTGLASS_GITHUB_URL: github.origins.web,
     MOUNTGLASS_GITHUB_API_URL: github.origins.api,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { largeTable } from '#test/attack/large-tables.ts'
-import { generate } from './repositories.ts'
+import { generate } from '#test/bench/repositories.ts'
+import { largeTable } from './large-tables.ts'
 
 /** What a visitor reads and what is attacked, as addresses of local repositories. */
 export interface Attacked {
@@ -15,27 +15,38 @@ export interface Attacked {
   rawPath: string
 }
 
-const FRESH = 60
-const COMMITS = 30_000
-const BRANCHES = 500
+export interface AttackedSizes {
+  /** Small repositories. */
+  fresh: number
+  /** Of the history, from which a branch starts at every sixtieth. */
+  commits: number
+  /** Of each large ref. */
+  files: number
+}
+
+/** Large enough that a walk of the history and a job of a large ref take seconds. */
+export const LARGE_SIZES: AttackedSizes = { fresh: 60, commits: 30_000, files: 4_000 }
+export const SMALL_SIZES: AttackedSizes = { fresh: 1, commits: 6_000, files: 300 }
+
+const COMMITS_EACH_BRANCH = 60
 const LOST = 40
 const LARGE_REFS = 6
-const LARGE_FILES = 4_000
 const TABLES = 4
 const TABLE_CHARACTERS = 39_000
 const RAW_BYTES = 48 * 1024 * 1024
 
-export function makeAttacked(root: string): Attacked {
+/** Creates the repositories below a folder. */
+export function makeAttacked(root: string, sizes: AttackedSizes): Attacked {
   const addressOf = ({ owner, name }: { owner: string; name: string }) => `/local/${owner}/${name}`
   const visited = addressOf(generate(root, 'visited', 200))
-  const freshNames = Array.from({ length: FRESH }, (_, number) => addressOf(generate(root, `fresh-${number}`, 20)))
-  return { visited, freshNames, history: makeHistory(root), large: makeLarge(root), ...makeFiles(root) }
+  const freshNames = Array.from({ length: sizes.fresh }, (_, number) => addressOf(generate(root, `fresh-${number}`, 20)))
+  return { visited, freshNames, history: makeHistory(root, sizes), large: makeLarge(root, sizes), ...makeFiles(root) }
 }
 
-function makeHistory(root: string): Attacked['history'] {
+function makeHistory(root: string, { commits: count }: AttackedSizes): Attacked['history'] {
   const git = createRepository(root, 'history')
-  const commits = Array.from({ length: COMMITS }, (_, number) => {
-    const branch = number % (COMMITS / BRANCHES) === 0 ? `reset refs/heads/branch-${number}\nfrom :${number + 1}\n\n` : ''
+  const commits = Array.from({ length: count }, (_, number) => {
+    const branch = number % COMMITS_EACH_BRANCH === 0 ? `reset refs/heads/branch-${number}\nfrom :${number + 1}\n\n` : ''
     return `${commitLines('main', number + 1)}M 100644 inline a\ndata 8\n${`${number}`.padStart(8)}\n${branch}`
   })
   git(['fast-import', '--quiet'], commits.join(''))
@@ -46,11 +57,11 @@ function makeHistory(root: string): Attacked['history'] {
 }
 
 /** Branches without a common file, so that none reuses what another one stored. */
-function makeLarge(root: string): Attacked['large'] {
+function makeLarge(root: string, { files: count }: AttackedSizes): Attacked['large'] {
   const git = createRepository(root, 'large')
   const refs = Array.from({ length: LARGE_REFS }, (_, number) => (number === 0 ? 'main' : `other-${number}`))
   for (const [number, ref] of refs.entries()) {
-    const files = Array.from({ length: LARGE_FILES }, (_, index) => {
+    const files = Array.from({ length: count }, (_, index) => {
       const words = Array.from({ length: 500 }, (_, place) => `word${(number * 7_919 + index * 31 + place * place) % 9_973}`)
       return fileOf(`docs/page-${index}.md`, `# Page ${index} of ${ref}\n\n${words.join(' ')}\n`)
     })
