@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { createDamageReports } from '#core/damage-reports.ts'
+import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -32,8 +33,6 @@ const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url)
 const STOP_MILLISECONDS = 10_000
 /** The part of the stopping time that running requests may take. */
 const GRACE_MILLISECONDS = 5_000
-/** Concurrent jobs of the indexer inside the service. */
-const INDEXER_CONCURRENCY = 1
 
 /**
  * Serves the API and the pages, and indexes beside them, until a stop signal. Resolves once it listens.
@@ -188,7 +187,7 @@ const NO_INDEXER: Indexer = { wake() {}, async stop() {} }
 
 function startIndexer(deps: Parameters<typeof startWorker>[0]): Indexer {
   const stopping = new AbortController()
-  const worker = startWorker(deps, { concurrency: INDEXER_CONCURRENCY, signal: stopping.signal })
+  const worker = startWorker(deps, { concurrency: JOBS_AT_ONCE, signal: stopping.signal })
   return {
     wake: worker.wake,
     async stop() {

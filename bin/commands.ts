@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { RETENTION_DAYS } from '#core/limits.ts'
+import { JOBS_AT_ONCE, RETENTION_DAYS } from '#core/limits.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -39,7 +39,7 @@ function addWork(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('work')
     .description('run the index jobs of a deployment until stopped')
-    .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in its own process', parseConcurrency, 1)
+    .option('--concurrency <jobs>', 'jobs at once, 1 to 64, each in its own process', parseConcurrency, JOBS_AT_ONCE)
     .action(async (options: { concurrency: number }) => {
       const { work } = await import('#indexer/commands/work.ts')
       await work(env, options)

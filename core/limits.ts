@@ -98,6 +98,12 @@ export const LEASE_MARGIN = 1 / 3
 export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 /** A job fails after this many crashes. */
 export const JOB_CRASHES = 3
+/** Jobs at once of a worker that is told nothing else. A repository has one running job, so that two places leave one to the others. */
+export const JOBS_AT_ONCE = 2
+/** Jobs of one repository that wait or run at once, those of its default branch aside. */
+export const REPOSITORY_JOBS = 8
+/** For each job of its repository that waits or runs already, a job lets those of other repositories go first that are offered within this time. */
+export const JOB_TURN_SECONDS = 60
 
 // Retention
 /** A snapshot is removed when it was not opened for this time; so is the entry of a ref. */

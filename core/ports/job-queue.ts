@@ -7,10 +7,16 @@ export interface JobQueue {
   /** Duration of a lease without renewal. */
   readonly leaseSeconds: number
 
-  /** Adds a job, unless it waits or runs already. After a failure, only once the backoff has elapsed. */
+  /**
+   * Adds a job, unless it waits or runs already. After a failure, only once the backoff has elapsed.
+   * If the repository has `REPOSITORY_JOBS` jobs already, adds nothing and answers `indexing`: a later offer adds the job.
+   */
   offer(job: IndexJob): Promise<JobState>
 
-  /** Leases the oldest waiting job; `null` when none waits. A job whose lease expired waits again after `LEASE_MARGIN`. */
+  /**
+   * Leases a waiting job; `null` when none may run. A job whose lease expired waits again after `LEASE_MARGIN`. Repositories take turns (`turnOf`), and a
+   * repository has one running job, those of its default branch aside: the others wait, since they reuse what it stores.
+   */
   take(worker: string): Promise<Lease | null>
 
   /** Renews the lease; `null` when it is lost: the worker must stop the job. */

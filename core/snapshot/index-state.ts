@@ -10,6 +10,8 @@ export const QueueMarker = z.object({
   commit: CommitSha,
   isDefault: z.literal(true).exactOptional(),
   offeredAt: z.iso.datetime(),
+  /** See `turnOf`. Absent in markers of earlier versions, which wait since `offeredAt`. */
+  turnAt: z.iso.datetime().exactOptional(),
 })
 export type QueueMarker = z.infer<typeof QueueMarker>
 

@@ -45,9 +45,14 @@ export function listedHeaderKey(listingKey: string, commit: string): string | nu
 
 export const QUEUE_PREFIX = 'ctl/queue/'
 
+/** Prefix of the markers of one repository's jobs. */
+export function repositoryQueuePrefix(repository: HostRepository): string {
+  return `${QUEUE_PREFIX}${classedPrefix(repository)}/`
+}
+
 /** Marker of a waiting job. */
 export function queueKey(repository: HostRepository, commit: CommitSha): string {
-  return `${QUEUE_PREFIX}${classedPrefix(repository)}/${commit}.${VERSIONS}`
+  return `${repositoryQueuePrefix(repository)}${commit}.${VERSIONS}`
 }
 
 /** Whether the marker is for workers of these versions. */

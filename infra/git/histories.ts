@@ -53,6 +53,8 @@ export interface HistoriesOptions {
 
 /** Fetches at once; each may take hundreds of megabytes on disk. */
 const FETCHES = 2
+/** Walks of a history at once, each of another repository: they take a core for up to a second. */
+const WALKS = 2
 /** Repositories that may wait for a fetch. */
 const WAITING_REPOSITORIES = 16
 /** A repository whose fetch exceeded a resource limit or the time limit is not fetched again for this long. */
@@ -78,7 +80,14 @@ class CachedHistories implements Histories {
     this.#clock = clock
     this.#bounds = bounds
     const onExpired = () => this.#evict()
-    this.#options = { closing, resources, fetchGate: this.#fetchGate, lifetimeMs: bounds.milliseconds, onExpired }
+    this.#options = {
+      closing,
+      resources,
+      fetchGate: this.#fetchGate,
+      walkGate: createGate(WALKS),
+      lifetimeMs: bounds.milliseconds,
+      onExpired,
+    }
   }
 
   leadTo(source: HistorySource, tips: TipSet, commit: string): Promise<boolean> {

@@ -11,6 +11,8 @@ export interface ScratchHistoryOptions {
   closing: AbortSignal
   /** Admits the fetches of all histories. */
   fetchGate: Gate
+  /** Admits the walks of all histories. */
+  walkGate: Gate
   /** Limits of one fetch. Default: those of `fetchTrees`. */
   resources: GitResources | undefined
   /** Time from opening until the history expires. */
@@ -85,7 +87,8 @@ export class ScratchHistory {
   /** Whether a tip leads to the commit. @throws GitError */
   leadsTo(commit: string): Promise<boolean> {
     const { gitDir } = this.#view
-    return withDeadline(this.#options.closing, signal => leadsTo({ gitDir, signal }, commit))
+    const { closing, walkGate } = this.#options
+    return walkGate(() => withDeadline(closing, signal => leadsTo({ gitDir, signal }, commit)))
   }
 
   async remove(): Promise<void> {

@@ -5,6 +5,7 @@ import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import type { AskOptions, GitHubApi } from './api.ts'
 import type { BlockedRepositories } from './blocked.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
+import type { Subject } from './quota.ts'
 
 export interface AccountsOptions {
   api: GitHubApi
@@ -78,7 +79,7 @@ class GitHubAccounts implements Accounts {
 
   async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
     const { api, url } = this.#options
-    const answer = await api.get('/users/{username}', { username: login }, askOptionsOf(known))
+    const answer = await api.get('/users/{username}', { username: login }, askOptionsOf(known, 'account'))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
     if (answer.status !== 'ok') return troubleOf(answer)
@@ -94,7 +95,7 @@ class GitHubAccounts implements Accounts {
     account: HostAccount,
     known: Known<HostAccount> | null,
   ): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
-    const options = askOptionsOf(known && { etag: null })
+    const options = askOptionsOf(known && { etag: null }, 'shown')
     const described = await this.#options.api.get('/orgs/{org}', { org: account.login }, options)
     if (described.status !== 'ok' && described.status !== 'missing') return troubleOf(described)
     const bio = described.status === 'ok' ? readOrganizationText(described.data) : null
@@ -107,7 +108,7 @@ class GitHubAccounts implements Accounts {
     known: Known<ListedPage> | null,
   ): Promise<CachedAnswer<Known<ListedPage>> | Trouble> {
     const parameters = { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page }
-    const answer = await this.#options.api.get('/users/{username}/repos', parameters, askOptionsOf(known))
+    const answer = await this.#options.api.get('/users/{username}/repos', parameters, askOptionsOf(known, 'shown'))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
     if (answer.status !== 'ok') return troubleOf(answer)
@@ -117,7 +118,7 @@ class GitHubAccounts implements Accounts {
   }
 }
 
-/** Options of a question whose last answer is cached. */
-function askOptionsOf(known: { etag: string | null } | null): AskOptions {
-  return { isAgain: known !== null, ...(known?.etag ? { etag: known.etag } : {}) }
+/** @param known the cached answer. @param subject of a question without one */
+function askOptionsOf(known: { etag: string | null } | null, subject: Subject): AskOptions {
+  return { subject: known === null ? subject : 'known', ...(known?.etag ? { etag: known.etag } : {}) }
 }

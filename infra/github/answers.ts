@@ -67,7 +67,8 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   if (text === null || LIMIT.test(text)) return UNAVAILABLE
   switch (status) {
     case 401:
-      return isAnonymous ? { status: 'missing', isBlocked: false } : UNAVAILABLE
+      // Any other text asks for a credential.
+      return isAnonymous && NOT_FOUND.test(text) ? { status: 'missing', isBlocked: false } : UNAVAILABLE
     case 403: // also for missing single sign-on and suspended installations
     case 451:
       return { status: 'missing', isBlocked: status === 451 || /disabled|blocked/i.test(text) }
@@ -88,7 +89,8 @@ const SECONDARY_LIMIT_SECONDS = 60
 /** No rate limit lasts longer. A longer one is an error or a wrong clock, and must not stop all questions. */
 const LONGEST_LIMIT_SECONDS = 3_600
 
-const LIMIT = /rate limit|abuse|too many requests/i
+const LIMIT = /rate limit|abuse|too many requests|temporarily limiting/i
+const NOT_FOUND = /not found/i
 
 function isLimit(headers: Headers, message: string): boolean {
   return headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0' || LIMIT.test(message)

@@ -4,7 +4,7 @@ import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, readRefusal, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { createQuota, type Quota } from './quota.ts'
+import { createQuota, type Quota, type Subject } from './quota.ts'
 
 /** GitHub's API as one credential sees it. It never queues a question or sleeps until a rate limit ends. */
 export interface GitHubApi {
@@ -12,6 +12,8 @@ export interface GitHubApi {
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
   /** The target of the API's redirect, as an absolute URL. @param url as for `get` */
   locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<Place | Trouble>
+  /** Why a question may not be asked now; `null` when it may. */
+  refusal(subject: Subject): Trouble | null
   /** Whether the credential may see private repositories. `true` until the first answer tells its scopes. */
   readonly maySeePrivate: boolean
   /** See `GitHost.quota`. */
@@ -28,8 +30,8 @@ export interface AskOptions {
   etag?: string
   /** Media type. Default: JSON. */
   accept?: string
-  /** Whether the host answered this question before: then it may use the reserved part of the quota. */
-  isAgain?: boolean
+  /** Which part of the quota the question may use. Default: `shown`. */
+  subject?: Subject
   /** Parses the body of a successful answer. Default: parses it as JSON, at once. An error counts as no answer. */
   read?(body: AsyncIterable<Uint8Array>): Promise<unknown>
   maxBytes?: number
@@ -61,8 +63,8 @@ const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
 /** Pause after a refused token: repeated attempts look like an attack to the host. */
 const REFUSED_TOKEN_SECONDS = 60
-/** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once. */
-const AT_ONCE = 80
+/** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once, those about what may not exist first. */
+const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40 } satisfies Record<Subject, number>
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 
@@ -112,6 +114,14 @@ class OctokitApi implements GitHubApi {
     return this.#quota.left()
   }
 
+  refusal(subject: Subject): Trouble | null {
+    const waitMs = this.#pause.until - this.#options.clock.now().getTime()
+    if (waitMs > 0) return { status: this.#pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+    const waitSeconds = this.#quota.waitSeconds(subject)
+    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
+    return this.#running >= AT_ONCE[subject] ? BUSY : null
+  }
+
   async locate(url: string, parameters: object, options: AskOptions = {}): Promise<Place | Trouble> {
     const answered = await this.#exchange(() => this.#askTwice(url, parameters, options), options)
     return answered.status === 'answered' ? (placeOf(answered.raw) ?? troubleOf(answered.answer)) : answered
@@ -128,8 +138,10 @@ class OctokitApi implements GitHubApi {
 
   /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
   async #exchange(request: () => Promise<RawAnswer | null>, options: AskOptions): Promise<Answered | Trouble> {
-    const refusal = this.#refusal(options)
+    const { subject = 'shown' } = options
+    const refusal = this.refusal(subject)
     if (refusal !== null) return refusal
+    this.#quota.spend(subject)
     this.#running++
     try {
       const raw = await request()
@@ -140,15 +152,6 @@ class OctokitApi implements GitHubApi {
     } finally {
       this.#running--
     }
-  }
-
-  /** Why a question may not be asked now; `null` when it may. */
-  #refusal({ isAgain = false }: AskOptions): Trouble | null {
-    const waitMs = this.#pause.until - this.#options.clock.now().getTime()
-    if (waitMs > 0) return { status: this.#pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
-    const waitSeconds = isAgain ? null : this.#quota.waitSeconds()
-    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
-    return this.#running >= AT_ONCE ? BUSY : null
   }
 
   async #askTwice(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {

@@ -49,7 +49,8 @@ export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOp
 
   async function ask(repository: RepositoryName): Promise<void> {
     const askedAt = clock.now().getTime()
-    const answer = await throughGate(() => tips.look(repository))
+    // Listed repositories exist. A block holds for everyone, so no credential is needed.
+    const answer = await throughGate(() => tips.look(repository, true, true))
     // Only git's own words say that a repository is blocked; that it is hidden, the listing says.
     if (answer.status === 'ok' || answer.status === 'moved') note(repository, false, askedAt)
     else if (answer.status === 'missing') note(repository, answer.isBlocked, askedAt)

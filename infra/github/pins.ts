@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
+import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
@@ -33,7 +33,6 @@ export interface Pins {
 }
 
 const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
-const CACHED_PINS = 20_000
 /** However many unknown hashes are tried, branches and tags are listed once in this time. */
 const UNKNOWN_SECONDS = 30
 /** Too many proofs wait. */
@@ -53,8 +52,7 @@ class GitHubPins implements Pins {
   /** By repository id and hash. */
   readonly #cache: AnswerCache<CommitSha>
   readonly #histories: Histories
-  /** By repository id and hash: fingerprint of the tips from which git found no way to the commit. Valid until a tip changes. */
-  readonly #refuted = new LRUCache<string, TipSet['fingerprint']>({ max: CACHED_PINS })
+  readonly #refuted = new RefutedCommits()
   readonly #tipSets = new WeakMap<TipList, TipSet>()
 
   constructor(options: PinsOptions) {
@@ -77,8 +75,8 @@ class GitHubPins implements Pins {
   }
 
   async #isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
-    const fingerprint = this.#refuted.get(keyOf(repository, commit))
-    if (fingerprint === undefined) return false
+    const fingerprint = this.#refuted.fingerprintOf(repository.id, commit)
+    if (fingerprint === null) return false
     const listed = await this.#options.tips.list(repository, UNKNOWN_SECONDS)
     return listed.status === 'ok' && this.#tipSetOf(listed.value).fingerprint === fingerprint
   }
@@ -95,14 +93,15 @@ class GitHubPins implements Pins {
     // A branch points at a commit; a tag may point at any object.
     if (refs.some(ref => ref.startsWith('refs/heads/')) || (refs.length > 0 && existence === 'commit'))
       return { status: 'ok', value: commit }
-    if (existence === 'nothing' && refs.length === 0) return { status: 'missing' }
+    const tips = this.#tipSetOf(listed.value)
+    if (existence === 'nothing' && refs.length === 0) return this.#refute(repository, commit, tips)
     if (!this.#options.hasGit) return UNAVAILABLE
-    return this.#searchHistory(repository, commit, this.#tipSetOf(listed.value), refs.length > 0)
+    return this.#searchHistory(repository, commit, tips, refs.length > 0)
   }
 
   #compare({ owner, name, defaultBranch }: HostRepository, commit: CommitSha): Promise<ApiAnswer> {
     const parameters = { owner, repo: name, basehead: `${defaultBranch}...${commit}`, per_page: 1 }
-    return this.#options.api.get('/repos/{owner}/{repo}/compare/{basehead}', parameters)
+    return this.#options.api.get('/repos/{owner}/{repo}/compare/{basehead}', parameters, { subject: 'hash' })
   }
 
   /** @param isTagged whether a tag points at the object */
@@ -117,11 +116,15 @@ class GitHubPins implements Pins {
       // A tag points here; only the object's type is left to check.
       const isProven = await (isTagged ? this.#histories.isCommit(source, commit) : this.#histories.leadTo(source, tips, commit))
       if (isProven) return { status: 'ok', value: commit }
-      this.#refuted.set(keyOf(repository, commit), tips.fingerprint)
-      return { status: 'missing' }
+      return this.#refute(repository, commit, tips)
     } catch (error) {
       return error instanceof GateFull ? BUSY : UNAVAILABLE
     }
+  }
+
+  #refute({ id }: HostRepository, commit: CommitSha, tips: TipSet): CachedAnswer<CommitSha> {
+    this.#refuted.add(id, commit, tips.fingerprint)
+    return { status: 'missing' }
   }
 
   #tipSetOf(list: TipList): TipSet {

@@ -104,7 +104,7 @@ class GitHubReading implements Reading {
 
   /** The repository under its new name; `null` when the name is the same, or not public. */
   async #renamed({ id, owner, name }: HostRepository): Promise<HostRepository | null> {
-    const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) })
+    const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) }, { subject: 'known' })
     const found = answer.status === 'ok' ? readRepository(answer.data) : null
     if (found === null || found === 'hidden' || found.id !== id) return null
     return `${found.owner}/${found.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase() ? null : found

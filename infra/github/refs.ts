@@ -5,6 +5,7 @@ import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
+import type { Subject } from './quota.ts'
 import { type Repositories, SHOWN_SECONDS, STALE_SECONDS } from './repositories.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
 
@@ -134,7 +135,8 @@ class GitHubRefs implements Refs {
   ): Promise<CachedAnswer<CommitSha> | Trouble> {
     const askedAt = this.#now()
     // For this media type, the etag is the commit itself, whatever the credential.
-    const options = { accept: 'application/vnd.github.sha', isAgain, ...(known === null ? {} : { etag: `"${known}"` }) }
+    const subject: Subject = isAgain ? 'known' : 'shown'
+    const options = { accept: 'application/vnd.github.sha', subject, ...(known === null ? {} : { etag: `"${known}"` }) }
     const parameters = { owner: repository.owner, repo: repository.name, ref: name }
     const answer = await this.#options.api.get('/repos/{owner}/{repo}/commits/{ref}', parameters, options)
     switch (answer.status) {

@@ -6,11 +6,12 @@ import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './an
 import type { GitHubApi } from './api.ts'
 import type { BlockedRepositories } from './blocked.ts'
 import { readRepository } from './described.ts'
+import type { Subject } from './quota.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
 import type { NamedRepository } from './webhook.ts'
 
 export interface RepositoriesOptions {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'refusal'>
   tips: Pick<Tips, 'list' | 'look'>
   blocked: Pick<BlockedRepositories, 'note' | 'forget'>
   /** An Enterprise Server where "public" means signed-in users: an anonymous request may see nothing. */
@@ -43,6 +44,8 @@ export const DESCRIBED_SECONDS = 300
 const CACHED_REPOSITORIES = 10_000
 const MISSING = { status: 'missing' } as const
 const UNKNOWN = { status: 'unknown' } as const
+/** Too many names are being looked at. */
+const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
 interface KnownRepository {
   repository: HostRepository
@@ -51,7 +54,7 @@ interface KnownRepository {
   describedAt: number
 }
 
-type Looked = { status: 'ok' | 'unknown' } | GitFailure
+type Looked = { status: 'ok' | 'unknown' | 'busy' } | GitFailure
 
 export function createRepositories(options: RepositoriesOptions): Repositories {
   return new GitHubRepositories(options)
@@ -104,10 +107,14 @@ class GitHubRepositories implements Repositories {
 
   async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const askedAt = this.#now()
-    const looked = await this.#lookAnonymously(owner, name)
+    const refusal = known === null ? this.#options.api.refusal('shown') : null
+    if (refusal !== null) return refusal
+    const looked = await this.#look(owner, name, known !== null)
     if (looked.status === 'missing') return MISSING
+    if (looked.status === 'busy') return BUSY
     // A repository that was public minutes ago may be asked for all the same: the answer betrays nothing.
-    if ((looked.status === 'rate_limited' || looked.status === 'unavailable') && known === null) return looked
+    const isRefused = looked.status === 'rate_limited' || looked.status === 'unavailable'
+    if (isRefused && known === null && this.#options.api.maySeePrivate) return looked
     if (looked.status === 'ok' && known !== null) {
       this.noteShown(known.repository, askedAt)
       if (askedAt - known.describedAt < DESCRIBED_SECONDS * 1000) return { status: 'ok', value: known }
@@ -123,7 +130,9 @@ class GitHubRepositories implements Repositories {
     askedAt: number,
   ): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const etag = known?.etag ? { etag: known.etag } : {}
-    const options = { isAgain: known !== null, ...etag }
+    const isShown = looked.status === 'ok' || looked.status === 'moved'
+    const subject: Subject = known !== null ? 'known' : isShown ? 'shown' : 'name'
+    const options = { subject, ...etag }
     const answer = await this.#options.api.get('/repos/{owner}/{repo}', { owner, repo: name }, options)
     switch (answer.status) {
       case 'ok':
@@ -174,13 +183,14 @@ class GitHubRepositories implements Repositories {
   }
 
   /**
-   * With a credential that sees private repositories, git first looks without it. So not even the time of an answer betrays that a private
-   * repository exists; and no other answer would prove that a repository is still public.
+   * Names of nothing are endless: git, which costs no quota, is asked about a new name before the API. With a credential that sees private
+   * repositories, git looks without it, and at every name. So not even the time of an answer betrays that a private repository exists; and no
+   * other answer would prove that a repository is still public. A refusal of git says nothing about the repository.
    */
-  async #lookAnonymously(owner: string, name: string): Promise<Looked> {
+  async #look(owner: string, name: string, isKnown: boolean): Promise<Looked> {
     const { api, tips, requiresSignIn } = this.#options
-    if (!api.maySeePrivate || requiresSignIn) return UNKNOWN
-    const answer = await tips.look({ owner, name })
+    if ((isKnown && !api.maySeePrivate) || requiresSignIn) return UNKNOWN
+    const answer = await tips.look({ owner, name }, isKnown, api.maySeePrivate)
     if (answer.status === 'missing' && answer.isBlocked) this.#options.blocked.note({ owner, name }, true)
     return answer
   }

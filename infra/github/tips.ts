@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { listRefs, type Remote, type RemoteRef, TooManyRefs } from '#infra/git/upload-pack.ts'
@@ -22,8 +24,13 @@ export type TipList = ReadonlyMap<string, string>
 export interface Tips {
   /** Branches and tags, listed at most `freshSeconds` ago. `unavailable` for a repository with too many. */
   list(repository: HostRepository, freshSeconds: number): Promise<CachedAnswer<TipList> | Trouble>
-  /** Whether an anonymous request sees the repository. */
-  look(repository: RepositoryName): Promise<{ status: 'ok' } | GitFailure>
+  /**
+   * Whether a request sees the repository.
+   *
+   * @param isKnown whether the repository existed before; new names are endless, and have places of their own
+   * @returns `busy` when too many questions wait
+   */
+  look(repository: RepositoryName, isKnown: boolean, isAnonymous: boolean): Promise<{ status: 'ok' | 'busy' } | GitFailure>
   forget(id: string): void
 }
 
@@ -40,8 +47,10 @@ const ANSWER_BYTES = 5 * 1024 * 1024
 /** A repository with more branches and tags is not listed again for this time: reading them takes seconds. */
 const TOO_MANY_SECONDS = 300
 const TOO_MANY_ENTRIES = 10_000
-/** Concurrent requests. Further questions fail at once. */
-const AT_ONCE = 40
+/** Concurrent requests about known repositories, which take turns. */
+const AT_ONCE: FairGateLimits = { limit: 40, limitEach: 4, maxWaitingEach: 32, maxWaiting: 256 }
+/** Concurrent requests about new names. Accounts take turns. */
+const NEW_NAMES_AT_ONCE: FairGateLimits = { limit: 20, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
 export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
@@ -51,7 +60,8 @@ export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: T
   /** By id, in milliseconds since 1970. */
   const foundTooManyAt = new LRUCache<string, number>({ max: TOO_MANY_ENTRIES })
   const now = () => clock.now().getTime()
-  let running = 0
+  const throughGate = createFairGate(AT_ONCE)
+  const throughNewNames = createFairGate(NEW_NAMES_AT_ONCE)
 
   /** @param onTooMany called when the listing exceeds `ANSWER_BYTES` */
   async function ask(
@@ -59,22 +69,20 @@ export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: T
     prefixes: readonly string[],
     onTooMany = () => {},
   ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
-    if (running >= AT_ONCE) return BUSY
-    running++
     const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
     try {
       return { status: 'ok', value: await listRefs({ remote, signal }, prefixes, ANSWER_BYTES) }
     } catch (error) {
       if (error instanceof TooManyRefs) onTooMany()
       return readGitFailure(error, remote.authorization === null)
-    } finally {
-      running--
     }
   }
 
   async function askTips(repository: HostRepository): Promise<CachedAnswer<TipList> | Trouble> {
     if (now() - (foundTooManyAt.get(repository.id) ?? Number.NEGATIVE_INFINITY) < TOO_MANY_SECONDS * 1000) return UNAVAILABLE
-    const answer = await ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'], () => foundTooManyAt.set(repository.id, now()))
+    const onTooMany = () => foundTooManyAt.set(repository.id, now())
+    const askAll = () => ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'], onTooMany)
+    const answer = await throughGate(repository.id, askAll).catch(error => ifFull(error, BUSY))
     if (answer.status === 'moved') return UNAVAILABLE
     return answer.status === 'ok' ? { status: 'ok', value: new Map(answer.value.map(({ name, oid }) => [name, oid])) } : answer
   }
@@ -83,10 +91,20 @@ export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: T
     list: (repository, freshSeconds) => {
       return cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
     },
-    look: repository => ask(remoteOf(repository, true), ['HEAD']),
+    look: async (repository, isKnown, isAnonymous) => {
+      const { owner, name } = repository
+      const lookNow = () => ask(remoteOf(repository, isAnonymous), ['HEAD'])
+      const looking = isKnown ? throughGate(`${owner}/${name}`, lookNow) : throughNewNames(owner.toLowerCase(), lookNow)
+      return looking.catch(error => ifFull(error, { status: 'busy' } as const))
+    },
     forget(id) {
       foundTooManyAt.delete(id)
       cache.drop(id)
     },
   }
+}
+
+function ifFull<Busy>(error: unknown, busy: Busy): Busy {
+  if (error instanceof GateFull) return busy
+  throw error
 }

@@ -2,20 +2,24 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import type { FairGate } from '#core/concurrency/fair-gate.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
+import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { GitPlaces } from './git-places.ts'
 import { NotSelfContained } from './object-files.ts'
 import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
-import { leadsTo, peel } from './reachability.ts'
+import { peel, reach } from './reachability.ts'
 import { readRef, readTips } from './refs.ts'
 import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
 const PINNED_BYTES = 8 * 1024 * 1024
-const PINNED_ENTRY_BYTES = 100
-/** A hash that no ref leads to is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
-const UNKNOWN_MS = 30_000
+const ABSENT_BYTES = 4 * 1024 * 1024
+const ENTRY_BYTES = 100
+/** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
+const ABSENT_MS = 30_000
 
 /** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
 export class Commits {
@@ -23,12 +27,12 @@ export class Commits {
   readonly #byRef = new SignedCache<CommitSha | null>()
   /** Of the tips of a repository. */
   readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>()
-  /** By repository, fingerprint of its tips, and hash: whether the tips lead to the commit. */
-  readonly #pinned = new LRUCache<string, boolean>({
-    maxSize: PINNED_BYTES,
-    sizeCalculation: (_, key) => PINNED_ENTRY_BYTES + memoryOfText(key),
-  })
-
+  /** Commits to which the tips of their repository lead. */
+  readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: sizeOfEntry })
+  /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
+  readonly #refuted = new RefutedCommits()
+  readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: sizeOfEntry, ttl: ABSENT_MS })
+  readonly #proofs = createSingleFlight<boolean>()
   readonly #places: GitPlaces
   readonly #signal: () => AbortSignal
 
@@ -43,7 +47,7 @@ export class Commits {
    * The commit that a ref of the repository names; `null` when there is none.
    *
    * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
-   * @throws GitError when git was killed or could not be started, ViewUnavailable
+   * @throws GateFull, GitError when git was killed or could not be started, ViewUnavailable
    */
   find(place: Place, ref: string | null): Promise<CommitSha | null> {
     if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
@@ -54,7 +58,7 @@ export class Commits {
   async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
     const oid = ref === null ? await readDefault(place, watch) : await firstOf(place, refNames(ref), watch)
     if (oid === null) return { value: null, keep: true }
-    const commit = await this.#withView(place, (gitDir, signal) => peel(gitDir, oid, signal))
+    const commit = await this.#withView(place, this.#places.lookUp, (gitDir, signal) => peel(gitDir, oid, signal))
     // A missing object may come later.
     return { value: commit, keep: commit !== null }
   }
@@ -66,29 +70,47 @@ export class Commits {
       return { ...computed, value: computed.value?.fingerprint ?? null }
     })
     if (fingerprint === null) return null
-    const known = this.#pinned.get(`${place.identity}:${fingerprint}:${oid}`)
-    return (known ?? (await this.#prove(place, oid))) ? oid : null
+    const key = pinKey(place, fingerprint, oid)
+    if (this.#pinned.has(key)) return oid
+    if (this.#absent.has(key) || this.#refuted.fingerprintOf(place.identity, oid) === fingerprint) return null
+    return (await this.#proofs.run(key, () => this.#prove(place, oid))) ? oid : null
   }
 
   async #prove(place: Place, oid: CommitSha): Promise<boolean> {
     const { value: tips } = await ifSelfContained(readTips(place, () => {}))
-    const isPublished = tips && (await this.#withView(place, (gitDir, signal) => leadsTo(gitDir, tips, oid, signal)))
-    if (tips === null || isPublished === null) return false
-    this.#pinned.set(`${place.identity}:${tips.fingerprint}:${oid}`, isPublished, isPublished ? {} : { ttl: UNKNOWN_MS })
-    return isPublished
+    const reached = tips && (await this.#withView(place, this.#places.walk, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
+    if (tips === null || reached === null) return false
+    if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
+    if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
+    if (reached === 'unknown') this.#absent.set(pinKey(place, tips.fingerprint, oid), true)
+    return reached === 'yes'
   }
 
   /** `null` also when the repository is not self-contained. */
-  async #withView<Value>(place: Place, use: (gitDir: string, signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
-    const signal = this.#signal()
-    const view = await this.#views.open(place, signal)
-    if (view === null) return null
-    try {
-      return await this.#places.run(place.identity, () => use(view.gitDir, signal))
-    } finally {
-      await view.remove()
-    }
+  #withView<Value>(
+    place: Place,
+    gate: FairGate,
+    use: (gitDir: string, signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value | null> {
+    return gate(place.identity, async () => {
+      const signal = this.#signal()
+      const view = await this.#views.open(place, signal)
+      if (view === null) return null
+      try {
+        return await use(view.gitDir, signal)
+      } finally {
+        await view.remove()
+      }
+    })
   }
+}
+
+function sizeOfEntry(_: true, key: string): number {
+  return ENTRY_BYTES + memoryOfText(key)
+}
+
+function pinKey({ identity }: Place, fingerprint: string, oid: string): string {
+  return `${identity}:${fingerprint}:${oid}`
 }
 
 /** The object of the branch that HEAD names, or the commit of a detached HEAD. */

@@ -1,25 +1,17 @@
-import { createGate, type Gate } from '#core/concurrency/gate.ts'
+import { createFairGate, type FairGate } from '#core/concurrency/fair-gate.ts'
 
-/** Concurrent git processes of a few milliseconds each. */
-const PLACES = 8
-/** One repository takes this many of them, so that the others stay free for the rest. */
-const PLACES_OF_REPOSITORY = 3
+/** Bounds the git processes that answer requests, in all and for each repository. The key of both gates is the identity of the repository. */
+export interface GitPlaces {
+  /** For refs: a few milliseconds each. */
+  lookUp: FairGate
+  /** For hashes, which may take a walk of a whole history, for seconds: it holds no place of a ref. */
+  walk: FairGate
+}
 
-/** Bounds the git processes that answer requests, in all and for each repository. */
-export class GitPlaces {
-  readonly #shared: Gate = createGate(PLACES)
-  /** By identity, while tasks of the repository wait or run. */
-  readonly #own = new Map<string, { gate: Gate; tasks: number }>()
+const LOOKUPS = { limit: 8, limitEach: 3, maxWaitingEach: 256, maxWaiting: 1_024 }
+const WALKS = { limit: 4, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
 
-  /** Runs the task once there is a place. @throws what the task throws */
-  async run<Value>(repository: string, task: () => Promise<Value>): Promise<Value> {
-    const own = this.#own.get(repository) ?? { gate: createGate(PLACES_OF_REPOSITORY), tasks: 0 }
-    this.#own.set(repository, own)
-    own.tasks++
-    try {
-      return await own.gate(() => this.#shared(task))
-    } finally {
-      if (--own.tasks === 0) this.#own.delete(repository)
-    }
-  }
+/** Tasks throw GateFull when too many wait. */
+export function createGitPlaces(): GitPlaces {
+  return { lookUp: createFairGate(LOOKUPS), walk: createFairGate(WALKS) }
 }

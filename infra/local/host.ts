@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
@@ -22,7 +23,7 @@ import { createRawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
-import { GitPlaces } from './git-places.ts'
+import { createGitPlaces } from './git-places.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
@@ -51,6 +52,8 @@ export interface LocalHostOptions {
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const ANSWER_MS = 10_000
+/** Wait that is told when too many questions about a repository wait. */
+const BUSY_SECONDS = 2
 
 /** @throws Error when the root does not exist, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
@@ -68,7 +71,7 @@ class LocalGitHost implements LocalHost {
   readonly #places = new SignedCache<Place | null>()
   readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
-  readonly #gitPlaces = new GitPlaces()
+  readonly #gitPlaces = createGitPlaces()
   readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
   readonly #rawFiles = createRawFiles()
   readonly #closing = new AbortController()
@@ -165,7 +168,7 @@ class LocalGitHost implements LocalHost {
       const commit = place && (await this.#commits.find(place, hash))
       return place && commit && { place, commit }
     } catch (cause) {
-      throw new RawFileError('unavailable', 'the repository cannot be read now', { cause })
+      throw new RawFileError(cause instanceof GateFull ? 'busy' : 'unavailable', 'the repository cannot be read now', { cause })
     }
   }
 
@@ -190,12 +193,13 @@ class LocalGitHost implements LocalHost {
   }
 }
 
-/** Maps `null` to missing; a failure of git, or a system error such as EMFILE, to unavailable. */
+/** Maps `null` to missing; a full gate, a failure of git, or a system error such as EMFILE, to unavailable. */
 async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
   try {
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
+    if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
     if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
       return { status: 'unavailable', retryAfterSeconds: null }
     }

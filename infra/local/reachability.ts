@@ -9,30 +9,33 @@ export async function peel(gitDir: string, oid: string, signal: AbortSignal): Pr
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
 
+/** `unknown`: the commit, or a part of the history, is not there. */
+export type Reached = 'yes' | 'no' | 'unknown'
+
 /** Whether a tip leads to the commit. @throws GitError when git was killed or could not be started */
-export async function leadsTo(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<boolean> {
-  if (tips.oids.length === 0 || (await peel(gitDir, commit, signal)) !== commit) return false
-  if (tips.oids.includes(commit)) return true
+export async function reach(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
+  if (tips.oids.length === 0 || (await peel(gitDir, commit, signal)) !== commit) return 'unknown'
+  if (tips.oids.includes(commit)) return 'yes'
   const input = [commit, ...tips.oids.map(oid => `^${oid}`), ''].join('\n')
   const rest = await runGit(['rev-list', '--max-count=1', '--stdin'], { gitDir, signal, input }).catch(ifAnswered)
   // This walk goes by date and may stop early after wrong clocks. The second one is slower and exact.
-  return rest?.length === 0 || isListed(gitDir, tips, commit, signal)
+  return rest?.length === 0 ? 'yes' : searchAll(gitDir, tips, commit, signal)
 }
 
 /** Searches the commits behind all tips that exist. */
-async function isListed(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<boolean> {
+async function searchAll(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
   const git = startGit(['rev-list', '--ignore-missing', '--stdin'], { gitDir, signal })
   git.input.end(tips.oids.map(oid => `${oid}\n`).join(''))
   try {
     let rest = Buffer.alloc(0)
     for await (const chunk of git.output as AsyncIterable<Buffer>) {
       const text = Buffer.concat([rest, chunk])
-      if (text.includes(`${commit}\n`)) return true
+      if (text.includes(`${commit}\n`)) return 'yes'
       rest = text.subarray(-commit.length)
     }
     const end = await git.ended
     if (end.status === null) throw new GitError('rev-list', end)
-    return false
+    return end.status === 0 ? 'no' : 'unknown'
   } finally {
     await git.stop()
   }

@@ -1,12 +1,14 @@
 import { type ConstructorOptions, type Job, PgBoss } from 'pg-boss'
+import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
 import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { jobKey, queueName } from '#core/snapshot/store-keys.ts'
-import { JobEntries, markerOf } from './job-entries.ts'
+import { turnOf } from '#core/snapshot/job-turns.ts'
+import { jobKey, queueName, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
+import { JobEntries, jobOf, markerOf } from './job-entries.ts'
 
 export interface BossQueueOptions {
   /** Runs the statements of pg-boss. Several statements in one text run as one transaction. */
@@ -33,12 +35,15 @@ const HEARTBEAT_SECONDS = { min: 10 }
 /** A delivered job that another worker holds is delivered again after this time. */
 const HELD_SECONDS = 5
 
+/** The group of a job is its repository, which has one running job at a time. */
+const ONE_OF_EACH_GROUP = { groupConcurrency: 1 }
+
 /** The entry of the job limits the attempts, not pg-boss. */
 const DELIVERIES = 2_147_483_647
 
 /**
- * The queue of a fleet. pg-boss delivers: it keeps one job for each key, delivers the oldest job to one worker at a time, and delivers it
- * to another worker when heartbeats stop. The entry of the job decides who has the lease and what a failure means, as in every queue.
+ * The queue of a fleet. pg-boss delivers: it keeps one job for each key, delivers the job whose turn it is to one worker at a time, and
+ * delivers it to another worker when heartbeats stop. The entry of the job decides who has the lease and what a failure means, as in every queue.
  * So a wrong or repeated delivery costs one read of the entry and nothing else.
  *
  * | job of pg-boss | entry           | the job                                                                        |
@@ -60,7 +65,11 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
   const { db, states, clock, leaseSeconds = LEASE_SECONDS } = options
   const boss = await startBoss(db, options)
   await boss.createQueue(queueName(), { policy: 'exclusive' })
-  const queue = new BossQueue(boss, states, clock, leaseSeconds)
+  const count: CountJobs = async (condition, ...values) => {
+    const sql = `SELECT count(*)::int AS count FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active' AND ${condition}`
+    return (await db.executeSql(sql, [queueName(), ...values])).rows[0].count
+  }
+  const queue = new BossQueue(boss, states, clock, leaseSeconds, count)
   return {
     leaseSeconds,
     offer: job => queue.offer(job),
@@ -70,14 +79,13 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
     release: lease => queue.release(lease),
     fail: (lease, errorCode) => queue.fail(lease, errorCode),
     crash: (lease, errorCode) => queue.crash(lease, errorCode),
-    async depth() {
-      const sql = `SELECT count(*)::int AS depth FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active'`
-      const { rows } = await db.executeSql(sql, [queueName()])
-      return rows[0].depth
-    },
+    depth: () => count('true'),
     close: () => boss.stop({ graceful: false, close: false }),
   }
 }
+
+/** Number of jobs that wait or run and meet the condition, whose values begin at `$2`. */
+type CountJobs = (condition: string, ...values: readonly string[]) => Promise<number>
 
 class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #boss: PgBoss
@@ -85,9 +93,12 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #entries: JobEntries
   readonly #clock: Clock
   readonly #jobOptions: { heartbeatSeconds: number; retryLimit: number }
+  readonly #count: CountJobs
+  readonly #adding = createFairGate(ONE_BY_ONE)
 
-  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number) {
+  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number, count: CountJobs) {
     this.#boss = boss
+    this.#count = count
     this.#entries = new JobEntries(states, clock, leaseSeconds)
     this.#clock = clock
     // Before this time, no other worker could claim the job.
@@ -98,14 +109,49 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   async offer(job: IndexJob): Promise<JobState> {
     const found = await this.#entries.find(job)
     if (found !== null) return found
-    const options = { ...this.#jobOptions, singletonKey: jobKey(job.repository, job.commit) }
-    await this.#boss.send(this.#queue, markerOf(job, this.#clock.now()), options)
+    if (job.isDefault) await this.#addDefault(job)
+    else await this.#add(job)
     return { status: 'indexing' }
+  }
+
+  #add(job: IndexJob): Promise<void> {
+    const group = repositoryQueuePrefix(job.repository)
+    // One after another, so that offers at the same time do not exceed the bound together.
+    return this.#adding(group, async () => {
+      await this.#send(job, group, await this.#count('group_id = $2', group))
+    })
+  }
+
+  async #isInOtherGroup(key: string): Promise<boolean> {
+    return (await this.#count('singleton_key = $2 AND group_id <> $2', key)) > 0
+  }
+
+  /** In a group of its own, so that it waits for no other job of its repository, even if it was offered before under another name. */
+  async #addDefault(job: IndexJob): Promise<void> {
+    const group = jobKey(job.repository, job.commit)
+    if ((await this.#send(job, group, 0)) || !(await this.#isInOtherGroup(group))) return
+    const now = this.#clock.now()
+    const options = { singletonKey: group, priority: priorityOf(now), group: { id: group } }
+    await this.#boss.update(this.#queue, markerOf(job, now, now), options)
+  }
+
+  /** Whether the job is new. */
+  async #send(job: IndexJob, group: string, others: number): Promise<boolean> {
+    const now = this.#clock.now()
+    const turnAt = turnOf(job, now, others)
+    if (turnAt === null) return false
+    const options = {
+      ...this.#jobOptions,
+      singletonKey: jobKey(job.repository, job.commit),
+      priority: priorityOf(turnAt),
+      group: { id: group },
+    }
+    return (await this.#boss.send(this.#queue, markerOf(job, now, turnAt), options)) !== null
   }
 
   async take(worker: string): Promise<Lease | null> {
     for (;;) {
-      const [delivered] = await this.#boss.fetch<object>(this.#queue)
+      const [delivered] = await this.#boss.fetch<object>(this.#queue, ONE_OF_EACH_GROUP)
       if (delivered === undefined) return null
       const lease = await this.#claim(delivered, worker)
       if (lease !== null) return lease
@@ -148,8 +194,7 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       await this.#removeDelivered(delivered.id)
       return null
     }
-    const { offeredAt: _, ...job } = marker
-    const claimed = await this.#entries.claim(job, worker)
+    const claimed = await this.#entries.claim(jobOf(marker), worker)
     switch (claimed.status) {
       case 'failed':
         await this.#removeDelivered(delivered.id)
@@ -225,6 +270,11 @@ function atMostOnceAMinute(warn: (message: string) => void): (message: string) =
     warnedAt = performance.now()
     warn(message)
   }
+}
+
+/** pg-boss delivers the highest priority first, then the oldest job. Whole seconds since 2026, since it takes no larger numbers. */
+function priorityOf(turnAt: Date): number {
+  return Math.floor((Date.UTC(2026, 0) - turnAt.getTime()) / 1000)
 }
 
 /** Id of the job of pg-boss that the lease belongs to. */

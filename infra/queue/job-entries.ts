@@ -27,9 +27,13 @@ export type Claim =
   /** Another worker has the lease. `until`: when the job can be claimed, unless the lease is renewed. */
   | { status: 'held'; until: Date }
 
-/** The marker that an offer leaves in a queue. */
-export function markerOf(job: IndexJob, offeredAt: Date): QueueMarker {
-  return { ...job, repository: { ...job.repository }, offeredAt: offeredAt.toISOString() }
+/** The marker that an offer leaves in a queue. @param turnAt as `turnOf` returns it */
+export function markerOf(job: IndexJob, offeredAt: Date, turnAt: Date): QueueMarker {
+  return { ...job, repository: { ...job.repository }, offeredAt: offeredAt.toISOString(), turnAt: turnAt.toISOString() }
+}
+
+export function jobOf({ repository, commit, isDefault }: QueueMarker): IndexJob {
+  return { repository, commit, ...(isDefault ? { isDefault } : {}) }
 }
 
 /** The lease or failure of each job, as an entry of the state store. Every queue keeps these entries, however it delivers jobs. */

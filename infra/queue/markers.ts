@@ -3,15 +3,19 @@ import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
+import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
 
 export interface KnownMarker {
   key: string
   marker: QueueMarker
-  /** Milliseconds since 1970. */
-  offeredAt: number
-  /** Until when another worker has the lease, as last read, in milliseconds since 1970. */
+  /** Jobs of one sequence run one after another: those of a repository, or the one job of its default branch. */
+  sequence: string
+  /** When the job is due among all jobs, in milliseconds since 1970. */
+  turnAt: number
+  /** The lease is not looked up again before this instant, in milliseconds since 1970. */
   heldUntil: number
+  /** Until when a worker has the lease, as last read, in milliseconds since 1970. */
+  runsUntil: number
 }
 
 /** Keys in one listing. Where more jobs wait, the next listing starts after them. */
@@ -23,8 +27,8 @@ const READS_AT_ONCE = 16
 const CACHED = 10_000
 
 /**
- * The markers of a store, each read once and then cached. Where more jobs wait than one listing returns, the oldest of the known markers
- * comes first, and later listings return the others.
+ * The markers of a store, each read once and then cached. Where more jobs wait than one listing returns, the known markers come first, and
+ * later listings return the others.
  *
  * When a marker was removed and offered again, the cache may keep the earlier instant; its key determines repository and commit.
  */
@@ -43,11 +47,12 @@ export class Markers {
     this.#clock = clock
   }
 
-  /** Lists, reads some new markers, and returns all known ones. */
-  async oldestFirst(): Promise<KnownMarker[]> {
+  /** Lists, reads some new markers, and returns all known ones: those that were leased at the last look, then the others in turn. */
+  async inTurn(): Promise<KnownMarker[]> {
     await this.#list()
     await this.#readSome()
-    return [...this.#known.values()].sort((a, b) => a.offeredAt - b.offeredAt)
+    const wasLeased = ({ runsUntil }: KnownMarker) => Number(runsUntil > 0)
+    return [...this.#known.values()].sort((a, b) => wasLeased(b) - wasLeased(a) || a.turnAt - b.turnAt)
   }
 
   async remove(key: string): Promise<void> {
@@ -58,7 +63,12 @@ export class Markers {
   /** Notes that no worker has the lease. */
   free(key: string): void {
     const marker = this.#known.get(key)
-    if (marker) marker.heldUntil = 0
+    if (marker) Object.assign(marker, { heldUntil: 0, runsUntil: 0 })
+  }
+
+  /** Reads the marker again at the next look. */
+  forget(key: string): void {
+    this.#known.delete(key)
   }
 
   async #list(): Promise<void> {
@@ -88,12 +98,17 @@ export class Markers {
   async #read(key: string): Promise<void> {
     if (isQueueKeyOfOurs(key)) {
       const marker = await readMarker(this.#states, key)
-      if (marker !== null) this.#known.set(key, { key, marker, offeredAt: Date.parse(marker.offeredAt), heldUntil: 0 })
+      if (marker !== null) this.#known.set(key, knownOf(key, marker))
       return
     }
     const until = await keepForOthers(this.#states, key, this.#clock.now())
     if (until !== null) this.#ofOthers.set(key, until)
   }
+}
+
+function knownOf(key: string, marker: QueueMarker): KnownMarker {
+  const sequence = marker.isDefault ? key : repositoryQueuePrefix(marker.repository)
+  return { key, marker, sequence, turnAt: Date.parse(marker.turnAt ?? marker.offeredAt), heldUntil: 0, runsUntil: 0 }
 }
 
 /** The marker at the key; `null` when there is none, or one that no worker can parse. Removes the latter: it would stay forever. */

@@ -1,10 +1,13 @@
+import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
 import type { IndexErrorCode } from '#core/contract/shared.ts'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
-import { type Claim, JobEntries, markerOf } from './job-entries.ts'
+import { QueueMarker } from '#core/snapshot/index-state.ts'
+import { turnOf } from '#core/snapshot/job-turns.ts'
+import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
+import { type Claim, JobEntries, jobOf, markerOf } from './job-entries.ts'
 import { type KnownMarker, Markers, readMarker } from './markers.ts'
 
 /**
@@ -12,7 +15,7 @@ import { type KnownMarker, Markers, readMarker } from './markers.ts'
  * the state store. Closing the queue leaves the state store open.
  *
  * A look at the queue is bounded, since some stores charge by the request: at most one listing, `MARKERS` reads, and four requests for
- * the job that is taken. Jobs with a lease are read again after `lookSeconds`, and so is a queue that had nothing to take.
+ * the job that is taken. An offer that adds a job costs one listing of the repository's jobs. Jobs with a lease are read again after `lookSeconds`, and so is a queue that had nothing to take.
  *
  * Every step leaves a state from which the next caller continues, wherever the process dies:
  *
@@ -56,6 +59,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #lookMs: number
   readonly #entries: JobEntries
   readonly #markers: Markers
+  readonly #adding = createFairGate(ONE_BY_ONE)
   /** No look before this instant, in milliseconds since 1970. */
   #quietUntil = Number.NEGATIVE_INFINITY
   #announcements = 0
@@ -71,22 +75,52 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   async offer(job: IndexJob): Promise<JobState> {
     const found = await this.#entries.find(job)
     if (found !== null) return found
-    const marker = markerOf(job, this.#clock.now())
     // Most offers come while the job waits, and a read costs less than a refused write.
-    if ((await this.#states.read(keyOf(job))) === null) {
-      await this.#states.create(keyOf(job), marker)
-      this.#announce(job)
-    }
+    const stored = await this.#states.read(keyOf(job))
+    if (stored === null) await this.#add(job)
+    else if (job.isDefault && !QueueMarker.safeParse(stored.value).data?.isDefault) await this.#promote(job, stored.etag)
     return { status: 'indexing' }
+  }
+
+  async #add(job: IndexJob): Promise<void> {
+    if (job.isDefault) return this.#create(job, 0)
+    const siblings = repositoryQueuePrefix(job.repository)
+    // One after another, so that offers at the same time do not exceed the bound together.
+    return this.#adding(siblings, async () => {
+      const keys = await this.#states.list(siblings)
+      await this.#create(job, keys.filter(isQueueKeyOfOurs).length)
+    })
+  }
+
+  async #create(job: IndexJob, others: number): Promise<void> {
+    const now = this.#clock.now()
+    const turnAt = turnOf(job, now, others)
+    if (turnAt === null) return
+    await this.#states.create(keyOf(job), markerOf(job, now, turnAt))
+    this.#announce(job)
+  }
+
+  /** The commit was offered under another name, and became that of the default branch: it waits no longer for others of its repository. */
+  async #promote(job: IndexJob, etag: string): Promise<void> {
+    const now = this.#clock.now()
+    await this.#states.replace(keyOf(job), markerOf(job, now, now), etag)
+    this.#markers.forget(keyOf(job))
+    this.#announce(job)
   }
 
   async take(worker: string): Promise<Lease | null> {
     if (this.#now() < this.#quietUntil) return null
     const before = this.#announcements
-    for (const known of await this.#markers.oldestFirst()) {
-      if (this.#now() < known.heldUntil) continue
+    const markers = await this.#markers.inTurn()
+    const now = this.#now()
+    /** As far as the last look shows: a job that another worker claimed since then is missed. */
+    const running = new Set(markers.flatMap(({ runsUntil, sequence }) => (now < runsUntil ? [sequence] : [])))
+    for (const known of markers) {
+      const waitsForSibling = now >= known.runsUntil && running.has(known.sequence)
+      if (this.#now() < known.heldUntil || waitsForSibling) continue
       const lease = await this.#claim(known, worker)
       if (lease !== null) return lease
+      if (known.runsUntil > now) running.add(known.sequence)
     }
     // This look may have missed a job that was announced meanwhile.
     if (this.#announcements === before) this.#quietUntil = this.#nextLook()
@@ -124,13 +158,17 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   async #claim(known: KnownMarker, worker: string): Promise<Lease | null> {
     const claim = await this.#entries.claim(known.marker, worker)
     if (claim.status === 'failed') await this.#markers.remove(known.key)
-    if (claim.status === 'held') known.heldUntil = Math.min(claim.until.getTime(), this.#nextLook())
+    if (claim.status === 'held') {
+      known.runsUntil = claim.until.getTime()
+      known.heldUntil = Math.min(known.runsUntil, this.#nextLook())
+    }
     return claim.status === 'leased' ? this.#confirm(known, claim) : null
   }
 
   /** The lease with the current marker. The job may have finished since the marker was read, or been offered again since. */
   async #confirm(known: KnownMarker, { lease }: Extract<Claim, { status: 'leased' }>): Promise<Lease | null> {
     known.heldUntil = this.#nextLook()
+    known.runsUntil = Date.parse(lease.until)
     const marker = await readMarker(this.#states, known.key).catch(async error => {
       // A lease without a worker would expire and count as a crash.
       await this.release(lease).catch(() => {})
@@ -140,8 +178,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       await this.#entries.remove(known.marker)
       return null
     }
-    const { offeredAt: _, ...job } = marker
-    return { ...lease, job }
+    return { ...lease, job: jobOf(marker) }
   }
 
   /** Makes the job visible to the next look. */

@@ -98,7 +98,7 @@ describe('what the host does not show to everyone', () => {
     expect(seen[0]).toMatchObject({
       status: 404,
       body: expect.stringContaining('mount.repo_not_found'),
-      asked: ['api GET'],
+      asked: ['web POST'],
       stores: [],
     })
   })

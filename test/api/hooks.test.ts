@@ -201,7 +201,8 @@ test('installations that come, go or reach something else have their repositorie
     app.github.log.clear()
     expect((await tell(event, payload)).status).toBe(202)
     await mount()
-    expect(app.github.log.lines[0]).toMatch(/^GET \/repos\/acme\/tools 200/)
+    expect(app.github.log.lines[0]).toMatch(/^POST \/acme\/tools\.git\/git-upload-pack 200/)
+    expect(app.github.log.lines[1]).toMatch(/^GET \/repos\/acme\/tools 200/)
   }
 })
 

@@ -169,6 +169,7 @@ describe('the listing of what the host does not show', () => {
     await hide()
     app.advanceClock(60 * HOUR)
     app.github.faults.add({ status: 500, times: 9, match: { host: 'api', path: '/repos/acme/kit' } })
+    app.github.faults.add({ status: 500, times: 9, match: { host: 'web', path: /^\/acme\/kit/ } })
     expect(await names()).toEqual({ indexed: ['tools'], others: ['later', 'plain'] })
     expect((await listed()).length).toBe(2)
   })

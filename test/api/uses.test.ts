@@ -124,6 +124,7 @@ describe('what visitors open', () => {
     const before = await noted()
     app.advanceClock(700)
     app.github.faults.add({ status: 500, times: 9, match: { host: 'api', path: /^\/repos\// } })
+    app.github.faults.add({ status: 500, times: 9, match: { host: 'web' } })
     expect((await ask('/gh/acme/tools')).status).toBe(503)
     expect((await ask('/gh/acme/nothing')).status).toBe(503)
     app.github.faults.clear()

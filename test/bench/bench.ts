@@ -8,6 +8,7 @@ import { type Service, startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { choosePaths, type Paths } from './calls.ts'
 import { measureDatabase } from './database.ts'
+import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
 import { measureLoad } from './load.ts'
@@ -53,6 +54,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
+  fairness: () => measureFairness(join(root, 'fairness')),
 }
 
 try {

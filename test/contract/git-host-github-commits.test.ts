@@ -25,7 +25,10 @@ describe('a pinned commit', () => {
     await repository.commit({ a: '2' })
     expect(await look(repository, first)).toEqual(ok(first))
     expect(github.log.rest).toHaveLength(2)
-    expect(github.log.git).toEqual([])
+    expect(
+      github.log.git.map(({ git }) => git?.command),
+      'the look at a new name',
+    ).toEqual(['ls-refs'])
     github.log.clear()
     github.clock.advance(3600)
     expect(await look(repository, first)).toEqual(ok(first))

@@ -24,13 +24,13 @@ export const REPOSITORY: HostRepository = {
 }
 export const COMMIT = 'c0ffee'.padEnd(40, '0') as CommitSha
 
-/** A job of its own for each number. */
+/** For each number a job of a repository of its own. */
 export function jobOf(number: number): IndexJob {
   const repository: HostRepository = {
-    id: `test-${number % 7}`,
+    id: `test-${number}`,
     host: 'test',
     owner: 'acme',
-    name: `tools-${number % 7}`,
+    name: `tools-${number}`,
     defaultBranch: 'main',
     description: null,
     avatar: null,

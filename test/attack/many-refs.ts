@@ -1,0 +1,10 @@
+import { type Attack, type StartAttack, sendRequests } from './attack.ts'
+
+const CLIENTS = 8
+const NAME_CHARACTERS = 900
+
+/** Asks for refs with long names that do not exist, each once. @param address of a repository */
+export function manyRefs(address: string): StartAttack {
+  return (origin): Attack =>
+    sendRequests(origin, CLIENTS, number => `/api/v1/mounts${address}@${`${number}-`.padEnd(NAME_CHARACTERS, 'long-')}`)
+}
