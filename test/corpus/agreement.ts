@@ -34,7 +34,7 @@ export async function compareMount(service: CorpusApp, oracle: Oracle, asked: As
   const compared: Compared = { skills: 0, incomplete: 0, pages: 0, files: 0, refused: 0, linked: 0 }
   const skills = oracle.skills.filter(({ path }) => inside(path))
 
-  await compareFolders(service, address, oracle, skills, inside)
+  await compareFolders(service, address, oracle, skills, inside, asked.isServed)
   for (const skill of skills) {
     const full = asked.isServed(skill.path)
     const pages = full
@@ -54,11 +54,17 @@ async function compareFolders(
   oracle: Oracle,
   skills: readonly ExpectedSkill[],
   inside: (path: string) => boolean,
+  isServed: (path: string) => boolean,
 ): Promise<void> {
   const listed = skills.filter(skill => !skill.internal)
+  const isPage = ([path, owner]: [string, string]) => {
+    const skillPath = posix.join(owner, 'SKILL.md')
+    return inside(path) && !inside(skillPath) && isServed(path) && isServed(skillPath) && oracle.textOf(path) !== null
+  }
+  const documentsInside = [...oracle.documents].filter(inside).concat([...oracle.pages].filter(isPage).map(([path]) => path))
   const countsBelow = (folder: string) => {
     const below = (path: string) => folder === '' || path.startsWith(`${folder}/`)
-    const documents = [...oracle.documents].filter(path => inside(path) && below(path)).length
+    const documents = documentsInside.filter(below).length
     return { skills: listed.filter(({ path }) => below(path)).length, documents }
   }
   const entries = await walkFolders(service, address)

@@ -233,7 +233,7 @@ export function planted({ areas, rootPages, excludesPages }: SearchPlan, secret 
         const named = () => isolated(show(path, path, false))
         add(
           path,
-          `# ${title} ${named()}\n\nBread of ${named()}\n\n${lines.join('\n\n')}\n\n## ${hide()}\n\n${isolated(hide())}\n`,
+          `---\ndescription: Bread of ${named()}\n---\n# ${title} ${named()}\n\nBread of ${isolated(hide())}\n\n${lines.join('\n\n')}\n\n## ${hide()}\n\n${isolated(hide())}\n`,
           true,
         )
       }

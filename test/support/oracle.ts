@@ -20,6 +20,8 @@ export interface Oracle {
   /** Files that browsing shows. */
   listed: Set<string>
   documents: Set<string>
+  /** Markdown files of listed skills, with the folder of the skill: documents of a mount that leaves it outside. */
+  pages: Map<string, string>
   /** Files that can be read whatever links to them, with what they hold; `null`: not text that can be read. */
   readable: Map<string, string | null>
   /** Regular files that are nothing by themselves. They can be read only where something links to them. */
@@ -123,6 +125,11 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     skills,
     listed: new Set(pathsWhere(isListed)),
     documents: new Set(pathsWhere((_, kind) => kind === 'document')),
+    pages: new Map(
+      pathsWhere((path, kind) => kind === 'supporting' && isListed(path, kind) && /\.(?:md|mdx|markdown)$/i.test(path)).map(
+        path => [path, ownerOf(path) ?? ''],
+      ),
+    ),
     readable: new Map(pathsWhere((_, kind) => kind !== 'nothing').map(path => [path, textOf(path)])),
     unlisted: new Set(pathsWhere((_, kind) => kind === 'nothing')),
     withheld,
