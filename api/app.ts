@@ -4,11 +4,12 @@ import fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifySer
 import { validatorCompiler } from 'fastify-zod-openapi'
 import { parseAddress, parseOwner } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
-import type { Metrics } from '#core/ports/metrics.ts'
+import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import { featuredReader } from './cards/featured.ts'
 import type { Deps } from './deps.ts'
 import { registerEndpoints, type SubjectParsers } from './http/endpoint.ts'
 import { answerError, errorBody } from './http/error-handler.ts'
+import { createFaultLog } from './http/fault-log.ts'
 import { refuseUnknownRoute } from './http/not-found.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
@@ -73,6 +74,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
+  app.decorate('faults', createFaultLog(options.metrics ?? NO_METRICS))
   app.decorate('rawPrefixes', rawPrefixes)
   app.decorate('declarePrefix', function (this: FastifyInstance, prefix: string, options?: PrefixOptions) {
     return declarePrefix(this, prefix, options)

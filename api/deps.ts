@@ -1,5 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { OwnerListings } from '#core/owner-listings.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -24,6 +25,8 @@ export interface Deps {
   deny: readonly RepositoryRule[]
   /** Timeouts in milliseconds for one featured card, and for all listings of an account. Default: those of `api/cards`. */
   patienceMs?: { card: number; listings: number }
+  /** Told of failures that fail no answer. Default: not counted. */
+  fallbacks?: Fallbacks
   /** Called when a job was offered, so that an indexer in this process starts without polling. */
   onOffered(): void
   /** Receives work that continues after an answer was sent. The promise never rejects. Default: ignored. */

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
+import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { SettingsError } from '#core/settings.ts'
 import { createInProcessRunner, createJobProcesses, parseWorkerSettings, startWorker } from '#indexer/main.ts'
@@ -60,11 +61,17 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const infra = await openInfra(infraSettings, metrics)
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
+  const log: RepairDeps['log'] & FallbackLog = {
+    error: (fields, message) => app.log.error(fields, message),
+    warn: (fields, message) => app.log.warn(fields, message),
+  }
+  const fallbacks = createFallbacks(metrics, log)
   const deps = await assembleDeps(settings, infra, operator, {
     metrics,
     checkReady: readiness.check,
     onOffered: () => indexer.wake(),
-    log: { error: (fields, message) => app.log.error(fields, message) },
+    log,
+    fallbacks,
   }).catch(async error => {
     await infra.close()
     throw error
@@ -72,7 +79,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, ...readMetrics }
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl) : undefined)
+  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
@@ -101,11 +108,13 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   if (settings.indexer === 'inline') {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
-    const log = app.log
+    const { log } = app
+    const { handover, queue } = infra
+    const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover: infra.handover, memoryMegabytes: workerSettings.jobMegabytes, metrics }, log)
-      : await createInProcessRunner(infra)
-    indexer = startIndexer({ queue: infra.queue, runner, metrics, log })
+      ? createJobProcesses({ env, handover, memoryMegabytes, metrics, fallbacks }, log)
+      : await createInProcessRunner({ ...infra, fallbacks })
+    indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
   const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
@@ -120,7 +129,8 @@ async function assembleDeps(
     checkReady,
     onOffered,
     log,
-  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics },
+    fallbacks,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics; fallbacks: Fallbacks },
 ): Promise<Deps> {
   const { blobs, states, queue, hosts, local, clock, random } = infra
   const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
@@ -133,11 +143,13 @@ async function assembleDeps(
     hosts,
     snapshots: createSnapshotReader(blobs, {
       metrics,
+      fallbacks,
       onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
     }),
     queue,
-    listings: rememberListings(createOwnerListings(states), clock),
-    uses: createUses(states, clock),
+    listings: rememberListings(createOwnerListings(states, fallbacks), clock),
+    uses: createUses(states, clock, undefined, fallbacks),
+    fallbacks,
     operator,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
@@ -150,10 +162,18 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages(deps: Deps, baseUrl: string): SitePlugin {
+function pages({ hosts, fallbacks }: Deps, baseUrl: string, metrics: Metrics): SitePlugin {
   return async instance => {
     const client = createApiClient(injectTransport(instance))
-    await instance.register(sitePlugin, { client, baseUrl, hosts: deps.hosts.map(host => host.segment) })
+    await instance.register(sitePlugin, {
+      client,
+      baseUrl,
+      hosts: hosts.map(host => host.segment),
+      rendering: {
+        onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
+        onFailure: error => fallbacks?.note('rendering', error),
+      },
+    })
   }
 }
 

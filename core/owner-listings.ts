@@ -3,6 +3,7 @@ import { CommitSha } from './commit-sha.ts'
 import { mapFew } from './concurrency/map-few.ts'
 import { Counts, License, ManifestMetadata } from './contract/shared.ts'
 import { CARD_SKILL_NAMES, OWNER_LISTINGS } from './limits.ts'
+import { type Fallbacks, NO_FALLBACKS } from './ports/fallbacks.ts'
 import type { HostRepository } from './ports/git-host.ts'
 import type { JsonValue, StateStore } from './ports/state-store.ts'
 import { canonicalJson } from './snapshot/canonical-json.ts'
@@ -48,7 +49,16 @@ export interface OwnerListings {
 
 const READS_AT_ONCE = 16
 
-export function createOwnerListings(states: StateStore): OwnerListings {
+/** @param fallbacks is told of entries that cannot be understood; they are left out */
+export function createOwnerListings(states: StateStore, fallbacks: Fallbacks = NO_FALLBACKS): OwnerListings {
+  async function read(key: string): Promise<OwnerListing | undefined> {
+    const stored = await states.read(key)
+    if (stored === null) return undefined
+    const parsed = OwnerListing.safeParse(stored.value)
+    if (!parsed.success) fallbacks.note('owner_listing', parsed.error)
+    return parsed.data
+  }
+
   /** Changes an entry, unless it changed since it was read: the other writer knows more. */
   async function change(ownerId: string, listing: OwnerListing, next: OwnerListing | null): Promise<void> {
     const key = ownerListingKey(ownerId, listing.repositoryId)
@@ -74,7 +84,7 @@ export function createOwnerListings(states: StateStore): OwnerListings {
 
     async of(ownerId) {
       const keys = await states.list(ownerPrefix(ownerId), { limit: OWNER_LISTINGS })
-      const entries = await mapFew(keys, async key => OwnerListing.safeParse((await states.read(key))?.value).data, READS_AT_ONCE)
+      const entries = await mapFew(keys, read, READS_AT_ONCE)
       return entries.filter(entry => entry !== undefined)
     },
 

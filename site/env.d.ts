@@ -9,6 +9,8 @@ declare namespace App {
     query: URLSearchParams
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
+    /** Renders Markdown outside the event loop. */
+    renderText: import('./lib/render-pool.ts').TextRenderer['render']
     /** Public origin without a trailing slash. */
     baseUrl: string
     /** Host segments that this deployment serves. */

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { ACCOUNT_HOST } from './lib/links.ts'
+import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -14,6 +15,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** Of the thread that renders texts. */
+  rendering?: RendererOptions
 }
 
 const DIST = new URL('../dist/', import.meta.url)
@@ -30,6 +33,8 @@ const ENTRY = new URL('server/entry.mjs', DIST)
  */
 export async function sitePlugin(app: AddressedInstance, options: SiteOptions): Promise<void> {
   const astro = await openAstro()
+  const renderer = createTextRenderer(options.rendering)
+  app.addHook('onClose', () => renderer.close())
 
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
@@ -40,7 +45,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   })
 
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) =>
-    renderPage(astro, path, request, reply, options)
+    renderPage(astro, path, request, reply, { ...options, renderText: text => renderer.render(text) })
   app.get('/', page('/'))
   app.get('/open', page('/open'))
   for (const host of Object.keys(HOST_NAMES)) {
@@ -95,7 +100,7 @@ async function renderPage(
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  { client, baseUrl, hosts }: SiteOptions,
+  { client, baseUrl, hosts, renderText }: SiteOptions & Pick<App.Locals, 'renderText'>,
 ): Promise<void> {
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
@@ -104,7 +109,8 @@ async function renderPage(
   }
   reply.raw.setHeader('cache-control', 'no-store')
   request.raw.url = path
-  const locals: App.Locals = { rawAddress: request.rawAddress ?? '', query, requestId: request.id, client, baseUrl, hosts }
+  const rawAddress = request.rawAddress ?? ''
+  const locals: App.Locals = { rawAddress, query, requestId: request.id, client, renderText, baseUrl, hosts }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
 }
 

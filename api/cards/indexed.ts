@@ -84,7 +84,11 @@ function isListed({ repositoryId }: OwnerListing, sight: Sight, account: HostAcc
 }
 
 /** Stores what changed at the host. The page does not depend on it: a failed write is repeated at the next request. */
-async function noteChanges({ listings, uses, clock }: Deps, account: HostAccount, asked: readonly Asked[]): Promise<void> {
+async function noteChanges(
+  { listings, uses, clock, fallbacks }: Deps,
+  account: HostAccount,
+  asked: readonly Asked[],
+): Promise<void> {
   const now = clock.now()
   const writing = asked.map(async ({ listing, sight }) => {
     const { hiddenSince, repositoryId } = listing
@@ -96,7 +100,9 @@ async function noteChanges({ listings, uses, clock }: Deps, account: HostAccount
     } else if (!isListed(listing, sight, account)) await listings.drop(account.id, listing)
     else if (hiddenSince !== undefined) await listings.show(account.id, listing)
   })
-  await Promise.allSettled(writing)
+  for (const change of await Promise.allSettled(writing)) {
+    if (change.status === 'rejected') fallbacks?.note('owner_listing', change.reason)
+  }
 }
 
 const HOUR_MS = 3_600_000

@@ -79,11 +79,15 @@ function isWithin(milliseconds: number, limit: number): boolean {
  * Lists a repository under its owner when its default branch is visited and indexed. The job that indexed the commit may have run under
  * another branch, or before the repository was transferred.
  */
-export async function listOnVisit({ listings }: Pick<Deps, 'listings'>, mount: OpenMount): Promise<void> {
+export async function listOnVisit(
+  { listings, fallbacks }: Pick<Deps, 'listings' | 'fallbacks'>,
+  mount: OpenMount,
+): Promise<void> {
   if (mount.status !== 'ready' || !mount.isDefault) return
   try {
     await listings.keep({ repository: mount.repository, commit: mount.commit, header: mount.snapshot.header })
-  } catch {
+  } catch (error) {
     // The visit itself succeeded; the next one tries again.
+    fallbacks?.note('owner_listing', error)
   }
 }

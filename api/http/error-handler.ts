@@ -36,7 +36,7 @@ function validationMessage(problems: NonNullable<FastifyError['validation']>): s
 function logFailure(request: FastifyRequest, error: ServiceError): void {
   // The damage was logged when it was first found.
   if (error.cause instanceof DamagedSnapshot) return
-  const facts = { err: error.cause ?? error, code: error.code }
-  if (error.status === 500) request.log.error(facts, 'failed')
-  else request.log.warn(facts, 'unavailable')
+  const cause = error.cause ?? error
+  if (error.status === 500) request.server.faults.note(request.log, cause, error.code)
+  else request.log.warn({ err: cause, code: error.code }, 'unavailable')
 }

@@ -15,7 +15,7 @@ export interface TermWish {
 /**
  * The terms of a block that match a wish, in byte order.
  *
- * @throws RangeError or TypeError when the bytes are not a block of terms
+ * @throws FormatError or TypeError when the bytes are not a block of terms
  */
 export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): FoundTerm[] {
   const bytes = encodeText(term)
@@ -34,7 +34,7 @@ export function findTerms(block: Uint8Array, { term, orLonger }: TermWish): Foun
 /**
  * The words of a block that begin with `word` or lie within so many edits of it, and a few more: letters are compared as sets.
  *
- * @throws RangeError or TypeError when the bytes are not a block of words
+ * @throws FormatError or TypeError when the bytes are not a block of words
  */
 export function findNearWords(block: Uint8Array, word: string, edits: number): SpellingEntry[] {
   const bytes = encodeText(word)

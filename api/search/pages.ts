@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { NO_BYTES } from '#core/search/bytes.ts'
 import { PAGE_BYTES } from '#core/search/head.ts'
+import { DamagedBytes, FormatError } from '#core/snapshot/damage.ts'
 import { type Cache, ownBytes } from '../snapshot/cache.ts'
 
 /** Bytes from `start` up to, not including, `end`. */
@@ -14,7 +15,7 @@ export interface CheckedFile {
   /**
    * The bytes of every range, in one round of reads. They are shared: do not change or keep them.
    *
-   * @throws RangeError for a range outside the file, Error when bytes are missing or damaged
+   * @throws FormatError for a range outside the file, DamagedBytes when bytes are missing or damaged
    */
   read(ranges: readonly Range[]): Promise<Uint8Array[]>
 }
@@ -59,7 +60,7 @@ export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: Pag
 /**
  * Opens a file that is in memory, and verifies all of it.
  *
- * @throws Error when one of its pages is damaged
+ * @throws DamagedBytes when one of its pages is damaged
  */
 export function openBytes(bytes: Uint8Array, checksums: Uint32Array): CheckedFile {
   requirePages(checksums, bytes.length)
@@ -78,13 +79,13 @@ export function openBytes(bytes: Uint8Array, checksums: Uint32Array): CheckedFil
 
 function requirePages(checksums: Uint32Array, sizeBytes: number): void {
   if (checksums.length !== Math.ceil(sizeBytes / PAGE_BYTES))
-    throw new RangeError(`${checksums.length} checksums for ${sizeBytes} bytes`)
+    throw new FormatError(`${checksums.length} checksums for ${sizeBytes} bytes`)
 }
 
 function requireIntact(page: Uint8Array, checksums: Uint32Array, number: number): void {
-  if (crc32(page) !== checksums[number]) throw new Error(`page ${number} is damaged: its checksum does not match`)
+  if (crc32(page) !== checksums[number]) throw new DamagedBytes(`page ${number} is damaged: its checksum does not match`)
 }
 
 function requireInside({ start, end }: Range, sizeBytes: number): void {
-  if (start < 0 || end < start || end > sizeBytes) throw new RangeError(`bytes ${start} to ${end} lie outside ${sizeBytes}`)
+  if (start < 0 || end < start || end > sizeBytes) throw new FormatError(`bytes ${start} to ${end} lie outside ${sizeBytes}`)
 }

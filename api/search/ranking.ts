@@ -43,7 +43,7 @@ const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
  *
  * Time is linear in the postings and the items.
  *
- * @throws RangeError when bytes are no postings of the items
+ * @throws FormatError when bytes are no postings of the items
  */
 export function rankItems(
   buffers: RankingBuffers,

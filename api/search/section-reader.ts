@@ -5,6 +5,7 @@ import { BLOCK_ITEMS, type ItemsBlockReader, openItemsBlock, type StoredItem } f
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import type { FoundTerm } from '#core/search/terms-block.ts'
 import type { SpellingEntry } from '#core/search/words-block.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import { compareBytes } from '#core/text.ts'
@@ -108,7 +109,7 @@ async function loadSection({ section, read }: Pick<StoredSection, 'section' | 'r
   const start = sizeBytes <= SINGLE_READ_BYTES ? 0 : headStart
   const bytes = await readRange(section, read, { start, end: sizeBytes })
   const packedHead = bytes.subarray(headStart - start)
-  if (crc32(packedHead) !== headChecksum) throw new Error('the head is damaged: its checksum does not match')
+  if (crc32(packedHead) !== headChecksum) throw new DamagedBytes('the head is damaged: its checksum does not match')
   const head = decodeHead(inflateRawSync(packedHead, { maxOutputLength: HEAD_BYTES }))
   if (start > 0) return { value: { head, body: null }, sizeBytes: sizeOfHead(head) }
   const body = ownBytes(bytes).subarray(0, headStart)
@@ -228,10 +229,10 @@ class BlockReader implements SearchReader {
 
 type ItemBlocks = ReadonlyMap<number, ItemsBlockReader>
 
-/** @throws RangeError when the item does not exist */
+/** @throws DamagedBytes when the block does not have the item that the head counts */
 function itemIn(blocks: ItemBlocks, number: number): StoredItem {
   const item = blocks.get(Math.floor(number / BLOCK_ITEMS))?.at(number % BLOCK_ITEMS)
-  if (item === undefined) throw new RangeError(`there is no item ${number}`)
+  if (item === undefined) throw new DamagedBytes(`there is no item ${number}`)
   return item
 }
 

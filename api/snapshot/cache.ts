@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { memoryOfText } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
 /** A value, and the memory that it takes. */
@@ -28,7 +29,7 @@ export interface CacheMetrics {
   metrics: Metrics
 }
 
-/** Memory of an entry beside its value. */
+/** Memory of an entry beside its key and value. */
 const ENTRY_BYTES = 256
 
 /** @param maxBytes the largest total size of the entries */
@@ -40,7 +41,7 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const loaded = await read()
     if (loaded === null) return null
-    kept.set(key, { value: loaded.value }, { size: loaded.sizeBytes + ENTRY_BYTES })
+    kept.set(key, { value: loaded.value }, { size: loaded.sizeBytes + memoryOfText(key) + ENTRY_BYTES })
     return loaded.value
   }
 

@@ -6,7 +6,9 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import type { Cache, Loaded } from './cache.ts'
@@ -47,7 +49,7 @@ export interface SnapshotDamage {
   cause: unknown
 }
 
-/** Called for each damaged snapshot. The read waits for it; its errors are ignored. */
+/** Called for each damaged snapshot. The read waits for it; its errors are fallbacks. */
 export type OnDamage = (damage: SnapshotDamage) => Promise<void>
 
 /** How many reported snapshots are remembered. */
@@ -59,9 +61,12 @@ const LOCATION_BYTES = 48
 
 const unpack = promisify(gunzip)
 
-/** @param cache holds the headers, by their keys in the store */
-export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage): Headers {
-  const report = createDamageReporter(onDamage)
+/**
+ * @param cache holds the headers, by their keys in the store
+ * @param fallbacks is told of every report of damage that is lost
+ */
+export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage, fallbacks: Fallbacks): Headers {
+  const report = createDamageReporter(onDamage, fallbacks)
 
   async function load(repository: HostRepository, commit: CommitSha): Promise<Loaded<StoredHeader> | null> {
     const key = headerKey(repository, commit)
@@ -73,7 +78,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
       const { header, sizeBytes } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
       return { value: { header, createdAt, digest }, sizeBytes }
     } catch (error) {
-      throw await report(repository, commit, digest, error)
+      throw isDamage(error) ? await report(repository, commit, digest, error) : error
     }
   }
 
@@ -106,14 +111,15 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
 /** Reports a damaged snapshot, and returns the error to throw. Parallel reports of one snapshot are a single flight. */
 type DamageReporter = (repository: HostRepository, commit: CommitSha, digest: string, cause: unknown) => Promise<ServiceError>
 
-function createDamageReporter(onDamage: OnDamage): DamageReporter {
+function createDamageReporter(onDamage: OnDamage, fallbacks: Fallbacks): DamageReporter {
   const reported = new LRUCache<string, true>({ max: REPORTED_SNAPSHOTS })
   const reports = createSingleFlight<void>()
   return async (repository, commit, digest, cause) => {
     const subject = `${repository.id} at ${commit}`
     const isNew = !reported.has(`${subject} ${digest}`)
     reported.set(`${subject} ${digest}`, true)
-    await reports.run(subject, () => onDamage({ repository, commit, isNew, cause }).catch(() => {}))
+    const lost = (error: unknown) => fallbacks.note('damage_report', error)
+    await reports.run(subject, () => onDamage({ repository, commit, isNew, cause }).catch(lost))
     return new ServiceError('skill.unavailable', {
       cause: new DamagedSnapshot(`the snapshot of ${subject} is damaged`, { cause }),
     })
@@ -124,6 +130,6 @@ async function parseHeader(stored: Uint8Array, repository: HostRepository, commi
   const bytes = await unpack(stored, { maxOutputLength: HEADER_BYTES })
   const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
   if (header.commit !== commit || header.repositoryId !== repository.id)
-    throw new Error(`the header is of ${header.repositoryId} at ${header.commit}`)
+    throw new DamagedBytes(`the header is of ${header.repositoryId} at ${header.commit}`)
   return { header, sizeBytes: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gunzipSync } from 'node:zlib'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
 import type { PackReader } from './pack-reader.ts'
@@ -25,7 +26,7 @@ export function createMemberReader(packs: PackReader, repository: HostRepository
   async function stored([packIndex, offset, length]: Location): Promise<Uint8Array> {
     const pack = header.packs[packIndex]
     if (!pack || offset + length > pack.sizeBytes)
-      throw new Error(`bytes ${offset} to ${offset + length} lie outside pack ${packIndex}`)
+      throw new DamagedBytes(`bytes ${offset} to ${offset + length} lie outside pack ${packIndex}`)
     return await packs.read(packKey(repository, pack.name), offset, length)
   }
 

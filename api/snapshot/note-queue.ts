@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { memoryOfText } from '#core/memory.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 
 /**
  * Writes small notes one after another in the background. A note is dropped if its value was written before. It is also dropped if too many
@@ -19,14 +21,21 @@ export interface NoteQueue {
   close(): Promise<void>
 }
 
-/** Values of written notes that are remembered. A forgotten note is written once more. */
-const WRITTEN_NOTES = 20_000
+/** Estimated memory of the values of written notes. A forgotten note is written once more. */
+const WRITTEN_BYTES = 8 * 1024 * 1024
+const ENTRY_BYTES = 128
 /** Notes that wait at most. */
 const WAITING_NOTES = 5_000
 
-/** @param pauseMs between two notes: an embedded store blocks the whole process while it writes */
-export function createNoteQueue(pauseMs: number): NoteQueue {
-  const written = new LRUCache<string, string>({ max: WRITTEN_NOTES })
+/**
+ * @param pauseMs between two notes: an embedded store blocks the whole process while it writes
+ * @param fallbacks is told of every note that is lost
+ */
+export function createNoteQueue(pauseMs: number, fallbacks: Fallbacks): NoteQueue {
+  const written = new LRUCache<string, string>({
+    maxSize: WRITTEN_BYTES,
+    sizeCalculation: (value, name) => ENTRY_BYTES + memoryOfText(name) + memoryOfText(value),
+  })
   const waiting = new Map<string, () => Promise<void>>()
   const closing = new AbortController()
   let working: Promise<void> | null = null
@@ -41,15 +50,19 @@ export function createNoteQueue(pauseMs: number): NoteQueue {
   async function writeWaiting(): Promise<void> {
     for (const [name, write] of waiting) {
       waiting.delete(name)
-      await write().catch(() => written.delete(name))
+      await write().catch(error => {
+        written.delete(name)
+        fallbacks.note('use_note', error)
+      })
       if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
 
   return {
     add(name, value, write) {
-      const isFull = waiting.size >= WAITING_NOTES && !waiting.has(name)
-      if (written.get(name) === value || isFull || closing.signal.aborted) return
+      if (written.get(name) === value || closing.signal.aborted) return
+      if (waiting.size >= WAITING_NOTES && !waiting.has(name))
+        return fallbacks.note('use_note', new Error(`${WAITING_NOTES} notes wait already`))
       written.set(name, value)
       waiting.set(name, write)
       start()

@@ -1,4 +1,5 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import { askStore } from './unavailable.ts'
 
 /** Reads parts of packs. Joins reads that start in one turn of the event loop and lie close together. */
@@ -6,7 +7,7 @@ export interface PackReader {
   /**
    * Exactly `length` bytes from `offset` on. They may be a view of a larger buffer: copy them before caching them.
    *
-   * @throws Error when the pack is missing or too short, StoreFailure when the store does not answer
+   * @throws DamagedBytes when the pack is missing or too short, StoreFailure when the store does not answer
    */
   read(key: string, offset: number, length: number): Promise<Uint8Array>
 }
@@ -37,9 +38,9 @@ export function createPackReader(blobs: Pick<BlobStore, 'readRange'>): PackReade
   async function readGroup(key: string, { start, end, parts }: Group): Promise<void> {
     try {
       const bytes = await askStore(blobs.readRange(key, start, end - start))
-      if (bytes === null) throw new Error('the pack is missing')
+      if (bytes === null) throw new DamagedBytes('the pack is missing')
       for (const part of parts) {
-        if (part.end - start > bytes.length) part.reject(new Error('the pack is cut short'))
+        if (part.end - start > bytes.length) part.reject(new DamagedBytes('the pack is cut short'))
         else part.resolve(bytes.subarray(part.start - start, part.end - start))
       }
     } catch (cause) {

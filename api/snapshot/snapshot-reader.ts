@@ -1,5 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import type { Location, RowOf, SearchSection, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
@@ -82,6 +83,8 @@ export interface SnapshotReaderOptions {
   metrics?: Metrics
   /** Called for each read that finds the snapshot damaged. */
   onDamage?: OnDamage
+  /** Told of reports of damage that are lost. */
+  fallbacks?: Fallbacks
 }
 
 /** Estimated memory of each of two caches: headers, rows and records in one, search sections in the other. */
@@ -92,12 +95,17 @@ const PARSED_FACTOR = 4
 /** A reader with caches of its own, for all repositories of a store. */
 export function createSnapshotReader(
   blobs: BlobStore,
-  { cacheBytes = CACHE_BYTES, metrics = NO_METRICS, onDamage = async () => {} }: SnapshotReaderOptions = {},
+  {
+    cacheBytes = CACHE_BYTES,
+    metrics = NO_METRICS,
+    onDamage = async () => {},
+    fallbacks = NO_FALLBACKS,
+  }: SnapshotReaderOptions = {},
 ): SnapshotReader {
   const cache = createCache(cacheBytes, { cache: 'snapshots', metrics })
   const searchCache = createCache(cacheBytes, { cache: 'search', metrics })
   const packs = createPackReader(blobs)
-  const headers = createHeaders(blobs, cache, onDamage)
+  const headers = createHeaders(blobs, cache, onDamage, fallbacks)
 
   return {
     async open(repository, commit) {

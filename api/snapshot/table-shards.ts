@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import { type RowOf, TABLES, type TableIndex, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from './bisect.ts'
@@ -12,7 +13,7 @@ const SHARD_SCHEMAS = Object.fromEntries(
   Object.entries(TABLES).map(([name, table]) => [name, z.array(z.tuple([z.string(), table.row as z.ZodType]))]),
 )
 
-/** @throws Error when the bytes are not the shard with this first key and this number of rows */
+/** @throws an error of `isDamage` when the bytes are not the shard with this first key and this number of rows */
 export function parseShard<Name extends TableName>(
   table: Name,
   bytes: Uint8Array,
@@ -21,7 +22,7 @@ export function parseShard<Name extends TableName>(
 ): TableRow<Name>[] {
   const shard = SHARD_SCHEMAS[table]?.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))) as TableRow<Name>[]
   if (shard.length !== rows || shard[0]?.[0] !== firstKey)
-    throw new Error(`the shard does not have ${rows} rows from ${JSON.stringify(firstKey)} on`)
+    throw new DamagedBytes(`the shard does not have ${rows} rows from ${JSON.stringify(firstKey)} on`)
   return shard
 }
 

@@ -1,15 +1,17 @@
 import { ServiceError } from '#core/errors.ts'
+import { isDamage as isDamageOfBytes } from '#core/snapshot/damage.ts'
 
 /**
- * Runs a read, and turns every error into one code: a caller only learns that stored content cannot be read. The cause says what failed, for the
- * log.
+ * Runs a read. A caller learns only that stored content cannot be read; the cause says why, for the log. A fault of this program is thrown as
+ * it is: it is no property of the stored bytes.
  *
- * @throws ServiceError `skill.unavailable`
+ * @throws ServiceError `skill.unavailable` when the store does not answer, or bytes are missing or damaged
  */
 export async function orUnavailable<Value>(what: string, read: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await read()
   } catch (cause) {
+    if (!isFailureOfStore(cause) && !isDamageOfBytes(cause)) throw cause
     throw new ServiceError('skill.unavailable', { cause: new Error(`cannot read ${what}`, { cause }) })
   }
 }
@@ -36,9 +38,13 @@ export class DamagedSnapshot extends Error {}
 /** The snapshot was rewritten or removed since it was opened. Opening it again may succeed. */
 export class ReplacedSnapshot extends Error {}
 
-/** Whether a read failed because bytes are missing or damaged, and not because the store does not answer. */
+/** Whether a read failed because bytes are missing or damaged, and not because the store does not answer or this program is at fault. */
 export function isDamage(error: unknown): boolean {
-  if (!(error instanceof ServiceError) || error.code !== 'skill.unavailable') return false
-  for (let cause = error.cause; cause instanceof Error; cause = cause.cause) if (cause instanceof StoreFailure) return false
-  return true
+  const isUnavailable = error instanceof ServiceError && error.code === 'skill.unavailable'
+  return isUnavailable && !isFailureOfStore(error) && isDamageOfBytes(error)
+}
+
+function isFailureOfStore(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof StoreFailure) return true
+  return false
 }

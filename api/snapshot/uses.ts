@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -40,9 +41,12 @@ export interface Use {
 const REMEMBERED_NAMES = 10_000
 const PAUSE_MS = 10
 
-/** @param pauseMs between two writes: an embedded store blocks the whole process while it writes */
-export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS): Uses {
-  const notes = createNoteQueue(pauseMs)
+/**
+ * @param pauseMs between two writes: an embedded store blocks the whole process while it writes
+ * @param fallbacks is told of every fact that is lost
+ */
+export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS, fallbacks: Fallbacks = NO_FALLBACKS): Uses {
+  const notes = createNoteQueue(pauseMs, fallbacks)
   const hidden = createHiddenNotes(notes, states, clock)
   const ids = new LRUCache<string, string>({ max: REMEMBERED_NAMES })
   const days = createDays()

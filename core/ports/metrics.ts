@@ -19,6 +19,21 @@ export const METRICS = {
     labels: ['cache', 'result'],
   },
   mountglass_cache_bytes: { kind: 'gauge', help: 'Estimated size of a memory cache of the API.', labels: ['cache'] },
+  mountglass_faults_total: {
+    kind: 'counter',
+    help: 'Requests that failed by a fault of this program, by error class. The log has the stack of each fault once.',
+    labels: ['error'],
+  },
+  mountglass_fallbacks_total: {
+    kind: 'counter',
+    help: 'Failures after which the work went on without something, by kind. The log has the first of each kind.',
+    labels: ['kind'],
+  },
+  mountglass_rendered_texts_total: {
+    kind: 'counter',
+    help: 'Texts of pages that were asked to be rendered, by outcome: rendered, cached, too_large, slow, busy or failed.',
+    labels: ['outcome'],
+  },
   mountglass_store_requests_total: {
     kind: 'counter',
     help: 'Requests to the blob store (blobs) and to the state store (documents), by outcome: answered or failed.',

@@ -1,3 +1,5 @@
+import { FormatError } from '../snapshot/damage.ts'
+
 /** Encodes numbers as varints of seven bits per byte, low bits first, and texts in UTF-8. */
 
 /** The first `length` bytes of a buffer that may be longer and may be reused. Cheaper than a view. */
@@ -88,7 +90,7 @@ export class ByteWriter implements Bytes {
   }
 }
 
-/** Reads the bytes of a `ByteWriter` from `position` up to, not including, `end`. @throws RangeError on every read past `end` */
+/** Reads the bytes of a `ByteWriter` from `position` up to, not including, `end`. @throws FormatError on every read past `end` */
 export class ByteReader {
   readonly data: Uint8Array
   position: number
@@ -105,7 +107,7 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.position >= this.end) throw new RangeError('read past the end')
+    if (this.position >= this.end) throw new FormatError('read past the end')
     return this.data[this.position++] as number
   }
 
@@ -121,7 +123,7 @@ export class ByteReader {
         return value
       }
     }
-    throw new RangeError('a varint is too long')
+    throw new FormatError('a varint is too long')
   }
 
   /** A view of the next bytes. */
@@ -137,7 +139,7 @@ export class ByteReader {
   }
 
   skip(length: number): void {
-    if (length > this.end - this.position) throw new RangeError('read past the end')
+    if (length > this.end - this.position) throw new FormatError('read past the end')
     this.position += length
   }
 
@@ -150,7 +152,7 @@ export class ByteReader {
   text(previous: Uint8Array): Uint8Array {
     const shared = this.varint()
     const rest = this.bytes(this.varint())
-    if (shared > previous.length) throw new RangeError('a text shares more than there is')
+    if (shared > previous.length) throw new FormatError('a text shares more than there is')
     const text = new Uint8Array(shared + rest.length)
     text.set(previous.subarray(0, shared))
     text.set(rest, shared)

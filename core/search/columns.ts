@@ -1,3 +1,4 @@
+import { FormatError } from '../snapshot/damage.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
 
 /** Blocks of terms and of words are stored in columns of similar data: they compress better, and one column can be scanned without the others. */
@@ -13,14 +14,14 @@ export function takeColumns(columns: readonly ByteWriter[]): Uint8Array {
   return block.finish()
 }
 
-/** @throws RangeError */
+/** @throws FormatError */
 export function openColumns(block: Uint8Array, count: number): ByteReader[] {
   const lengths = new ByteReader(block)
   const ends = Array.from({ length: count - 1 }, () => lengths.varint())
   let start = lengths.position
   return [...ends, null].map(length => {
     const end = length === null ? block.length : start + length
-    if (end > block.length) throw new RangeError('a column is longer than its block')
+    if (end > block.length) throw new FormatError('a column is longer than its block')
     const column = new ByteReader(block, start, end)
     start = end
     return column

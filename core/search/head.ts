@@ -1,3 +1,4 @@
+import { FormatError } from '../snapshot/damage.ts'
 import { encodeText } from '../text.ts'
 import { ByteReader, ByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
 
@@ -71,7 +72,7 @@ export function encodeHead(head: SearchHead): Uint8Array {
   return writer.finish()
 }
 
-/** @throws RangeError or TypeError when the bytes are not a head */
+/** @throws FormatError or TypeError when the bytes are not a head */
 export function decodeHead(bytes: Uint8Array): SearchHead {
   const reader = new ByteReader(bytes)
   const count = boundedCount(reader, bytes.length)
@@ -85,7 +86,7 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
     owners[item] = kind === ITEM_KIND.document ? -1 : item - unzigzag(Math.floor(packed / 4))
     titleLengths[item] = reader.byte()
   }
-  if (owners.some(owner => owner >= count)) throw new RangeError('the owner of an item does not exist')
+  if (owners.some(owner => owner >= count)) throw new FormatError('the owner of an item does not exist')
   const terms = readIndex(reader, bytes.length)
   const postings = readStarts(reader, terms.firstKeys.length)
   const items = readIndex(reader, bytes.length)
@@ -93,14 +94,14 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
   const checksums = Uint32Array.from({ length: boundedCount(reader, bytes.length) }, () => {
     return reader.byte() + reader.byte() * 2 ** 8 + reader.byte() * 2 ** 16 + reader.byte() * 2 ** 24
   })
-  if (!reader.atEnd) throw new RangeError('bytes left after the head')
+  if (!reader.atEnd) throw new FormatError('bytes left after the head')
   return { kinds, owners, titleLengths, terms, postings, items, words, checksums }
 }
 
 // Every element takes at least a byte, so a damaged count cannot allocate more memory than that.
 function boundedCount(reader: ByteReader, most: number): number {
   const count = reader.varint()
-  if (count > most) throw new RangeError('a count is too large')
+  if (count > most) throw new FormatError('a count is too large')
   return count
 }
 
@@ -137,7 +138,7 @@ function readStarts(reader: ByteReader, blocks: number): Uint32Array {
   let start = 0
   return Uint32Array.from({ length: blocks + 1 }, () => {
     start += reader.varint()
-    if (start > 0xffff_ffff) throw new RangeError('a position is too large')
+    if (start > 0xffff_ffff) throw new FormatError('a position is too large')
     return start
   })
 }

@@ -1,3 +1,5 @@
+import { FormatError } from '../snapshot/damage.ts'
+
 /**
  * A posting is one byte: the impact of a term on an item, and the best place where it occurs.
  * It depends on the item alone, so an unchanged file keeps its postings.
@@ -36,7 +38,7 @@ const LARGEST_POSTING = 3 * IMPACT_MAX + 2
  * Calls `visit` for every posting of a list, by item. A list has a varint for each item, the number of items between it and the previous one;
  * then a posting for each.
  *
- * @throws RangeError when the bytes are not a list of `count` postings of at most `items` items
+ * @throws FormatError when the bytes are not a list of `count` postings of at most `items` items
  */
 export function visitPostings(list: Uint8Array, count: number, items: number, visit: VisitPosting): void {
   const gapsEnd = list.length - count
@@ -63,7 +65,7 @@ export function visitColumns(
   let at = gapsStart
   let item = -1
   for (let index = 0; index < count; index++) {
-    if (at >= gapsEnd) throw new RangeError('fewer gaps than postings')
+    if (at >= gapsEnd) throw new FormatError('fewer gaps than postings')
     let gap = bytes[at++] as number
     // Most gaps take one byte, the largest five.
     if (gap >= 0x80) {
@@ -71,7 +73,7 @@ export function visitColumns(
       let scale = 0x80
       let byte: number
       do {
-        if (at >= gapsEnd || scale > LARGEST_SCALE) throw new RangeError('not the number of an item')
+        if (at >= gapsEnd || scale > LARGEST_SCALE) throw new FormatError('not the number of an item')
         byte = bytes[at++] as number
         gap += (byte & 0x7f) * scale
         scale *= 0x80
@@ -79,10 +81,10 @@ export function visitColumns(
     }
     item += gap + 1
     const posting = bytes[postingsStart + index] ?? 0
-    if (item >= items || !isPosting(posting)) throw new RangeError('not a posting')
+    if (item >= items || !isPosting(posting)) throw new FormatError('not a posting')
     visit(item, posting)
   }
-  if (at !== gapsEnd) throw new RangeError('more gaps than postings')
+  if (at !== gapsEnd) throw new FormatError('more gaps than postings')
 }
 
 /** The scale of the fifth byte of a varint. */

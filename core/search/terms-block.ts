@@ -1,3 +1,4 @@
+import { FormatError } from '../snapshot/damage.ts'
 import { type ByteReader, type Bytes, ByteWriter } from './bytes.ts'
 import { openColumns, takeColumns } from './columns.ts'
 import type { ListColumns } from './postings.ts'
@@ -85,7 +86,7 @@ export interface TermsBlockReader {
 
 const TERM_COLUMNS = 6
 
-/** @throws RangeError, as do all steps of the readers, when the bytes are not a block of terms */
+/** @throws FormatError, as do all steps of the readers, when the bytes are not a block of terms */
 export function openTermsBlock(block: Uint8Array, inlineItems = INLINE_ITEMS): TermsBlockReader {
   const [widths, texts, counts, extras, gaps, postings] = openColumns(block, TERM_COLUMNS) as [
     ByteReader,
@@ -123,7 +124,7 @@ export class ListsReader implements ListColumns {
     this.#postings = postings
   }
 
-  /** Moves to the list of the next term, which must exist. @throws RangeError */
+  /** Moves to the list of the next term, which must exist. @throws FormatError */
   next(): void {
     const count = this.#counts.varint()
     this.count = count
@@ -142,7 +143,7 @@ export class ListsReader implements ListColumns {
     this.#outside = this.postingsStart + count
   }
 
-  /** Moves on by `terms` terms, which must exist. @throws RangeError */
+  /** Moves on by `terms` terms, which must exist. @throws FormatError */
   pass(terms: number): void {
     let inline = 0
     for (let left = terms - 1; left > 0; left--) {
@@ -155,10 +156,10 @@ export class ListsReader implements ListColumns {
     this.next()
   }
 
-  /** Checks that no list is left. @throws RangeError */
+  /** Checks that no list is left. @throws FormatError */
   end(): void {
     if (![this.#counts, this.#extras, this.#gaps, this.#postings].every(({ atEnd }) => atEnd)) {
-      throw new RangeError('more lists than terms')
+      throw new FormatError('more lists than terms')
     }
   }
 }

@@ -1,3 +1,4 @@
+import { FormatError } from '../snapshot/damage.ts'
 import { type ByteReader, type Bytes, ByteWriter, commonBytes } from './bytes.ts'
 
 // Classes, as in `bytes.ts`: there are millions of terms.
@@ -47,18 +48,18 @@ export class TextsReader {
     this.#rests = rests
   }
 
-  /** Moves to the next text; `false` at the end. @throws RangeError */
+  /** Moves to the next text; `false` at the end. @throws FormatError */
   next(): boolean {
     const text = this.#text
     const widths = this.#widths
     if (widths.atEnd) {
-      if (!this.#rests.atEnd) throw new RangeError('more bytes than texts')
+      if (!this.#rests.atEnd) throw new FormatError('more bytes than texts')
       return false
     }
     const both = widths.byte()
     const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
     const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
-    if (shared > text.length) throw new RangeError('a text shares more bytes than the previous one has')
+    if (shared > text.length) throw new FormatError('a text shares more bytes than the previous one has')
     text.cut(shared)
     this.#rests.copyTo(text, more)
     return true
@@ -68,7 +69,7 @@ export class TextsReader {
    * Moves to the first text that is not before `bytes` in byte order, without decoding the texts before it. For a new reader only.
    *
    * @returns the number of steps; 0 when there is no such text
-   * @throws RangeError
+   * @throws FormatError
    */
   seek(bytes: Uint8Array): number {
     const text = this.#text
@@ -81,7 +82,7 @@ export class TextsReader {
       const both = widths.byte()
       const shared = both >> 4 === WIDE ? WIDE + widths.varint() : both >> 4
       const more = both % 16 === WIDE ? WIDE + widths.varint() : both % 16
-      if (shared > length) throw new RangeError('a text shares more bytes than the previous one has')
+      if (shared > length) throw new FormatError('a text shares more bytes than the previous one has')
       length = shared + more
       const start = rests.position
       rests.skip(more)

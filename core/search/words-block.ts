@@ -43,7 +43,7 @@ export interface WordsBlockReader {
   readonly counts: ByteReader
 }
 
-/** @throws RangeError, as do all steps of the readers, when the bytes are not a block of words */
+/** @throws FormatError, as do all steps of the readers, when the bytes are not a block of words */
 export function openWordsBlock(block: Uint8Array): WordsBlockReader {
   const [widths, texts, counts] = openColumns(block, 3) as [ByteReader, ByteReader, ByteReader]
   return { texts: new TextsReader(widths, texts), counts }

@@ -1,4 +1,5 @@
 import { destination, pino } from 'pino'
+import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { SettingsError } from '#core/settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -49,13 +50,14 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
 
   // To standard error, like the logs of the service and of job processes.
   const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
+  const fallbacks = createFallbacks(metrics ?? NO_METRICS, log)
   const runner = createJobProcesses(
-    { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS },
+    { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS, fallbacks },
     log,
   )
   const stopping = new AbortController()
   const worker = startWorker(
-    { queue: infra.queue, runner, metrics: metrics ?? NO_METRICS, log },
+    { queue: infra.queue, runner, metrics: metrics ?? NO_METRICS, log, fallbacks },
     { concurrency, signal: stopping.signal },
   )
   const stop = async (signal: NodeJS.Signals) => {

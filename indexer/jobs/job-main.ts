@@ -11,7 +11,7 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
-import { type FromJobProcess, packEnd, type ToJobProcess } from './job-messages.ts'
+import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
 import { runIndexJob } from './run-index-job.ts'
@@ -52,7 +52,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   async function run(job: IndexJob): Promise<void> {
     stop = new AbortController()
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob(infra, job, {
+    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send) }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: stage => send({ type: 'stage', stage }),
     })

@@ -1,4 +1,5 @@
 import { stdSerializers } from 'pino'
+import type { FallbackKind, Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { MetricName } from '#core/ports/metrics.ts'
 import type { JobEnd, Stage } from './job-runner.ts'
@@ -13,6 +14,8 @@ export type FromJobProcess =
   | { type: 'ready' }
   | { type: 'stage'; stage: Stage }
   | { type: 'recorded'; records: readonly MetricValue[] }
+  /** `cause`: as `packError` made it. */
+  | { type: 'fell-back'; kind: FallbackKind; cause: unknown }
   | { type: 'ended'; end: JobEnd }
 
 /** A call of `Metrics.record` in a job process. */
@@ -26,18 +29,28 @@ interface PackedError {
 
 /** Makes the errors of a result sendable. */
 export function packEnd(end: JobEnd): JobEnd {
-  return mapErrors(end, error => {
-    const { message, stack = '' } = error instanceof Error ? stdSerializers.err(error) : { message: String(error) }
-    return { message, stack } satisfies PackedError
-  })
+  return mapErrors(end, packError)
+}
+
+/** The fallbacks of a job process, which the worker counts and logs. */
+export function sendFallbacks(send: (message: FromJobProcess) => void): Fallbacks {
+  return { note: (kind, cause) => send({ type: 'fell-back', kind, cause: packError(cause) }) }
+}
+
+function packError(error: unknown): PackedError {
+  const { message, stack = '' } = error instanceof Error ? stdSerializers.err(error) : { message: String(error) }
+  return { message, stack }
+}
+
+/** Restores an error that `packError` made sendable. */
+export function unpackError(packed: unknown): Error {
+  const { message, stack } = packed as PackedError
+  return Object.assign(new Error(message), { stack })
 }
 
 /** Restores the errors of a result. Their classes are lost; the stack names them. */
 export function unpackEnd(end: JobEnd): JobEnd {
-  return mapErrors(end, packed => {
-    const { message, stack } = packed as PackedError
-    return Object.assign(new Error(message), { stack })
-  })
+  return mapErrors(end, unpackError)
 }
 
 function mapErrors(end: JobEnd, map: (error: unknown) => unknown): JobEnd {

@@ -3,10 +3,12 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { heapArguments } from '../pipeline/heap.ts'
-import { type FromJobProcess, type ToJobProcess, unpackEnd } from './job-messages.ts'
+import { jobEnvironment } from './job-environment.ts'
+import { type FromJobProcess, type ToJobProcess, unpackEnd, unpackError } from './job-messages.ts'
 import type { JobEnd, RunOptions } from './job-runner.ts'
 import { killTree, readHeldBytes } from './processes.ts'
 
@@ -42,6 +44,7 @@ type KillReason = 'memory' | 'time' | 'stuck'
 type EndReason = 'idle' | 'large' | 'stopped'
 
 export interface JobProcessSettings {
+  /** The environment of the worker. The process receives `jobEnvironment` of it. */
   env: NodeJS.ProcessEnv
   /** State of the worker's drivers, passed as an argument; see `openJobInfra`. */
   handover: string
@@ -50,10 +53,9 @@ export interface JobProcessSettings {
   /** The worker kills a job after this time. Default: the time limit of a job, and 15 seconds. */
   wallSeconds?: number
   metrics: Metrics
+  /** Told of the fallbacks of the jobs. Default: not counted. */
+  fallbacks?: Fallbacks
 }
-
-/** Secrets of the service: a job process parses untrusted text and does not need them. */
-const WITHHELD = { MOUNTGLASS_KEYS: undefined, MOUNTGLASS_GITHUB_WEBHOOK_SECRET: undefined }
 
 const PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))
 
@@ -106,7 +108,7 @@ class RunningProcess implements JobProcess {
   constructor(settings: JobProcessSettings) {
     this.#settings = settings
     this.#child = fork(PROGRAM, [settings.handover], {
-      env: { ...settings.env, ...WITHHELD },
+      env: jobEnvironment(settings.env),
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
@@ -117,10 +119,15 @@ class RunningProcess implements JobProcess {
         else if (message.type === 'ready') resolve()
         else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
-        } else this.#onMessage(message)
+        } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
+        else this.#onMessage(message)
       })
     })
     this.ended = this.#watchEnd()
+  }
+
+  get #fallbacks(): Fallbacks {
+    return this.#settings.fallbacks ?? NO_FALLBACKS
   }
 
   get pid(): number {
@@ -164,7 +171,10 @@ class RunningProcess implements JobProcess {
       })
     })
     this.isAlive = false
-    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+    if (this.#folder !== null) {
+      const removing = rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+      await removing.catch(error => this.#fallbacks.note('temporary_folder', error))
+    }
     return { code, signal, reason: this.#reason }
   }
 

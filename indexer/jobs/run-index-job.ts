@@ -1,4 +1,5 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
@@ -11,6 +12,8 @@ export interface JobDeps {
   blobs: BlobStore
   states: StateStore
   hosts: readonly ReadableHost[]
+  /** Told of failures that do not fail a job. Default: not counted. */
+  fallbacks?: Fallbacks
 }
 
 /** Runs jobs in this process. */

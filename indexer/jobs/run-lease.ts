@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import type { JobEnd, JobRunner, Stage } from './job-runner.ts'
@@ -8,6 +9,8 @@ export interface LeaseDeps {
   runner: JobRunner
   metrics: Metrics
   log: IndexerLog
+  /** Told of lost renewals and listings. Default: not counted. */
+  fallbacks?: Fallbacks
 }
 
 export interface IndexerLog {
@@ -26,10 +29,14 @@ export interface IndexerLog {
  *
  * @throws the last error of the queue; the lease then expires
  */
-export async function runLease({ queue, runner, metrics, log }: LeaseDeps, lease: Lease, signal: AbortSignal): Promise<void> {
+export async function runLease(
+  { queue, runner, metrics, log, fallbacks = NO_FALLBACKS }: LeaseDeps,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
   const { job } = lease
   const subject = { repository: `${job.repository.host}/${job.repository.owner}/${job.repository.name}`, commit: job.commit }
-  const held = holdLease(queue, lease)
+  const held = holdLease(queue, lease, fallbacks)
   const stopJob = abortedAfter(signal, FINISH_MILLISECONDS)
   const stages = timeStages(metrics)
   const startedAt = performance.now()
@@ -50,6 +57,7 @@ export async function runLease({ queue, runner, metrics, log }: LeaseDeps, lease
     return
   }
   metrics.record('mountglass_jobs_total', { outcome: ended.status, code: 'errorCode' in ended ? ended.errorCode : '' }, 1)
+  if (ended.status === 'indexed' && ended.notListed !== undefined) fallbacks.note('owner_listing', ended.notListed)
   await recordEnd(queue, log, current, ended, { ...subject, milliseconds, stage })
 }
 
@@ -112,13 +120,16 @@ interface HeldLease {
   release(): Promise<Lease>
 }
 
-function holdLease(queue: JobQueue, taken: Lease): HeldLease {
+function holdLease(queue: JobQueue, taken: Lease, fallbacks: Fallbacks): HeldLease {
   const lost = new AbortController()
   let lease = taken
   let renewing: Promise<void> | null = null
   const renew = async () => {
     // A store error is retried at the next renewal; only a lost lease is final.
-    const renewed = await queue.renew(lease).catch(() => lease)
+    const renewed = await queue.renew(lease).catch(error => {
+      fallbacks.note('lease_renewal', error)
+      return lease
+    })
     if (renewed === null) lost.abort(new Error('another worker has taken the job over'))
     else lease = renewed
     renewing = null

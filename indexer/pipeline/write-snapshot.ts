@@ -2,12 +2,13 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { createDamageReports, type DamageReport } from '#core/damage-reports.ts'
 import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository, RepositoryReader } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
-import { forgetLastIndexed, readLastIndexed, writeLastIndexed } from '../reuse/last-indexed.ts'
+import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
@@ -27,6 +28,8 @@ export interface SnapshotDeps {
   hosts: readonly ReadableHost[]
   /** Without it every snapshot is built from scratch. */
   states?: StateStore
+  /** Told of failures that do not fail the job. Default: not counted. */
+  fallbacks?: Fallbacks
 }
 
 export interface BuildOptions {
@@ -41,16 +44,20 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
 ): Promise<WrittenSnapshot | null> {
   const { repository, commit } = job
   const damages = states ? createDamageReports(states) : null
+  const lost = (error: unknown) => {
+    fallbacks.note('damage_report', error)
+    return null
+  }
   // A report that cannot be read now is found by the next visitor.
-  const damage = (await damages?.find(repository, commit).catch(() => null)) ?? null
-  const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(() => {}))
+  const damage = (await damages?.find(repository, commit).catch(lost)) ?? null
+  const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(lost))
   if (await isIntact(blobs, job, damage)) {
     await settle()
     return null
@@ -59,12 +66,13 @@ export async function writeSnapshot(
   if (!host) throw new IndexError('index.fetch_failed', `this deployment has no host ${repository.host}`)
 
   const seconds = host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS
-  const last = states && damage === null ? await readLastIndexed(states, repository) : null
+  const lastIndexed = states ? lastIndexedOf(states, repository, fallbacks) : null
+  const last = damage === null ? ((await lastIndexed?.read()) ?? null) : null
   const written = await withinSeconds(seconds, signal, limited => {
     const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
-    return buildSnapshot({ blobs, states, host, seconds, isRepair: damage !== null }, job, last, options)
+    return buildSnapshot({ blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks }, job, last, options)
   })
-  if (states) await writeLastIndexed(states, repository, commit)
+  await lastIndexed?.write(commit)
   await settle()
   return written
 }
@@ -98,12 +106,14 @@ async function withinSeconds<Value>(
 
 export interface BuildDeps {
   blobs: BlobStore
-  states: StateStore | undefined
+  /** `null`: every snapshot is built from scratch. */
+  lastIndexed: LastIndexedCommits | null
   host: ReadableHost
   /** Wall time of all reading. */
   seconds: number
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
+  fallbacks: Fallbacks
 }
 
 /**
@@ -139,15 +149,15 @@ async function havePacks(blobs: BlobStore, repository: HostRepository, { header 
 
 /** @param base the commit to build on; `null`: from scratch */
 async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, options: BuildOptions): Promise<WrittenSnapshot> {
-  const { blobs, states, host, seconds } = deps
+  const { blobs, lastIndexed, host, seconds, fallbacks } = deps
   const { repository, commit } = job
-  const earlier = base === null ? null : await openEarlierSnapshot(blobs, repository, base)
+  const earlier = base === null ? null : await openEarlierSnapshot(blobs, repository, base, fallbacks)
   const reader = await host.open(repository, commit, { ...TREE_LIMITS, seconds }, selectUnheld(INDEXED_BLOBS, earlier))
   try {
     return await buildFrom(reader, earlier, deps, job, options)
   } catch (error) {
     // The earlier snapshot may be the cause: the next attempt starts from scratch.
-    if (states && earlier && !options.signal.aborted) await forgetLastIndexed(states, repository)
+    if (earlier && !options.signal.aborted) await lastIndexed?.forget()
     throw error
   } finally {
     await reader.close()

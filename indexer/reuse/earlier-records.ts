@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 
@@ -22,7 +23,11 @@ export function createEarlierRecords(earlier: EarlierSnapshot | null): EarlierRe
     async read(oid) {
       const { sizeBytes = 0, record = null } = source?.blobs.get(oid) ?? {}
       const bytes = record && (await source?.member(record, sizeBytes))
-      if (!record || !bytes || blobIdOf(bytes) !== oid) return null
+      if (!record || !bytes) return null
+      if (blobIdOf(bytes) !== oid) {
+        source?.lost(new DamagedBytes(`the record of the blob ${oid} has other bytes`))
+        return null
+      }
       verified.set(oid, record)
       return bytes
     },

@@ -3,7 +3,9 @@ import { gunzip } from 'node:zlib'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
@@ -20,6 +22,8 @@ export interface EarlierSnapshot {
   member(location: Location, maxBytes: number): Promise<Uint8Array | null>
   /** The search section; `null` when there is none, or it is longer than `SECTION_BYTES` or unreadable. */
   section(): Promise<Uint8Array | null>
+  /** Notes that a part of it could not be reused. */
+  lost(cause: unknown): void
 }
 
 export interface EarlierBlob {
@@ -35,30 +39,62 @@ const SECTION_BYTES = 64 * 1024 * 1024
 
 const unpack = promisify(gunzip)
 
-/** Opens the snapshot of a commit; `null` when there is none or it cannot be read: then the next one is built from scratch. */
+/**
+ * Opens the snapshot of a commit; `null` when there is none or it cannot be read: then the next one is built from scratch.
+ *
+ * @param fallbacks is told once when it, or a part of it, cannot be read
+ */
 export async function openEarlierSnapshot(
   blobs: BlobStore,
   repository: HostRepository,
   commit: CommitSha,
+  fallbacks: Fallbacks = NO_FALLBACKS,
 ): Promise<EarlierSnapshot | null> {
+  const lost = onlyOnce((cause: unknown) => fallbacks.note('earlier_snapshot', cause))
   try {
     const header = await readHeader(blobs, repository, commit)
-    return header && (await openPacks(blobs, repository, header))
-  } catch {
+    return header && (await openPacks(blobs, repository, header, lost))
+  } catch (error) {
+    lost(error)
     return null
   }
 }
 
-async function openPacks(blobs: BlobStore, repository: HostRepository, header: SnapshotHeader): Promise<EarlierSnapshot> {
+/** One damaged pack is met by every read of it. */
+function onlyOnce(note: (cause: unknown) => void): (cause: unknown) => void {
+  let isNoted = false
+  return cause => {
+    if (!isNoted) note(cause)
+    isNoted = true
+  }
+}
+
+async function openPacks(
+  blobs: BlobStore,
+  repository: HostRepository,
+  header: SnapshotHeader,
+  lost: (cause: unknown) => void,
+): Promise<EarlierSnapshot> {
   const known = await readDirectories(blobs, repository, header.packs)
-  const packs = new PackCache(header.packs, pack => readPack(blobs, repository, pack))
+  const orLost = (cause: unknown) => {
+    lost(cause)
+    return null
+  }
+  const packs = new PackCache(header.packs, pack => readPack(blobs, repository, pack).catch(orLost))
   let section: Promise<Uint8Array | null> | null = null
   return {
     header,
     blobs: known,
+    lost,
     async member(location, maxBytes) {
       const bytes = await packs.read(location)
-      return bytes && unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) }).catch(() => null)
+      return (
+        bytes &&
+        unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) }).catch(error => {
+          // A record or shard that became longer is another one, and no loss.
+          return error.code === 'ERR_BUFFER_TOO_LARGE' ? null : orLost(error)
+        })
+      )
     },
     section() {
       section ??= readSection(packs, header.search?.segments ?? [])
@@ -140,12 +176,10 @@ async function readDirectories(
   return known
 }
 
-/** `null` when the pack is missing, damaged or unreadable. */
-async function readPack(blobs: BlobStore, repository: HostRepository, { name }: PackEntry): Promise<Uint8Array | null> {
-  try {
-    const stored = await blobs.read(packKey(repository, name))
-    return stored && packNameOf(stored.bytes) === name ? stored.bytes : null
-  } catch {
-    return null
-  }
+/** @throws DamagedBytes when the pack is missing or damaged, or an error of the store */
+async function readPack(blobs: BlobStore, repository: HostRepository, { name }: PackEntry): Promise<Uint8Array> {
+  const stored = await blobs.read(packKey(repository, name))
+  if (stored === null) throw new DamagedBytes(`the pack ${name} is missing`)
+  if (packNameOf(stored.bytes) !== name) throw new DamagedBytes(`the pack ${name} is damaged`)
+  return stored.bytes
 }

@@ -2,6 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib'
 import { inTurns } from '#core/concurrency/turns.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { INLINE_ITEMS } from '#core/search/terms-block.ts'
+import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { EarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { StoredTerms } from './stored-terms.ts'
 
@@ -25,18 +26,18 @@ const BLOCK_LIMIT = { maxOutputLength: 64 * 1024, chunkSize: 26 * 1024 }
  * Opens the search section of an earlier snapshot and verifies its checksums. `null` when there is none, or it is damaged or unreadable: a
  * build from scratch gives the same section.
  */
-export async function openPreviousSection(
-  earlier: Pick<EarlierSnapshot, 'header' | 'section'> | null,
-  signal?: AbortSignal,
-): Promise<PreviousSection | null> {
+export async function openPreviousSection(earlier: EarlierSection | null, signal?: AbortSignal): Promise<PreviousSection | null> {
   try {
     const stored = await readSection(earlier)
     return stored === null ? null : await inTurns(checkedSection(stored), signal)
-  } catch {
+  } catch (error) {
     signal?.throwIfAborted()
+    earlier?.lost(error)
     return null
   }
 }
+
+type EarlierSection = Pick<EarlierSnapshot, 'header' | 'section' | 'lost'>
 
 interface StoredSection {
   /** All bytes before the head. */
@@ -44,23 +45,26 @@ interface StoredSection {
   head: SearchHead
 }
 
-async function readSection(earlier: Pick<EarlierSnapshot, 'header' | 'section'> | null): Promise<StoredSection | null> {
+async function readSection(earlier: EarlierSection | null): Promise<StoredSection | null> {
   const search = earlier?.header.search
   const bytes = await earlier?.section()
   if (!search || !bytes) return null
   const body = bytes.subarray(0, bytes.length - search.headBytes)
   const head = bytes.subarray(body.length)
-  if (crc32(head) !== search.headChecksum) return null
+  if (crc32(head) !== search.headChecksum) throw new DamagedBytes('the head is damaged: its checksum does not match')
   return { body, head: decodeHead(inflateRawSync(head, { maxOutputLength: HEAD_BYTES })) }
 }
 
-function* checkedSection({ body, head }: StoredSection): Generator<void, PreviousSection | null> {
+function* checkedSection({ body, head }: StoredSection): Generator<void, PreviousSection> {
   const items = head.kinds.length
   const fingerprintsStart = head.words.starts.at(-1) ?? 0
-  if (fingerprintsStart + items * FINGERPRINT_BYTES !== body.length) return null
-  if (head.checksums.length !== Math.ceil(body.length / PAGE_BYTES)) return null
+  if (fingerprintsStart + items * FINGERPRINT_BYTES !== body.length)
+    throw new DamagedBytes(`${items} fingerprints do not fill the section`)
+  if (head.checksums.length !== Math.ceil(body.length / PAGE_BYTES))
+    throw new DamagedBytes(`${head.checksums.length} checksums for ${body.length} bytes`)
   for (const [page, checksum] of head.checksums.entries()) {
-    if (crc32(body.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES)) !== checksum) return null
+    if (crc32(body.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES)) !== checksum)
+      throw new DamagedBytes(`page ${page} is damaged: its checksum does not match`)
     yield
   }
   const fingerprints = createFingerprintTable(body.slice(fingerprintsStart))

@@ -24,7 +24,7 @@ export class StoredTerms {
   readonly #texts: TextsReader
   readonly #lists: ListsReader
 
-  /** @throws RangeError when the bytes are not a block of terms */
+  /** @throws FormatError when the bytes are not a block of terms */
   constructor({ block, inlineItems, outside }: StoredBlock) {
     const { texts, lists } = openTermsBlock(block, inlineItems)
     this.term = texts.text
@@ -40,7 +40,7 @@ export class StoredTerms {
     return this.#lists.isInline
   }
 
-  /** Moves to the next term; `false` at the end. @throws RangeError when the block is damaged */
+  /** Moves to the next term; `false` at the end. @throws FormatError when the block is damaged */
   next(): boolean {
     const lists = this.#lists
     if (!this.#texts.next()) {

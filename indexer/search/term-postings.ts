@@ -1,6 +1,7 @@
 import { ByteReader, type Bytes, ByteWriter, VARINT_BYTES, varintBytes } from '#core/search/bytes.ts'
 import { isPosting, type ListColumns, PLACE, placeOf } from '#core/search/postings.ts'
 import type { TermList } from '#core/search/terms-block.ts'
+import { FormatError } from '#core/snapshot/damage.ts'
 
 /** The postings of a term. */
 export interface TermPostings extends TermList {
@@ -66,7 +67,7 @@ export function addPosting(target: ListWriter, item: number, posting: number): v
  * without calls.
  *
  * @param numbers the new number of each item, growing; -1 drops the item. `null` keeps all numbers
- * @throws RangeError when the bytes are not a list of `count` postings
+ * @throws FormatError when the bytes are not a list of `count` postings
  */
 export function addRenumbered(
   target: ListWriter,
@@ -87,7 +88,7 @@ export function addRenumbered(
     let byte: number
     let gap = 0
     do {
-      if (at >= gapsEnd || shift > LARGEST_SHIFT) throw new RangeError('not the number of an item')
+      if (at >= gapsEnd || shift > LARGEST_SHIFT) throw new FormatError('not the number of an item')
       byte = bytes[at++] as number
       gap |= (byte & 0x7f) << shift
       shift += 7
@@ -95,7 +96,7 @@ export function addRenumbered(
     item += gap + 1
     const posting = bytes[postingsStart + index] as number
     const number = numbers === null ? item : numbers[item]
-    if (number === undefined || gap < 0 || !isPosting(posting)) throw new RangeError('not a posting')
+    if (number === undefined || gap < 0 || !isPosting(posting)) throw new FormatError('not a posting')
     if (number < 0) continue
     if (items === 0) first = number
     let rest = number - last - 1
@@ -106,7 +107,7 @@ export function addRenumbered(
     isNamed ||= placeOf(posting) !== PLACE.body
     last = number
   }
-  if (at !== gapsEnd) throw new RangeError('more gaps than postings')
+  if (at !== gapsEnd) throw new FormatError('more gaps than postings')
   gaps.length = gapsLength
   postings.length = postingsLength
   target.items = items

@@ -1,6 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { isDamage } from '#core/snapshot/damage.ts'
 import type { PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { packNameOf } from './pack-name.ts'
@@ -10,7 +11,7 @@ import { parseHeader } from './read-header.ts'
  * Whether the header of a snapshot is unreadable, or a pack does not match its name. A damaged object is read again: the bytes may have been
  * damaged on the way.
  *
- * @throws an error of the store: then the answer is unknown
+ * @throws an error of the store or a fault of this program: then the answer is unknown
  */
 export async function isDamaged(blobs: BlobStore, repository: HostRepository, commit: CommitSha): Promise<boolean> {
   const readHeader = () => readIntactHeader(blobs, headerKey(repository, commit))
@@ -27,7 +28,8 @@ async function readIntactHeader(blobs: BlobStore, key: string): Promise<Snapshot
   const stored = await blobs.read(key)
   try {
     return stored && parseHeader(stored.bytes)
-  } catch {
+  } catch (error) {
+    if (!isDamage(error)) throw error
     return null
   }
 }

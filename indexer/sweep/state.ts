@@ -5,6 +5,7 @@ import { mapFew } from '#core/concurrency/map-few.ts'
 import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import { isDamage } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { JobEntry } from '#core/snapshot/index-state.ts'
 import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
@@ -97,7 +98,9 @@ async function contentOf(bytes: Uint8Array, place: string, { commit, versions }:
     const header = SnapshotHeader.parse(value)
     const isRight = header.commit === commit && header.repositoryId === place.slice(place.lastIndexOf('/') + 1)
     return isRight ? header.packs : 'damaged'
-  } catch {
+  } catch (error) {
+    // A sweep removes what is damaged, so a fault of this program must not count as damage.
+    if (!isDamage(error)) throw error
     return isOurs ? 'damaged' : 'foreign'
   }
 }

@@ -13,8 +13,8 @@ export interface RawFile {
 }
 
 export interface RawFileOptions {
-  /** Taken over: removed when there is no such file, or once its bytes were read or closed. */
-  view: GitView
+  /** Opens the place from which git reads; `null` when the repository cannot be read. */
+  openView: () => Promise<GitView | null>
   commit: CommitSha
   path: string
   /** Aborts the search for the file. */
@@ -24,16 +24,16 @@ export interface RawFileOptions {
 }
 
 /** The file or link at a path of a commit; `null` when there is none. @throws GitError */
-export async function openRawFile({ view, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
+export async function openRawFile({ openView, commit, path, searching, reading }: RawFileOptions): Promise<RawFile | null> {
+  if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
+  const view = await openView()
+  if (view === null) return null
   try {
     const found = await findBlob(view.gitDir, commit, path, searching)
-    if (found) return { ...found, bytes: streamBlob(view, found.oid, found.sizeBytes, reading) }
-  } catch (error) {
+    return found && { ...found, bytes: streamBlob(openView, found.oid, found.sizeBytes, reading) }
+  } finally {
     await view.remove()
-    throw error
   }
-  await view.remove()
-  return null
 }
 
 async function findBlob(
@@ -42,7 +42,6 @@ async function findBlob(
   path: string,
   signal: AbortSignal,
 ): Promise<Pick<RawFile, 'oid' | 'sizeBytes'> | null> {
-  if ((parseRepoPath(path) ?? ROOT) === ROOT) return null
   const args = ['ls-tree', '-l', '-z', '--full-tree', '--end-of-options', commit, path]
   const output = (await runGit(args, { gitDir, signal })).toString()
   for (const line of output.split('\0')) {
@@ -52,7 +51,14 @@ async function findBlob(
   return null
 }
 
-async function* streamBlob(view: GitView, oid: string, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* streamBlob(
+  openView: RawFileOptions['openView'],
+  oid: string,
+  sizeBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const view = await openView()
+  if (view === null) throw new ReadError('index.fetch_failed', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
     git = startGit(['cat-file', 'blob', oid], { gitDir: view.gitDir, signal })

@@ -34,8 +34,6 @@ const ACCOUNT = { freshSeconds: 300, staleSeconds: 600 }
 /** A repository that the host hides leaves the listing here within `freshSeconds`. */
 const LISTING = { freshSeconds: 60, staleSeconds: 600 }
 const PAGE_SIZE = 30
-const CACHED_ACCOUNTS = 2_000
-const CACHED_PAGES = 2_000
 
 const MISSING = { status: 'missing' } as const
 
@@ -57,8 +55,8 @@ class GitHubAccounts implements Accounts {
   constructor(options: AccountsOptions) {
     const { patienceMs, clock } = options
     this.#options = options
-    this.#accounts = new AnswerCache<Known<HostAccount>>({ capacity: CACHED_ACCOUNTS, patienceMs, clock })
-    this.#pages = new AnswerCache<Known<ListedPage>>({ capacity: CACHED_PAGES, patienceMs, clock })
+    this.#accounts = new AnswerCache<Known<HostAccount>>({ patienceMs, clock })
+    this.#pages = new AnswerCache<Known<ListedPage>>({ patienceMs, clock })
   }
 
   async account(login: string): Promise<HostAnswer<HostAccount>> {

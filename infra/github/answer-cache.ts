@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '#core/concurrency/timeout.ts'
+import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
 
 /** A cached answer: a value, or that there is none. */
 export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
-export interface CacheOptions<Value> {
-  /** Maximum number of values. The least recently used is evicted first; keys without a value have a bound in bytes of their own. */
-  capacity: number
-  /** Share of the capacity that a value takes. Default: 1. A value larger than the capacity is not cached. */
-  sizeOf?: (value: Value) => number
+export interface CacheOptions {
+  /** Estimated memory of all values with their keys. The least recently used is evicted first; a larger value is not cached. Default: 16 MiB. */
+  maxBytes?: number
   /** Time after which a caller gets `unavailable`; the answer is cached when it comes. */
   patienceMs: number
   clock: Clock
@@ -51,6 +50,7 @@ interface Flight<Value> {
 export type KeyTest<Value> = (key: string, answer: CachedAnswer<Value> | null) => boolean
 
 const MISSING_SECONDS = 30
+const MAX_BYTES = 16 * 1024 * 1024
 /** Estimated memory of all keys without a value. */
 const MISSING_BYTES = 4 * 1024 * 1024
 /** Estimated memory of one, besides that of its key. */
@@ -67,10 +67,10 @@ export class AnswerCache<Value> {
   readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
 
-  constructor({ capacity, sizeOf, patienceMs, clock }: CacheOptions<Value>) {
-    const size = ({ answer }: Entry<Value>) => (answer.status === 'ok' ? Math.max(1, sizeOf?.(answer.value) ?? 1) : 1)
-    this.#found = new LRUCache(sizeOf ? { maxSize: capacity, sizeCalculation: size } : { max: capacity })
-    this.#missing = new LRUCache({ maxSize: MISSING_BYTES, sizeCalculation: (_, key) => ENTRY_BYTES + 2 * key.length })
+  constructor({ maxBytes = MAX_BYTES, patienceMs, clock }: CacheOptions) {
+    const sizeCalculation = ({ answer }: Entry<Value>, key: string) => ENTRY_BYTES + memoryOfText(key) + memoryOf(answer)
+    this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
+    this.#missing = new LRUCache({ maxSize: Math.min(maxBytes, MISSING_BYTES), sizeCalculation })
     this.#patienceMs = patienceMs
     this.#clock = clock
   }
@@ -94,6 +94,11 @@ export class AnswerCache<Value> {
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
+  }
+
+  /** Estimated memory of all entries. */
+  get sizeBytes(): number {
+    return this.#found.calculatedSize + this.#missing.calculatedSize
   }
 
   /** The cached answer of any age. */

@@ -33,7 +33,6 @@ export interface Pins {
 }
 
 const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
-const CACHED_PINS = 20_000
 /** However many unknown hashes are tried, branches and tags are listed once in this time. */
 const UNKNOWN_SECONDS = 30
 /** Too many proofs wait. */
@@ -59,7 +58,7 @@ class GitHubPins implements Pins {
   constructor(options: PinsOptions) {
     const { patienceMs, clock, closing } = options
     this.#options = options
-    this.#cache = new AnswerCache<CommitSha>({ capacity: CACHED_PINS, patienceMs, clock })
+    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock })
     this.#histories = createHistories({ clock, closing })
   }
 

@@ -40,7 +40,6 @@ const TIMES = { freshSeconds: SHOWN_SECONDS, staleSeconds: STALE_SECONDS }
 const NAMED_SECONDS = 300
 /** A listing of names is reused for this time. A missing name is cached as long again, so a new one is found within a minute. */
 const NAMES_SECONDS = 30
-const CACHED_REFS = 20_000
 const MISSING = { status: 'missing' } as const
 
 export function createRefs(options: RefsOptions): Refs {
@@ -55,7 +54,7 @@ class GitHubRefs implements Refs {
   constructor(options: RefsOptions) {
     const { patienceMs, clock } = options
     this.#options = options
-    this.#cache = new AnswerCache<KnownRef>({ capacity: CACHED_REFS, patienceMs, clock })
+    this.#cache = new AnswerCache<KnownRef>({ patienceMs, clock })
   }
 
   async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {

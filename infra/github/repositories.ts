@@ -73,7 +73,7 @@ class GitHubRepositories implements Repositories {
   constructor(options: RepositoriesOptions) {
     const { patienceMs, clock } = options
     this.#options = options
-    this.#cache = new AnswerCache<KnownRepository>({ capacity: CACHED_REPOSITORIES, patienceMs, clock })
+    this.#cache = new AnswerCache<KnownRepository>({ patienceMs, clock })
   }
 
   async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble> {

@@ -39,10 +39,10 @@ export type RepositoryName = Pick<HostRepository, 'owner' | 'name'>
 /** For questions about the present: they share only the answers of concurrent questions. */
 export const NOW_SECONDS = 1
 
-/** Cached branches and tags of all repositories: some ten megabytes. */
-const CACHED_TIPS = 100_000
+/** Cached branches and tags of all repositories. */
+const TIPS_BYTES = 32 * 1024 * 1024
 const ANSWER_MS = 5_000
-/** Keeps a listing below `CACHED_TIPS` refs. A larger one could not be cached, so every lookup of a name would list again. */
+/** Keeps a listing below `TIPS_BYTES` of memory. A larger one could not be cached, so every lookup of a name would list again. */
 const ANSWER_BYTES = 5 * 1024 * 1024
 /** A repository with more branches and tags is not listed again for this time: reading them takes seconds. */
 const TOO_MANY_SECONDS = 300
@@ -56,7 +56,7 @@ const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
   // Longer than any request: the callers have timeouts of their own.
   const patienceMs = 2 * answerMs
-  const cache = new AnswerCache<TipList>({ capacity: CACHED_TIPS, sizeOf: tips => tips.size, patienceMs, clock })
+  const cache = new AnswerCache<TipList>({ maxBytes: TIPS_BYTES, patienceMs, clock })
   /** By id, in milliseconds since 1970. */
   const foundTooManyAt = new LRUCache<string, number>({ max: TOO_MANY_ENTRIES })
   const now = () => clock.now().getTime()

@@ -4,6 +4,7 @@ import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { FairGate } from '#core/concurrency/fair-gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { memoryOfText } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { GitPlaces } from './git-places.ts'
@@ -14,25 +15,23 @@ import { peel, reach } from './reachability.ts'
 import { readRef, readTips } from './refs.ts'
 import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
-const CACHED_COMMITS = 20_000
-/** Each watches up to some thousand files. */
-const CACHED_FINGERPRINTS = 100
-/** Hashes of some hundred bytes. */
-const CACHED_ABSENT = 10_000
+const PINNED_BYTES = 8 * 1024 * 1024
+const ABSENT_BYTES = 4 * 1024 * 1024
+const PINNED_ENTRY_BYTES = 100
 /** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const ABSENT_MS = 30_000
 
 /** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
 export class Commits {
   readonly #views: PrivateViews
-  readonly #byRef = new SignedCache<CommitSha | null>(CACHED_COMMITS)
+  readonly #byRef = new SignedCache<CommitSha | null>()
   /** Of the tips of a repository. */
-  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>(CACHED_FINGERPRINTS)
+  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>()
   /** Commits to which the tips of their repository lead. */
-  readonly #pinned = new LRUCache<string, true>({ max: CACHED_COMMITS })
+  readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: memoryOfPin })
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
   readonly #refuted = new RefutedCommits()
-  readonly #absent = new LRUCache<string, true>({ max: CACHED_ABSENT, ttl: ABSENT_MS })
+  readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfPin, ttl: ABSENT_MS })
   readonly #proofs = createSingleFlight<boolean>()
   readonly #places: GitPlaces
   readonly #signal: () => AbortSignal
@@ -104,6 +103,10 @@ export class Commits {
       }
     })
   }
+}
+
+function memoryOfPin(_: true, key: string): number {
+  return PINNED_ENTRY_BYTES + memoryOfText(key)
 }
 
 function pinKey({ identity }: Place, fingerprint: string, oid: string): string {

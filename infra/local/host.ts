@@ -48,7 +48,6 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
-const CACHED_PLACES = 10_000
 const ANSWER_MS = 10_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
@@ -64,8 +63,8 @@ class LocalGitHost implements LocalHost {
   readonly isRemote = false
   readonly urls: HostUrls
   readonly #root: string
-  readonly #places = new SignedCache<Place | null>(CACHED_PLACES)
-  readonly #repositories = new SignedCache<HostRepository | null>(CACHED_PLACES)
+  readonly #places = new SignedCache<Place | null>()
+  readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
   readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
@@ -141,10 +140,10 @@ class LocalGitHost implements LocalHost {
     try {
       const place = isCommitSha(commit) ? await this.#place(owner, name) : null
       const published = place && (await this.#commits.find(place, commit))
-      const view = published && (await this.#views.open(place, this.#answerSignal()))
-      if (!view) return null
+      if (!published) return null
+      const openView = () => this.#views.open(place, this.#answerSignal())
       const signals = { searching: this.#answerSignal(), reading: this.#closing.signal }
-      const open = () => openRawFile({ view, commit: published, path, ...signals })
+      const open = () => openRawFile({ openView, commit: published, path, ...signals })
       return await this.#gitPlaces.lookUp(place.identity, open)
     } catch (cause) {
       throw new ReadError('index.fetch_failed', 'the file cannot be read now', { cause })

@@ -1,7 +1,6 @@
 import { constants, linkSync, lstatSync, renameSync, type Stats } from 'node:fs'
 import { type FileHandle, open, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { hasDescriptorPaths, ifAbsent, isStillAt } from '#infra/git/contained.ts'
 
 /** The repository reads something outside it, or something that is neither a file nor a folder. */
@@ -179,16 +178,25 @@ export class FileBringer {
     const staged = this.#stage()
     const to = await open(staged, 'wx', 0o600)
     try {
-      await pipeline(
-        from.createReadStream({ autoClose: false, start: 0, end: Math.max(0, size - 1) }),
-        to.createWriteStream({ autoClose: false }),
-      )
+      await copyBytes(from, to, size)
       await to.utimes(atime, mtime)
     } finally {
       await to.close()
     }
     this.#retire(target)
     await rename(staged, target)
+  }
+}
+
+const COPY_BYTES = 1024 * 1024
+
+async function copyBytes(from: FileHandle, to: FileHandle, sizeBytes: number): Promise<void> {
+  const buffer = Buffer.alloc(Math.min(sizeBytes, COPY_BYTES))
+  for (let copied = 0; copied < sizeBytes; ) {
+    const { bytesRead } = await from.read(buffer, 0, Math.min(buffer.length, sizeBytes - copied), copied)
+    if (bytesRead === 0) return // cut short in place
+    await to.writeFile(buffer.subarray(0, bytesRead))
+    copied += bytesRead
   }
 }
 

@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
+import { memoryOf } from '#core/memory.ts'
 
 /**
  * Registers a file or folder on which the value depends, before the computation reads it. Follows links.
@@ -43,6 +45,10 @@ interface Flight<Value> {
   value: Promise<Value>
 }
 
+const MAX_BYTES = 16 * 1024 * 1024
+/** Estimated memory of an entry besides its key, value and watched paths. */
+const ENTRY_BYTES = 300
+
 /**
  * Caches values computed from files until one of these files changes.
  *
@@ -51,14 +57,19 @@ interface Flight<Value> {
  * before they called.
  */
 export class SignedCache<Value> {
-  readonly #capacity: number
-  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #entries: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
   #order = 0
 
-  /** @param capacity maximum number of values; the least recently used is evicted first */
-  constructor(capacity: number) {
-    this.#capacity = capacity
+  /** @param maxBytes estimated memory of all values with their keys and watched paths; the least recently used is evicted first */
+  constructor(maxBytes = MAX_BYTES) {
+    const sizeCalculation = (entry: Entry<Value>, key: string) => ENTRY_BYTES + memoryOf(key) + memoryOf(entry)
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation })
+  }
+
+  /** Estimated memory of all entries. */
+  get sizeBytes(): number {
+    return this.#entries.calculatedSize
   }
 
   /** The cached value, or that of `compute`. @throws what `compute` throws */
@@ -77,11 +88,11 @@ export class SignedCache<Value> {
   #valid(key: string): Entry<Value> | null {
     const entry = this.#entries.get(key)
     if (!entry) return null
-    this.#entries.delete(key)
     for (const [path, signature] of entry.signatures) {
-      if (!isSame(signature, readSignature(path, signature.what))) return null
+      if (isSame(signature, readSignature(path, signature.what))) continue
+      this.#entries.delete(key)
+      return null
     }
-    this.#entries.set(key, entry)
     return entry
   }
 
@@ -100,11 +111,7 @@ export class SignedCache<Value> {
       signatures.set(path, signature)
       settled &&= isSettled(signature, Date.now())
     })
-    if (keep && settled) {
-      this.#entries.set(key, { value, signatures })
-      const oldest = this.#entries.keys().next()
-      if (this.#entries.size > this.#capacity && !oldest.done) this.#entries.delete(oldest.value)
-    }
+    if (keep && settled) this.#entries.set(key, { value, signatures })
     return value
   }
 }

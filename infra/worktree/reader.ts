@@ -1,9 +1,9 @@
 import { constants, type Stats } from 'node:fs'
-import { lstat, open, readlink, realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { compareBytes } from '#core/text.ts'
-import { ifAbsent } from '#infra/git/contained.ts'
+import { ifAbsent, openReal, pathOf } from '#infra/git/contained.ts'
 import { GitError } from '#infra/git/process.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
@@ -135,9 +135,7 @@ class WorktreeReader implements Worktree {
     if (!file || file.sizeBytes > maxBytes) return null
     const absolute = join(this.description.root, file.path)
     try {
-      if (!(await this.#liesInside(absolute, file.path))) return null
-      const bytes =
-        file.mode === '120000' ? await readlink(absolute, 'buffer').catch(ifAbsent) : await readRegular(absolute, file)
+      const bytes = file.mode === '120000' ? await readLink(absolute) : await readRegular(absolute, file)
       return bytes?.length === file.sizeBytes ? bytes : null
     } catch (cause) {
       throw new ReadError('index.fetch_failed', `${file.path} cannot be read now`, { cause })
@@ -171,8 +169,19 @@ function modeOf(stats: Stats): TreeEntry['mode'] | null {
   return (stats.mode & 0o100) === 0 ? '100644' : '100755'
 }
 
+/** The text of a link; `null` when a folder of the path is a link, too. */
+async function readLink(path: string): Promise<Uint8Array | null> {
+  const folder = await openReal(dirname(path), constants.O_DIRECTORY)
+  if (folder === null) return null
+  try {
+    return await readlink(join(pathOf(folder, dirname(path)), basename(path)), 'buffer').catch(ifAbsent)
+  } finally {
+    await folder.close()
+  }
+}
+
 async function readRegular(path: string, { sizeBytes }: KnownFile): Promise<Uint8Array | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(ifAbsent)
+  const file = await openReal(path)
   if (file === null) return null
   try {
     const stats = await file.stat()

@@ -2,12 +2,19 @@ import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 
 /* Repository text for a page: hidden characters are kept and made visible. */
 
-/** The text as HTML: escaped, with a visible mark around every hidden character, which stays inside it. */
+/** How many characters get a full mark, which takes a hundred characters itself: a few, and one in so many. */
+const FULL_MARKS = { least: 20, oneIn: 50 }
+
+/**
+ * The text as HTML: escaped, with a visible mark around every hidden character, which stays inside it. In a text with very many of them,
+ * the later ones are only spelled, as `spellHidden` does.
+ */
 export function markHidden(text: string): string {
   let html = ''
   let from = 0
+  let left = FULL_MARKS.least + text.length / FULL_MARKS.oneIn
   for (const { index, character } of hiddenCharacters(text)) {
-    html += escapeHtml(text.slice(from, index)) + mark(character)
+    html += escapeHtml(text.slice(from, index)) + (left-- >= 1 ? mark(character) : spell(character))
     from = index + character.length
   }
   return html + escapeHtml(text.slice(from))
@@ -18,7 +25,7 @@ export function spellHidden(text: string): string {
   let spelt = ''
   let from = 0
   for (const { index, character } of hiddenCharacters(text)) {
-    spelt += `${text.slice(from, index)}[${codePointName(character)}]`
+    spelt += text.slice(from, index) + spell(character)
     from = index + character.length
   }
   return spelt + text.slice(from)
@@ -32,6 +39,10 @@ export function countHidden(text: string): number {
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}
+
+function spell(character: string): string {
+  return `[${codePointName(character)}]`
 }
 
 // `bdi` contains a direction override even where no stylesheet is loaded.

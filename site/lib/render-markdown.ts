@@ -11,12 +11,20 @@ export interface MarkdownOptions {
 // Headings of the text start at level 3: the page uses 1 for the address and 2 for the name of what it shows.
 const HEADING_OFFSET = 2
 
+/** The tables have more cells than the text has room for: short rows are filled up, so a few characters can stand for thousands of cells. */
+export class TooManyCells extends Error {}
+
+/** A written cell takes at least two characters, itself and its bar. */
+const CELL_CHARACTERS = 2
+
 /**
  * Renders untrusted Markdown as HTML that loads and runs nothing: raw HTML is shown as text, only web, mail and relative links become
  * links, images are named instead of loaded, and no `style` attribute is written.
+ *
+ * @throws TooManyCells
  */
 export function renderMarkdown(source: string, options: MarkdownOptions): string {
-  const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [] }
+  const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [], cellsLeft: source.length / CELL_CHARACTERS }
   const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
   return (frontMatter === '' ? '' : codeBlock(frontMatter)) + markdown.render(source.slice(frontMatter.length), env)
 }
@@ -29,6 +37,7 @@ interface RenderEnv extends MarkdownOptions {
   usedIds: Map<string, number>
   /** For every open link: whether its start tag was written. */
   openLinks: boolean[]
+  cellsLeft: number
 }
 
 const markdown = createMarkdown()
@@ -64,7 +73,8 @@ function createMarkdown() {
   rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="table"><table>\n'
   rules.table_close = () => '</table></div>\n'
   for (const cell of ['th', 'td'] as const) {
-    rules[`${cell}_open`] = (tokens, index) => {
+    rules[`${cell}_open`] = (tokens, index, _options, env) => {
+      if ((env as RenderEnv).cellsLeft-- < 1) throw new TooManyCells('more cells than the text can have written')
       const align = /^text-align:(left|center|right)$/.exec(String(tokens[index]?.attrGet('style') ?? ''))?.[1]
       return align === undefined ? `<${cell}>` : `<${cell} class="align-${align}">`
     }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
@@ -245,6 +245,28 @@ test('a private repository is not there for anyone who is not signed in', async 
   ]) {
     const answer = await app.get(url)
     expect([url, answer.status, answer.json]).toEqual([url, 404, missing.json])
+  }
+})
+
+test('what a deployment denies is not served through a link or a worktree inside its folder', async () => {
+  const rule = (pattern: string) => parseRepositoryRule(pattern) ?? (() => false)
+  const only = await testApp(
+    { 'acme/open': { 'a.md': '# A\n' }, 'acme/closed': { 'a.md': '# Secret\n' } },
+    { deps: deps => ({ ...deps, deny: [rule('local/*/closed')] }) },
+  )
+  try {
+    const at = (...path: string[]) => join(only.repositories.root, ...path)
+    const { gitDir } = only.repository('acme/closed')
+    await symlink(gitDir, at('acme', 'alias'))
+    await symlink(at('acme'), at('other'))
+    await only.repository('acme/closed').git('worktree', 'add', '--quiet', '--detach', at('acme', 'tree'), 'main')
+    for (const name of ['acme/alias', 'other/alias', 'acme/tree', 'other/closed']) {
+      const answer = await only.get(`/api/v1/mounts/local/${name}`)
+      expect([name, answer.status, answer.json.error?.code]).toEqual([name, 403, 'mount.not_allowed'])
+    }
+    expect((await only.get('/api/v1/mounts/local/other/open')).json.repository).toMatchObject({ owner: 'acme', name: 'open' })
+  } finally {
+    await only.close()
   }
 })
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -213,14 +212,4 @@ test('a process that holds much after its job is replaced', async () => {
   await until(() => log.some(({ message, reason }) => message === 'job process ended' && reason === 'large'))
   await queue.offer(await jobOf('two'))
   await until(async () => (await queue.depth()) === 0)
-})
-
-test('processes for jobs do not get the secrets of the service', async () => {
-  const env = { MOUNTGLASS_KEYS: 'not for jobs', MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'not for jobs' }
-  const { log } = await openWorker({ env })
-  await until(() => log.some(({ message }) => message === 'job process ready'))
-  const pid = log.find(({ message }) => message === 'job process ready')?.process
-  const environment = await readFile(`/proc/${pid}/environ`, 'utf8')
-  expect(environment).toContain('MOUNTGLASS_STORE=')
-  expect(environment).not.toContain('not for jobs')
 })

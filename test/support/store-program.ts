@@ -1,12 +1,15 @@
 /** What the store tests run in processes of their own. A line is printed once the step before it was acknowledged. */
 
-import { writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 
 const tasks: Record<string, (args: string[]) => Promise<void>> = {
+  hold,
   increment,
   refused,
   secret,
@@ -20,6 +23,16 @@ await run(args)
 // Straight to the descriptor: a buffered line would be lost with a killed process.
 function print(line: string): void {
   writeSync(1, `${line}\n`)
+}
+
+/** `<file> <end>`: holds the lock that every write needs, until there is a file at `end`. */
+async function hold([file = '', end = '']: string[]): Promise<void> {
+  const database = new DatabaseSync(file, { timeout: 60_000 })
+  database.exec('BEGIN IMMEDIATE')
+  print('held')
+  while (!existsSync(end)) await sleep(5)
+  database.exec('COMMIT')
+  database.close()
 }
 
 /** `<file> <key> <times>` */

@@ -29,6 +29,7 @@ import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { PATIENT } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
+import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
 
 export const BASE_URL = 'https://mountglass.test'
@@ -91,6 +92,7 @@ export interface TestApp {
   index(): Promise<number>
   /** Opens the address and indexes it. */
   open(address: string): Promise<void>
+  /** The clock stands still otherwise, so that what is cached for seconds stays cached on a slow machine. */
   advanceClock(seconds: number): void
   close(): Promise<void>
 }
@@ -110,8 +112,7 @@ export async function testApp(
     if (Object.keys(files).length > 0) commits.set(name, await repository.commit(files))
   }
 
-  let offsetMilliseconds = 0
-  const clock = { now: () => new Date(Date.now() + offsetMilliseconds) }
+  const clock = handClock(new Date().toISOString())
   const stores = await openTestStores(clock)
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
@@ -206,7 +207,7 @@ export async function testApp(
       await index()
     },
     advanceClock(seconds) {
-      offsetMilliseconds += seconds * 1000
+      clock.advance(seconds)
       github?.clock.advance(seconds)
     },
     async close() {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
+import type { RendererOptions } from '#site/lib/render-pool.ts'
 import { sitePlugin } from '#site/server.ts'
 import { type Answers, answering } from './answers.ts'
 import { ensureBuilt } from './built-site.ts'
@@ -25,16 +26,20 @@ export interface Site {
 export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
+  /** Default: patient. */
+  rendering?: RendererOptions
 }
 
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example' }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', rendering }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
-  const app = await buildApp(UNASKED, { baseUrl }, async instance => sitePlugin(instance, { client, hosts, baseUrl }))
+  const app = await buildApp(UNASKED, { baseUrl }, async instance => {
+    await sitePlugin(instance, { client, hosts, baseUrl, rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering } })
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {

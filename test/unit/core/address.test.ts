@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAddress, parseAddress, parseOwner } from '#core/address.ts'
+import { formatAddress, parseAddress, parseOwner, refNames } from '#core/address.ts'
 import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 
 const HOSTS = ['gh', 'local']
@@ -228,4 +228,17 @@ describe('an owner', () => {
   ])('%j is none', raw => {
     expect(() => parseOwner(raw, ['gh'])).toThrow(expect.objectContaining({ code: 'owner.invalid' }))
   })
+})
+
+test.each<[string, string[]]>([
+  ['main', ['refs/heads/main', 'refs/tags/main']],
+  ['feature/x', ['refs/heads/feature/x', 'refs/tags/feature/x']],
+  ['refs/heads/main', ['refs/heads/main']],
+  ['refs/tags/v1', ['refs/tags/v1']],
+  ['heads/main', ['refs/heads/heads/main', 'refs/tags/heads/main']],
+  ...['HEAD', 'refs/pull/1/head', 'refs/remotes/origin/main', 'refs/heads', 'refs/stash', 'refs/heads/../x', '', '-x'].map(
+    (ref): [string, string[]] => [ref, []],
+  ),
+])('the ref %j may be %j', (ref, names) => {
+  expect(refNames(ref)).toEqual(names)
 })

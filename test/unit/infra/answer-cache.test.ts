@@ -3,10 +3,12 @@ import { AnswerCache, type CachedAnswer } from '#infra/github/answer-cache.ts'
 
 const TIMES = { freshSeconds: 60, staleSeconds: 600 }
 
+const MAX_BYTES = 20_000
+
 /** A cache whose questions are written down. Keys that begin with `none` stand for nothing. */
-function openCache(sizeOf?: (value: string) => number) {
+function openCache(maxBytes = MAX_BYTES) {
   const clock = { at: 0, now: () => new Date(clock.at) }
-  const cache = new AnswerCache<string>({ capacity: 10, patienceMs: 1_000, clock, ...(sizeOf ? { sizeOf } : {}) })
+  const cache = new AnswerCache<string>({ maxBytes, patienceMs: 1_000, clock })
   const asked: string[] = []
   const get = (key: string, value = key) =>
     cache.get(key, TIMES, async (): Promise<CachedAnswer<string>> => {
@@ -23,7 +25,7 @@ test('names for nothing drive out names for nothing, by their bytes, and no valu
   for (let index = 0; index < 1_000; index++) await get(long(index))
   asked.length = 0
   expect(await get('known')).toEqual({ status: 'ok', value: 'known' })
-  for (let index = 900; index < 1_000; index++) expect(await get(long(index))).toEqual({ status: 'missing' })
+  for (let index = 950; index < 1_000; index++) expect(await get(long(index))).toEqual({ status: 'missing' })
   expect(asked).toEqual([])
   await get(long(0))
   expect(asked).toEqual([long(0)])
@@ -35,15 +37,30 @@ test('names for nothing drive out names for nothing, by their bytes, and no valu
 })
 
 test('what is large takes the room of many, and what is too large is not kept', async () => {
-  const { asked, get } = openCache(value => value.length)
-  for (const value of ['four', 'five!', 'x'.repeat(11)]) await get(value)
+  const { asked, get } = openCache()
+  const [small, large, huge] = ['s'.repeat(100), 'l'.repeat(3_000), 'h'.repeat(MAX_BYTES)]
+  for (const value of [small, huge]) await get(value)
   asked.length = 0
-  for (const value of ['four', 'five!', 'x'.repeat(11)]) await get(value)
-  expect(asked).toEqual(['x'.repeat(11)])
-  await get('seven!!')
+  for (const value of [small, huge]) await get(value)
+  expect(asked).toEqual([huge])
+  await get(large)
+  await get(large.toUpperCase())
   asked.length = 0
-  for (const value of ['seven!!', 'four']) await get(value)
-  expect(asked).toEqual(['four'])
+  await get(small)
+  expect(asked).toEqual([small])
+})
+
+test.each(['ref', 'none'])('21,000 long names of a %s are kept by their bytes', async begin => {
+  const maxBytes = 4 * 1024 * 1024
+  const { cache, asked, get } = openCache(maxBytes)
+  const name = (number: number) => `${begin}-${number}-`.padEnd(2_000, 'x')
+  for (let number = 0; number < 21_000; number++) await get(name(number))
+  expect(cache.sizeBytes).toBeLessThanOrEqual(maxBytes)
+  asked.length = 0
+  await get(name(20_999))
+  expect(asked).toEqual([])
+  for (let number = 21_000 - maxBytes / 2_000; number < 21_000; number++) await get(name(number))
+  expect(asked.length).toBeGreaterThan(0)
 })
 
 test('a value that is gone is missing, and one that came is there', async () => {

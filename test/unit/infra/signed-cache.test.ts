@@ -36,7 +36,7 @@ const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
   })
 
 test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
-  const cache = new SignedCache<number>(10)
+  const cache = new SignedCache<number>()
   expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
   writeFileSync(file, 'bb')
   expect([await ask(cache), await ask(cache)]).toEqual([2, 2])
@@ -47,7 +47,7 @@ test('a value is kept while its files rest, and made again when one changes, com
 })
 
 test('a value is not kept while the file system might not show the next change of a file', async () => {
-  const cache = new SignedCache<number>(10)
+  const cache = new SignedCache<number>()
   for (const age of [-5_000, 0, 40]) {
     atAgeMs(age)
     const value = await ask(cache)
@@ -59,12 +59,12 @@ test('a value is not kept while the file system might not show the next change o
 })
 
 test('a value whose maker says so is not kept', async () => {
-  const cache = new SignedCache<number>(10)
+  const cache = new SignedCache<number>()
   expect([await ask(cache, 'key', false), await ask(cache, 'key', false)]).toEqual([1, 2])
 })
 
 test('of many callers none is given what was read before it came, and they share the work', async () => {
-  const cache = new SignedCache<number>(10)
+  const cache = new SignedCache<number>()
   const read: number[] = []
   let now = 0
   const get = () =>
@@ -83,7 +83,7 @@ test('of many callers none is given what was read before it came, and they share
 })
 
 test('an error reaches its caller, is not kept, and does not reach those who came later', async () => {
-  const cache = new SignedCache<number>(10)
+  const cache = new SignedCache<number>()
   const failing = cache.get('key', async () => {
     throw new Error('no disk')
   })
@@ -93,10 +93,33 @@ test('an error reaches its caller, is not kept, and does not reach those who cam
 })
 
 test('the value unused for longest goes first', async () => {
-  const cache = new SignedCache<number>(2)
+  const one = new SignedCache<number>()
+  await ask(one, 'a')
+  made = 0
+  const cache = new SignedCache<number>(2 * one.sizeBytes)
   await ask(cache, 'a')
   await ask(cache, 'b')
   await ask(cache, 'a')
   await ask(cache, 'c')
   expect([await ask(cache, 'a'), await ask(cache, 'c'), await ask(cache, 'b')]).toEqual([1, 3, 4])
+})
+
+test('21,000 long keys take no more memory than short ones: values are kept by their bytes', async () => {
+  const maxBytes = 4 * 1024 * 1024
+  const cache = new SignedCache<number>(maxBytes)
+  const key = (number: number) => `${number}`.padEnd(2_000, 'x')
+  for (let number = 0; number < 21_000; number++) {
+    await cache.get(key(number), async watch => {
+      watch(join(folder, key(number)))
+      return { value: number, keep: true }
+    })
+  }
+  expect(cache.sizeBytes).toBeLessThanOrEqual(maxBytes)
+  // What the kept keys and paths take at least: a byte a character.
+  expect(cache.sizeBytes).toBeGreaterThan(maxBytes / 2)
+  let computed = 0
+  for (let number = 21_000 - maxBytes / 4_000; number < 21_000; number++) {
+    await cache.get(key(number), async () => ({ value: computed++, keep: false }))
+  }
+  expect(computed).toBeGreaterThan(0)
 })

@@ -103,19 +103,24 @@ test('there is none where nothing is stored or a pack is missing', async () => {
   expect(await openPreviousSection(await openEarlierSnapshot(without, SEARCHED_REPOSITORY, COMMIT))).toBeNull()
 })
 
-test('any damaged byte is noticed, and bytes that end too early', async () => {
+test('any damaged byte is noticed and told of, and bytes that end too early', async () => {
+  let losses = 0
+  const lost = () => {
+    losses++
+  }
   const { blobs, header } = await store()
   const section = (await (await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))?.section()) ?? new Uint8Array()
-  expect(await openPreviousSection({ header, section: async () => section })).not.toBeNull()
+  expect(await openPreviousSection({ header, section: async () => section, lost })).not.toBeNull()
   await fc.assert(
     fc.asyncProperty(fc.nat(section.length - 1), fc.integer({ min: 1, max: 255 }), async (position, change) => {
       const damaged = Uint8Array.from(section)
       damaged[position] = (damaged[position] as number) ^ change
-      expect(await openPreviousSection({ header, section: async () => damaged })).toBeNull()
+      expect(await openPreviousSection({ header, section: async () => damaged, lost })).toBeNull()
     }),
     { numRuns: 200 },
   )
-  expect(await openPreviousSection({ header, section: async () => section.subarray(1) })).toBeNull()
+  expect(await openPreviousSection({ header, section: async () => section.subarray(1), lost })).toBeNull()
+  expect(losses).toBe(201)
 })
 
 test.each([

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { NO_METRICS } from '#core/ports/metrics.ts'
+import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
+import { startJobProcess } from '#indexer/jobs/job-process.ts'
+import { temporaryFolder } from '#test/support/store-drivers.ts'
+
+/** Secrets of the service and of the machine, some of which nobody has thought of yet. */
+const SECRETS = {
+  MOUNTGLASS_KEYS: 'not for jobs',
+  MOUNTGLASS_ID_KEY: 'not for jobs',
+  MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'not for jobs',
+  MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: 'not for jobs',
+  MOUNTGLASS_GITHUB_APP_CLIENT_SECRET: 'not for jobs',
+  MOUNTGLASS_ADDED_LATER: 'not for jobs',
+  SMTP_PASSWORD: 'not for jobs',
+  AWS_SECRET_ACCESS_KEY: 'not for jobs',
+  PGPASSWORD: 'not for jobs',
+}
+
+test('no secret of the service is in the environment of a job process', async () => {
+  const folder = await temporaryFolder()
+  const process = await startJobProcess(
+    {
+      env: {
+        ...SECRETS,
+        PATH: globalThis.process.env.PATH,
+        MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`,
+        MOUNTGLASS_LOCAL_REPOSITORIES: folder,
+        MOUNTGLASS_GITHUB: 'off',
+      },
+      handover: JSON.stringify({ store: null, privateStore: null }),
+      memoryMegabytes: 1_024,
+      metrics: NO_METRICS,
+    },
+    new AbortController().signal,
+  )
+  onTestFinished(() => process.end('stopped'))
+  const names = (await readFile(`/proc/${process.pid}/environ`, 'utf8')).split('\0').map(line => line.split('=')[0])
+  expect(names).toContain('MOUNTGLASS_STORE')
+  expect(names.filter(name => name !== undefined && name in SECRETS)).toEqual([])
+})
+
+test('a job process receives what its store, its host and its network need, and nothing for a store that it does not open', () => {
+  const common = {
+    PATH: '/bin',
+    https_proxy: 'http://proxy',
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+    TZ: 'UTC',
+    MOUNTGLASS_GITHUB_TOKEN: 't',
+  }
+  const bucket = { AWS_REGION: 'r', AWS_WEB_IDENTITY_TOKEN_FILE: '/token', MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: 'i' }
+  const database = { PGPASSWORD: 'p', PGSSLROOTCERT: '/root.pem' }
+  const all = { ...common, ...bucket, ...database, OTHER: 'o' }
+  const [disk, s3, url] = ['disk:/store', 's3:bucket', 'postgres://host/db']
+  expect(jobEnvironment({ ...all, MOUNTGLASS_STORE: disk })).toEqual({ ...common, MOUNTGLASS_STORE: disk })
+  expect(jobEnvironment({ ...all, MOUNTGLASS_STORE: s3 })).toEqual({ ...common, ...bucket, MOUNTGLASS_STORE: s3 })
+  expect(jobEnvironment({ ...all, MOUNTGLASS_DATABASE: url })).toEqual({ ...common, ...database, MOUNTGLASS_DATABASE: url })
+})
+
+test('a job process receives every setting of stores and hosts, except the secrets that only the service needs', async () => {
+  const source = await readFile(new URL('../../infra/infra-settings.ts', import.meta.url), 'utf8')
+  const names = [...new Set(source.match(/\b(?:MOUNTGLASS|AWS)_[A-Z0-9_]+(?=: )/g))]
+  expect(names.length).toBeGreaterThan(12)
+  const given = Object.fromEntries(names.map(name => [name, 'x']))
+  const received = jobEnvironment({ ...given, MOUNTGLASS_STORE: 's3:bucket' })
+  expect(names.filter(name => !(name in received))).toEqual(['MOUNTGLASS_GITHUB_WEBHOOK_SECRET'])
+})
