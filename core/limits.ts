@@ -100,7 +100,7 @@ export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 export const JOB_CRASHES = 3
 /** Jobs at once of a worker that is told nothing else. A repository has one running job, so that two places leave one to the others. */
 export const JOBS_AT_ONCE = 2
-/** Jobs of one repository that wait or run at once, those of its default branch aside. */
+/** Jobs of one repository that wait or run at once. Its default branch may add one beyond them. */
 export const REPOSITORY_JOBS = 8
 /** For each job of its repository that waits or runs already, a job lets those of other repositories go first that are offered within this time. */
 export const JOB_TURN_SECONDS = 60

@@ -15,7 +15,7 @@ export interface JobQueue {
 
   /**
    * Leases a waiting job; `null` when none may run. A job whose lease expired waits again after `LEASE_MARGIN`. Repositories take turns (`turnOf`), and a
-   * repository has one running job, those of its default branch aside: the others wait, since they reuse what it stores.
+   * repository has one running job: the others wait, since they reuse what it stores.
    */
   take(worker: string): Promise<Lease | null>
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs/promises'
+import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
@@ -68,6 +69,8 @@ const HEAP_SHARE = 2 / 3
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const MEMORY_LOOK_MILLISECONDS = 200
+/** Niceness. Low enough for answers to come first, and not so low that other programs of the machine starve jobs. */
+export const JOB_PRIORITY = 5
 /** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 
@@ -94,6 +97,16 @@ export async function startJobProcess(settings: JobProcessSettings, signal: Abor
   )
 }
 
+/** Where processors are scarce, answers come before jobs. The git processes of a job inherit its priority. */
+function yieldToVisitors({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    setPriority(pid, Math.max(getPriority(), JOB_PRIORITY))
+  } catch {
+    // The process ended already, or this system knows no priorities.
+  }
+}
+
 class RunningProcess implements JobProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<ProcessEnd>
@@ -113,6 +126,7 @@ class RunningProcess implements JobProcess {
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })
+    yieldToVisitors(this.#child)
     this.ready = new Promise(resolve => {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder

@@ -109,30 +109,29 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   async offer(job: IndexJob): Promise<JobState> {
     const found = await this.#entries.find(job)
     if (found !== null) return found
-    if (job.isDefault) await this.#addDefault(job)
-    else await this.#add(job)
+    const group = repositoryQueuePrefix(job.repository)
+    if (job.isDefault) await this.#addDefault(job, group)
+    else await this.#add(job, group)
     return { status: 'indexing' }
   }
 
-  #add(job: IndexJob): Promise<void> {
-    const group = repositoryQueuePrefix(job.repository)
+  #add(job: IndexJob, group: string): Promise<void> {
     // One after another, so that offers at the same time do not exceed the bound together.
     return this.#adding(group, async () => {
       await this.#send(job, group, await this.#count('group_id = $2', group))
     })
   }
 
-  async #isInOtherGroup(key: string): Promise<boolean> {
-    return (await this.#count('singleton_key = $2 AND group_id <> $2', key)) > 0
+  /** Whether the commit was offered under another name, before it became that of the default branch. */
+  async #isUnderOtherName(key: string): Promise<boolean> {
+    return (await this.#count("singleton_key = $2 AND data->>'isDefault' IS NULL", key)) > 0
   }
 
-  /** In a group of its own, so that it waits for no other job of its repository, even if it was offered before under another name. */
-  async #addDefault(job: IndexJob): Promise<void> {
-    const group = jobKey(job.repository, job.commit)
-    if ((await this.#send(job, group, 0)) || !(await this.#isInOtherGroup(group))) return
+  async #addDefault(job: IndexJob, group: string): Promise<void> {
+    const singletonKey = jobKey(job.repository, job.commit)
+    if ((await this.#send(job, group, 0)) || !(await this.#isUnderOtherName(singletonKey))) return
     const now = this.#clock.now()
-    const options = { singletonKey: group, priority: priorityOf(now), group: { id: group } }
-    await this.#boss.update(this.#queue, markerOf(job, now, now), options)
+    await this.#boss.update(this.#queue, markerOf(job, now, now), { singletonKey, priority: priorityOf(now) })
   }
 
   /** Whether the job is new. */

@@ -8,8 +8,8 @@ import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from 
 export interface KnownMarker {
   key: string
   marker: QueueMarker
-  /** Jobs of one sequence run one after another: those of a repository, or the one job of its default branch. */
-  sequence: string
+  /** Equal for jobs of one repository, which run one after another. */
+  repository: string
   /** When the job is due among all jobs, in milliseconds since 1970. */
   turnAt: number
   /** The lease is not looked up again before this instant, in milliseconds since 1970. */
@@ -107,8 +107,8 @@ export class Markers {
 }
 
 function knownOf(key: string, marker: QueueMarker): KnownMarker {
-  const sequence = marker.isDefault ? key : repositoryQueuePrefix(marker.repository)
-  return { key, marker, sequence, turnAt: Date.parse(marker.turnAt ?? marker.offeredAt), heldUntil: 0, runsUntil: 0 }
+  const repository = repositoryQueuePrefix(marker.repository)
+  return { key, marker, repository, turnAt: Date.parse(marker.turnAt ?? marker.offeredAt), heldUntil: 0, runsUntil: 0 }
 }
 
 /** The marker at the key; `null` when there is none, or one that no worker can parse. Removes the latter: it would stay forever. */

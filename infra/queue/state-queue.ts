@@ -100,7 +100,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     this.#announce(job)
   }
 
-  /** The commit was offered under another name, and became that of the default branch: it waits no longer for others of its repository. */
+  /** The commit was offered under another name, and became that of the default branch: it comes before the others of its repository. */
   async #promote(job: IndexJob, etag: string): Promise<void> {
     const now = this.#clock.now()
     await this.#states.replace(keyOf(job), markerOf(job, now, now), etag)
@@ -114,13 +114,13 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     const markers = await this.#markers.inTurn()
     const now = this.#now()
     /** As far as the last look shows: a job that another worker claimed since then is missed. */
-    const running = new Set(markers.flatMap(({ runsUntil, sequence }) => (now < runsUntil ? [sequence] : [])))
+    const running = new Set(markers.flatMap(({ runsUntil, repository }) => (now < runsUntil ? [repository] : [])))
     for (const known of markers) {
-      const waitsForSibling = now >= known.runsUntil && running.has(known.sequence)
+      const waitsForSibling = now >= known.runsUntil && running.has(known.repository)
       if (this.#now() < known.heldUntil || waitsForSibling) continue
       const lease = await this.#claim(known, worker)
       if (lease !== null) return lease
-      if (known.runsUntil > now) running.add(known.sequence)
+      if (known.runsUntil > now) running.add(known.repository)
     }
     // This look may have missed a job that was announced meanwhile.
     if (this.#announcements === before) this.#quietUntil = this.#nextLook()

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StartAttack } from '#test/attack/attack.ts'
 import { type Attacked, LARGE_SIZES, makeAttacked } from '#test/attack/attacked.ts'
@@ -10,24 +13,14 @@ import { unknownHashes } from '#test/attack/unknown-hashes.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { callPaths } from './calls.ts'
-import { printTable, spread } from './measure.ts'
+import { ask, CALL_EVERY_MS, LONGEST_MS, type Visit, type Waited } from './fairness-visitor.ts'
+import { printTable } from './measure.ts'
 
 /** What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. */
 const SECONDS = 8
 const FRESH_EACH = 5
-/** Longer waits count as this. */
-const LONGEST_MS = 20_000
-const CALL_EVERY_MS = 40
-const POLL_MS = 25
+const VISITOR = join(import.meta.dirname, 'fairness-visitor.ts')
 const TARGET = { ratio: 3, milliseconds: 1_000 }
-
-/** Milliseconds. */
-interface Waited {
-  p50: number
-  p99: number
-  /** The longest that a repository took from its first request until it was ready. */
-  fresh: number
-}
 
 export async function measureFairness(root: string): Promise<void> {
   const github = await startFakeGitHub({ root })
@@ -41,7 +34,8 @@ export async function measureFairness(root: string): Promise<void> {
   try {
     const paths = [`/api/v1/mounts${attacked.visited}`, ...(await callPaths(service, attacked.visited))]
     await service.get('mounts', attacked.tables.address)
-    const visit = (seconds: number) => visitFor(service, paths, attacked.freshNames.splice(0, FRESH_EACH), seconds)
+    const visit = (seconds: number) =>
+      visitFor({ origin: service.baseUrl, paths, fresh: attacked.freshNames.splice(0, FRESH_EACH), seconds })
     await visit(SECONDS / 3)
     const calm = await visit(SECONDS)
     const rows = [rowOf('nothing', calm, calm, '')]
@@ -69,41 +63,10 @@ function attacksOn({ history, large, tables, rawPath }: Attacked): [name: string
   ]
 }
 
-/** Calls come evenly, whatever became of those before: the time of one counts from when it was due. */
-async function visitFor(service: Service, paths: readonly string[], fresh: readonly string[], seconds: number): Promise<Waited> {
-  const times: number[] = []
-  const startedAt = performance.now()
-  const opened = openFresh(service, fresh, seconds)
-  const calls: Promise<void>[] = []
-  for (let call = 0; call * CALL_EVERY_MS < seconds * 1000; call++) {
-    const dueAt = startedAt + call * CALL_EVERY_MS
-    await sleep(Math.max(0, dueAt - performance.now()))
-    calls.push(ask(`${service.baseUrl}${paths[call % paths.length]}`).then(() => void times.push(performance.now() - dueAt)))
-  }
-  await Promise.all(calls)
-  return { ...spread(times), fresh: Math.max(...(await opened)) }
-}
-
-async function openFresh(service: Service, addresses: readonly string[], seconds: number): Promise<number[]> {
-  const times: number[] = []
-  for (const address of addresses) {
-    const startedAt = performance.now()
-    while (!(await isReady(`${service.baseUrl}/api/v1/mounts${address}`)) && performance.now() - startedAt < LONGEST_MS)
-      await sleep(POLL_MS)
-    times.push(performance.now() - startedAt)
-    await sleep((seconds / addresses.length) * 1000)
-  }
-  return times
-}
-
-async function isReady(url: string): Promise<boolean> {
-  return /"index":\{"status":"ready"/.test(await ask(url))
-}
-
-/** An answer of any status counts: what is measured is how long the visitor waits. */
-async function ask(url: string): Promise<string> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => null)
-  return (await answer?.text().catch(() => '')) ?? ''
+async function visitFor(visit: Visit): Promise<Waited> {
+  const child = spawn(process.execPath, [VISITOR], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(visit))
+  return JSON.parse(await text(child.stdout)) as Waited
 }
 
 /** Waits until the work of an attack has ended, so that it does not count against the next one; for `LONGEST_MS` at most. */

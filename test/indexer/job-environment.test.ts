@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
-import { startJobProcess } from '#indexer/jobs/job-process.ts'
+import { JOB_PRIORITY, startJobProcess } from '#indexer/jobs/job-process.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 
 /** Secrets of the service and of the machine, some of which nobody has thought of yet. */
@@ -19,7 +20,7 @@ const SECRETS = {
   PGPASSWORD: 'not for jobs',
 }
 
-test('no secret of the service is in the environment of a job process', async () => {
+test('a job process gets no secret of the service, and yields to it', async () => {
   const folder = await temporaryFolder()
   const process = await startJobProcess(
     {
@@ -37,6 +38,7 @@ test('no secret of the service is in the environment of a job process', async ()
     new AbortController().signal,
   )
   onTestFinished(() => process.end('stopped'))
+  expect(getPriority(process.pid), 'answers of the service come first').toBe(Math.max(getPriority(), JOB_PRIORITY))
   const names = (await readFile(`/proc/${process.pid}/environ`, 'utf8')).split('\0').map(line => line.split('=')[0])
   expect(names).toContain('MOUNTGLASS_STORE')
   expect(names.filter(name => name !== undefined && name in SECRETS)).toEqual([])
