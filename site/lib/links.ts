@@ -46,6 +46,14 @@ export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
 }
 
+/**
+ * The original of a text that its license does not let the service copy, if a page may link to it. A local repository has none: this service
+ * is its host, and serves such a file there only where its operator says so.
+ */
+export function originalHref(address: Address | undefined, sourceUrl: string | undefined): string | undefined {
+  return address?.host === 'local' ? undefined : webHref(sourceUrl)
+}
+
 /** The URL of a picture, if a page may load it: only from this origin. */
 export function pictureHref(url: string | null, baseUrl: string): string | undefined {
   return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { filePage, refusal, skillPage, whole } from './support/answers.ts'
+import { filePage, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL } from './support/opened-site.ts'
 
@@ -81,11 +81,17 @@ describe('skill', () => {
       },
     })
     delete page.skill.ruleChain
-    const { get } = await open({ skills: () => page })
+    const { get } = await open(
+      { skills: () => page, mounts: ({ address }) => readyMount({}, { address: `/${address}` }) },
+      { hosts: ['local', 'gh'] },
+    )
     const { html } = await get(SKILL)
     expect(textOf(html)).toContain('Described only')
     expect(exactTextsOf(html)).toEqual([])
-    expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/SKILL.md')
+    // This service is the host of a local repository, and does not serve the original there.
+    expect(attributesOf(html, 'a', 'href')).not.toContain('https://host.example/SKILL.md')
+    const remote = await get(SKILL.replace('/local/', '/gh/'))
+    expect(attributesOf(remote.html, 'a', 'href')).toContain('https://host.example/SKILL.md')
   })
 
   test('front matter, files, references, oversized files and warnings stand beside it', async () => {
