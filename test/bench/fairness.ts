@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StartAttack } from '#test/attack/attack.ts'
+import { type StartAttack, sendRequests } from '#test/attack/attack.ts'
 import { type Attacked, LARGE_SIZES, makeAttacked } from '#test/attack/attacked.ts'
 import { largeRefs } from '#test/attack/large-refs.ts'
 import { largeTables } from '#test/attack/large-tables.ts'
@@ -19,6 +19,7 @@ import { printTable } from './measure.ts'
 /** What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. */
 const SECONDS = 8
 const FRESH_EACH = 5
+const CROWD = 16
 const VISITOR = join(import.meta.dirname, 'fairness-visitor.ts')
 const TARGET = { ratio: 3, milliseconds: 1_000 }
 
@@ -52,8 +53,10 @@ export async function measureFairness(root: string): Promise<void> {
   }
 }
 
-function attacksOn({ history, large, tables, rawPath }: Attacked): [name: string, start: StartAttack][] {
+/** The first is no attack: it shows what the processors cost that an attacker on the same machine takes. */
+function attacksOn({ visited, history, large, tables, rawPath }: Attacked): [name: string, start: StartAttack][] {
   return [
+    ['an ordinary crowd', origin => sendRequests(origin, CROWD, () => `/api/v1/mounts${visited}`)],
     ['unknown hashes', unknownHashes(history.address, history.lost)],
     ['many large refs', largeRefs(large.address, large.refs)],
     ['made-up names', madeUpNames],
