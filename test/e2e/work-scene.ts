@@ -53,7 +53,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await states.close()
   await blobs.close()
-  await rm(folder, { recursive: true, force: true })
+  // A process that was killed a moment ago may still write.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
 interface StartOptions {
