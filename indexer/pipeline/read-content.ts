@@ -60,7 +60,7 @@ export async function readContent(
 
   const linked = linkedOnly(new Set([...targets, ...included]), planned, plan.tree)
     .sort((left, right) => compareBytes(left.path, right.path))
-    .map(file => ({ file, served: included.has(file.path) || plan.isServed(plan.licenseOf(parentOf(file.path), null)) }))
+    .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
   await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
 
@@ -74,6 +74,12 @@ export async function readContent(
     linksOf,
     linked,
   }
+}
+
+/** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */
+function mayCopy(plan: Plan, { path }: TreeFile): boolean {
+  const folder = parentOf(path)
+  return plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))
 }
 
 /** Reports every hundredth file. The returned function throws the reason of `signal` once that is aborted. */

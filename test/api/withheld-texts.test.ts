@@ -30,6 +30,12 @@ beforeAll(async () => {
       'shown/SKILLSET.md': '---\nname: Shown\nimage: cover.png\n---\n',
       'shown/cover.png': new Uint8Array([0x89, 0x50]),
     },
+    'acme/mixed': {
+      LICENSE: MIT,
+      'closed/SKILL.md': skillText('closed', 'Body.\n', 'license: Proprietary\n'),
+      'closed/node_modules/x/SKILL.md': skillText('vendored', 'Vendored garden paragraph.\n'),
+      'page.md': '# Page\n\n[vendored](closed/node_modules/x/SKILL.md)\n',
+    },
   })
   await app.open(ADDRESS)
   await app.open('/local/acme/open')
@@ -51,6 +57,12 @@ describe('of a text that may not be copied', () => {
       app.askReady('skills', ADDRESS, { path: 'skills/quiet/SKILL.md' }),
     ])
     expect(JSON.stringify(answers).match(/(?:Readme|Page|Plain|Parts|Quiet|Part) [a-z ]*paragraph/g)).toBeNull()
+  })
+
+  test('a link from an open page serves no file of a skill that may not be copied', async () => {
+    await app.open('/local/acme/mixed')
+    const answer = await app.get('/api/v1/files/local/acme/mixed?path=closed/node_modules/x/SKILL.md')
+    expect([answer.status, answer.json.error?.code]).toEqual([403, 'file.not_served'])
   })
 
   test('a described skill without a description has none', async () => {

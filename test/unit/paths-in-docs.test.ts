@@ -4,7 +4,16 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const PAGES = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'STYLE.md', 'README.md', 'docs/operating.md', 'docs/settings.md']
+const PAGES = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'STYLE.md',
+  'README.md',
+  'SECURITY.md',
+  'docs/operating.md',
+  'docs/security.md',
+  'docs/settings.md',
+]
 const FOLDERS = /`((?:core|indexer|api|site|infra|bin|scripts|test|docs|examples)\/[\w./-]+)`/g
 /** A file that a page names without its folder. */
 const FILES = /`([\w-]+\.(?:ts|mjs))`/g
