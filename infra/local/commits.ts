@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import type { FairGate } from '#core/concurrency/fair-gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
@@ -55,12 +54,15 @@ export class Commits {
     return this.#byRef.get(key, watch => ifSelfContained(this.#findRef(place, ref, watch)))
   }
 
-  async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
-    const oid = ref === null ? await readDefault(place, watch) : await firstOf(place, refNames(ref), watch)
-    if (oid === null) return { value: null, keep: true }
-    const commit = await this.#withView(place, this.#places.lookUp, (gitDir, signal) => peel(gitDir, oid, signal))
-    // A missing object may come later.
-    return { value: commit, keep: commit !== null }
+  /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
+  #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
+    return this.#places.lookUp(place.identity, async () => {
+      const oid = ref === null ? await readDefault(place, watch) : await firstOf(place, refNames(ref), watch)
+      if (oid === null) return { value: null, keep: true }
+      const commit = await this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal))
+      // A missing object may come later.
+      return { value: commit, keep: commit !== null }
+    })
   }
 
   /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
@@ -76,32 +78,28 @@ export class Commits {
     return (await this.#proofs.run(key, () => this.#prove(place, oid))) ? oid : null
   }
 
-  async #prove(place: Place, oid: CommitSha): Promise<boolean> {
-    const { value: tips } = await ifSelfContained(readTips(place, () => {}))
-    const reached = tips && (await this.#withView(place, this.#places.walk, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
-    if (tips === null || reached === null) return false
-    if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
-    if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
-    if (reached === 'unknown') this.#absent.set(pinKey(place, tips.fingerprint, oid), true)
-    return reached === 'yes'
+  #prove(place: Place, oid: CommitSha): Promise<boolean> {
+    return this.#places.walk(place.identity, async () => {
+      const { value: tips } = await ifSelfContained(readTips(place, () => {}))
+      const reached = tips && (await this.#inView(place, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
+      if (tips === null || reached === null) return false
+      if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
+      if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
+      if (reached === 'unknown') this.#absent.set(pinKey(place, tips.fingerprint, oid), true)
+      return reached === 'yes'
+    })
   }
 
   /** `null` also when the repository is not self-contained. */
-  #withView<Value>(
-    place: Place,
-    gate: FairGate,
-    use: (gitDir: string, signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value | null> {
-    return gate(place.identity, async () => {
-      const signal = this.#signal()
-      const view = await this.#views.open(place, signal)
-      if (view === null) return null
-      try {
-        return await use(view.gitDir, signal)
-      } finally {
-        await view.remove()
-      }
-    })
+  async #inView<Value>(place: Place, use: (gitDir: string, signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
+    const signal = this.#signal()
+    const view = await this.#views.open(place, signal)
+    if (view === null) return null
+    try {
+      return await use(view.gitDir, signal)
+    } finally {
+      await view.remove()
+    }
   }
 }
 
