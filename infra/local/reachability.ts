@@ -1,6 +1,6 @@
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { TipSet } from '#infra/git/history.ts'
-import { GitError, runGit, startGit } from '#infra/git/process.ts'
+import { GitError, type GitResources, runGit, startGit } from '#infra/git/process.ts'
 
 /** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object. @throws GitError */
 export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
@@ -8,6 +8,9 @@ export async function peel(gitDir: string, oid: string, signal: AbortSignal): Pr
   const [peeled = '', type] = output?.toString().split(' ') ?? []
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
+
+/** A walk holds every commit that it has seen; a hostile history has millions. */
+const WALK: GitResources = { cpuSeconds: 30, fileBytes: 1024 * 1024, memoryBytes: 1024 * 1024 * 1024 }
 
 /** `unknown`: the commit, or a part of the history, is not there. */
 export type Reached = 'yes' | 'no' | 'unknown'
@@ -17,14 +20,16 @@ export async function reach(gitDir: string, tips: TipSet, commit: CommitSha, sig
   if (tips.oids.length === 0 || (await peel(gitDir, commit, signal)) !== commit) return 'unknown'
   if (tips.oids.includes(commit)) return 'yes'
   const input = [commit, ...tips.oids.map(oid => `^${oid}`), ''].join('\n')
-  const rest = await runGit(['rev-list', '--max-count=1', '--stdin'], { gitDir, signal, input }).catch(ifAnswered)
+  const rest = await runGit(['rev-list', '--max-count=1', '--stdin'], { gitDir, signal, input, resources: WALK }).catch(
+    ifAnswered,
+  )
   // This walk goes by date and may stop early after wrong clocks. The second one is slower and exact.
   return rest?.length === 0 ? 'yes' : searchAll(gitDir, tips, commit, signal)
 }
 
 /** Searches the commits behind all tips that exist. */
 async function searchAll(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
-  const git = startGit(['rev-list', '--ignore-missing', '--stdin'], { gitDir, signal })
+  const git = startGit(['rev-list', '--ignore-missing', '--stdin'], { gitDir, signal, resources: WALK })
   git.input.end(tips.oids.map(oid => `${oid}\n`).join(''))
   try {
     let rest = Buffer.alloc(0)
