@@ -107,22 +107,40 @@ function destroyAfter(socket: Duplex, lingerMs: number): NodeJS.Timeout {
   return timer
 }
 
+/**
+ * Beyond the limit, a new connection takes the place of another whose client is due to act: the one that waits longest for a request; if none
+ * waits, the oldest whose client does not finish its body, or does not take its answer.
+ */
 function boundConnections(server: Server, limit: number): void {
   let connections = 0
   // In the order since when they wait: for a request, or for the rest of its headers.
   const waiting = new Set<Socket>()
+  const answering = new Map<Socket, IncomingMessage>()
+
+  const placeFor = (newcomer: Socket): Socket => {
+    for (const socket of waiting) if (socket !== newcomer) return socket
+    for (const [socket, request] of answering) if (!request.complete || socket.writableLength > 0) return socket
+    return newcomer
+  }
+
   server.on('connection', socket => {
     waiting.add(socket)
     socket.once('close', () => {
       waiting.delete(socket)
+      answering.delete(socket)
       connections--
     })
     connections++
-    if (connections > limit) waiting.values().next().value?.destroy()
+    if (connections > limit) placeFor(socket).destroy()
   })
-  server.on('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request
     waiting.delete(socket)
+    answering.set(socket, request)
     response.once('close', () => {
+      // Of requests that were sent together, the last one decides.
+      if (answering.get(socket) !== request) return
+      answering.delete(socket)
       if (!socket.destroyed) waiting.add(socket)
     })
   })

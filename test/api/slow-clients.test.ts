@@ -129,3 +129,20 @@ test('a connection that is being answered is not closed for a new one', async ()
   expect(reading?.socket.destroyed).toBe(false)
   expect(reading?.answer().text).toBe('')
 })
+
+test.each([
+  ['do not finish their bodies', () => beginningOf(10)],
+  ['do not take their answers', () => `GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(200)],
+])('where all connections belong to clients that %s, a new one is answered', async (_, request) => {
+  await start({ clients: { connections: 4 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
+  const held = Array.from({ length: 4 }, () => openRaw(port))
+  for (const { socket, closed } of held) {
+    // The service may reset it.
+    closed.catch(() => {})
+    socket.pause()
+    socket.write(request())
+  }
+  await until(async () => (await openConnections()) === 4)
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  for (const { socket } of held) socket.destroy()
+})
