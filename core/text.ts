@@ -17,6 +17,11 @@ export function encodeText(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
+/** A copy that keeps nothing else in memory: a part of a longer text, also one that a regular expression captured, keeps that text. */
+export function detached(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text, 'utf8')
 }

@@ -26,6 +26,7 @@ export interface Endpoint<
   /** JSON in the request; `null`: the endpoint takes none. */
   body: Body
   answer: Answer
+  /** Codes of this endpoint, besides `COMMON_ERRORS`. */
   errors: readonly ErrorCode[]
 }
 
@@ -43,6 +44,16 @@ function reading<Subject extends EndpointSubject, Query extends z.ZodType, Answe
   return { method: 'GET', guard: 'anyone', body: null, ...definition }
 }
 
+/** Codes that every endpoint may answer, or a request that differs from it in method, path or form. */
+export const COMMON_ERRORS = [
+  'request.invalid',
+  'request.not_found',
+  'request.method_not_allowed',
+  'request.timeout',
+  'request.headers_too_large',
+  'service.internal',
+] as const satisfies readonly ErrorCode[]
+
 const ADDRESS_ERRORS = [
   'address.invalid_escape',
   'address.unknown_host',
@@ -52,7 +63,6 @@ const ADDRESS_ERRORS = [
   'address.invalid_ref',
   'address.invalid_path',
   'address.too_long',
-  'request.invalid',
   'mount.repo_not_found',
   'mount.ref_not_found',
   'mount.path_not_found',
@@ -118,7 +128,7 @@ export const ENDPOINTS = {
     summary: 'The addresses that the operator selected',
     query: z.strictObject({}),
     answer: Featured,
-    errors: ['request.invalid'],
+    errors: [],
   }),
   owners: reading({
     path: '/owners/gh/{owner}',
@@ -126,14 +136,7 @@ export const ENDPOINTS = {
     summary: 'An account of the git host, its indexed repositories first',
     query: OwnerQuery,
     answer: OwnerPage,
-    errors: [
-      'owner.invalid',
-      'request.invalid',
-      'owner.not_found',
-      'mount.rate_limited',
-      'mount.unavailable',
-      'skill.unavailable',
-    ],
+    errors: ['owner.invalid', 'owner.not_found', 'mount.rate_limited', 'mount.unavailable', 'skill.unavailable'],
   }),
 } as const
 

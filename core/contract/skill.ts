@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PATH_BYTES } from '../limits.ts'
 import {
   Commit,
   CursorParameter,
@@ -15,7 +16,11 @@ import {
 
 export const SkillQuery = z.strictObject({
   // Not only canonical paths: a request by the name or folder of a skill learns its path.
-  path: z.string().min(1, 'is empty; name a `SKILL.md`').meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
+  path: z
+    .string()
+    .min(1, 'is empty; name a `SKILL.md`')
+    .max(PATH_BYTES, `exceeds ${PATH_BYTES.toLocaleString('en')} characters; name a \`SKILL.md\``)
+    .meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
   cursor: CursorParameter,
 })
 export type SkillQuery = z.infer<typeof SkillQuery>

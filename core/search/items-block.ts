@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseStoredJson } from '../snapshot/damage.ts'
 import { Location } from '../snapshot/format.ts'
 import { encodeText } from '../text.ts'
 import { textOfBytes } from './bytes.ts'
@@ -31,8 +32,8 @@ export interface ItemsBlockReader {
   at(index: number): StoredItem
 }
 
-/** @throws SyntaxError or ZodError when the bytes are not a block of items */
+/** @throws FormatError or ZodError when the bytes are not a block of items */
 export function openItemsBlock(block: Uint8Array): ItemsBlockReader {
-  const items = ItemsBlock.parse(JSON.parse(textOfBytes(block)))
+  const items = ItemsBlock.parse(parseStoredJson(textOfBytes(block)))
   return { items: items.length, at: index => StoredItem.parse(items[index]) }
 }

@@ -6,6 +6,15 @@ export class DamagedBytes extends Error {}
 /** Stored bytes do not have their format. */
 export class FormatError extends RangeError {}
 
+/** @throws FormatError when the stored text is not JSON */
+export function parseStoredJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new FormatError('stored bytes are not JSON', { cause })
+  }
+}
+
 /**
  * Whether stored bytes caused the error: they are missing, or gzip, a checksum, a schema or the format refuses them. Any other error of code
  * that reads them is a fault of that code, which no rebuild mends.
@@ -18,9 +27,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 function isOfBytes(error: Error): boolean {
-  if (error instanceof DamagedBytes || error instanceof FormatError) return true
-  // What `JSON.parse` and a schema throw.
-  if (error instanceof SyntaxError || error instanceof z.core.$ZodError) return true
+  if (error instanceof DamagedBytes || error instanceof FormatError || error instanceof z.core.$ZodError) return true
   const code = 'code' in error ? String(error.code) : ''
   return DECODING_CODES.has(code) || (code.startsWith('Z_') && code !== 'Z_MEM_ERROR')
 }

@@ -13,8 +13,12 @@ export const FORMAT_VERSION = 3
  * 1: the first rules.
  * 2: nothing but front matter, top heading and name is told of a text that may not be copied; a malformed `include` leaves a skill incomplete;
  *    a mount inside a skill lists the skill's Markdown files.
+ * 3: the files of a skill whose front matter could not be read are not copied, nor those below a malformed package file or an unreadable link
+ *    that may declare a license; references are cut after those that cannot be read are dropped;
+ *    includes of a manifest are told of the manifest; documents precede code and data of skills; pictures do not count; the README of a
+ *    described skill is told by its title.
  */
-export const RULES_VERSION = 2
+export const RULES_VERSION = 3
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.

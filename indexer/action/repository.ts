@@ -1,6 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { createGitHubApi, type GitHubApi } from '#infra/github/api.ts'
+import { createCredential } from '#infra/github/credential.ts'
 import { describeRepository } from '#infra/github/described.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { WorkflowError } from './workflow.ts'
@@ -24,11 +25,12 @@ export async function describeRun(
 ): Promise<DescribedRun> {
   const api = createGitHubApi({
     apiUrl,
-    token: token === '' ? null : token,
+    isEnterprise: apiUrl !== 'https://api.github.com',
+    credential: createCredential(token === '' ? null : token, systemClock),
     clock: systemClock,
     closing: new AbortController().signal,
     // `askRepository` reports failures.
-    onWarning: () => {},
+    warn: () => {},
   })
   const repository = await askRepository(api, run.repositoryId)
   return { repository, isDefault: (await askTip(api, repository)) === run.commit }

@@ -1,6 +1,6 @@
 import type { Checked, CheckReport, Finding } from './schema.ts'
 
-/** The report, with what changed since an earlier one. A finding that only moved to another line is the same. */
+/** The report, with what changed since an earlier one. A finding is the same where only its line or a number that it counts differs. */
 export function withChanges(earlier: CheckReport | null, report: CheckReport): CheckReport {
   if (earlier?.status !== 'checked' || report.status !== 'checked') return report
   return { ...report, changes: { mended: missingIn(report, earlier), added: missingIn(earlier, report) } }
@@ -13,5 +13,8 @@ function missingIn(other: Checked, report: Checked): Finding[] {
 }
 
 function keyOf({ code, path, field, message }: Finding): string {
-  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*$/, '')])
+  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*$/, '').replace(COUNT, '#')])
 }
+
+/** A number that is a word of its own: not a part of a name, a path or a version. */
+const COUNT = /(?<!\S)\d+(?!\S)/g

@@ -171,7 +171,9 @@ function collectFindings(
     return text === null ? null : { path, text }
   }
   const concerned = concerning(folder)
-  const diagnostics = [...snapshot.rows('diagnostics').values()].filter(({ path }) => concerned(path as RepoPath))
+  // Those of a skill may be of that skill alone: an internal one, or one whose own path a manifest includes.
+  const all = [...snapshot.rows('diagnostics').values(), ...skills.flatMap(skill => skill.diagnostics)]
+  const diagnostics = all.filter(({ path }) => concerned(path as RepoPath))
   const inside = skillPaths.filter(path => isInside(folder, path as RepoPath))
   const findings = diagnostics.map(diagnostic => {
     return { ...findingOfDiagnostic(diagnostic, textOf(diagnostic.path)), ...costOf(diagnostic, skills, inside) }

@@ -1,6 +1,7 @@
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
+import { detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { type ReadText, readTextFacts, type TextFacts } from '../rules/document.ts'
 import { readableText } from '../rules/file-text.ts'
@@ -139,9 +140,4 @@ class RecordWriter {
     this.#writing.delete(oid)
     return record
   }
-}
-
-// A slice of a long string keeps that string in memory; a copy does not.
-function detached(text: string): string {
-  return Buffer.from(text).toString()
 }

@@ -2,7 +2,7 @@ import { inTurns } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
-import { assemble } from '../rules/assemble.ts'
+import { assembleInSteps } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
 import { applyManifestsInSteps } from '../rules/withheld.ts'
@@ -45,7 +45,7 @@ export async function indexRepository<Written>(
   // The search section first: its postings take the most memory.
   const section = search === null ? null : await search.finish()
   signal?.throwIfAborted()
-  const { tables, root } = assemble(plan, content)
+  const { tables, root } = await inTurns(assembleInSteps(plan, content), signal)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
   signal?.throwIfAborted()

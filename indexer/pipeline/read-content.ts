@@ -1,11 +1,18 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
-import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
-import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes, countCharacters } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { Content } from '../rules/content-facts.ts'
 import { isBinaryName } from '../rules/content-kind.ts'
-import { includeCandidates, resolveIncludes } from '../rules/includes.ts'
+import {
+  includeCandidates,
+  type ManifestChain,
+  manifestIncludeCandidates,
+  manifestIncludeFailures,
+  resolveIncludes,
+} from '../rules/includes.ts'
+import { readmeRank } from '../rules/license/names.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from '../rules/plan.ts'
 import { manifestsAbove } from '../rules/rule-chain.ts'
@@ -25,8 +32,6 @@ import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type WantedFile } from './content-store.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
-
-type ManifestChain = (folder: RepoPath) => readonly Manifest[]
 
 /**
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
@@ -48,14 +53,18 @@ export async function readContent(
   const { targets, characters } = await readPlanned(content, wanted, { plan, planned, included, search })
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
-  const includesOf = memo((skill: PlannedSkill) =>
-    resolveIncludes(skill, chainOf(skill.skill.directory), plan, oid => content.stateOf(oid) === 'text'),
-  )
-  const linksOf = memo(linkReader(content, plan, chainOf, includesOf))
+  const isText = (oid: string) => content.stateOf(oid) === 'text'
+  const includesOf = memo(({ skill }: PlannedSkill) => resolveIncludes(chainOf(skill.directory), skill, plan, isText))
+  const followLinksOf = linkReader(content, plan, chainOf, includesOf)
+  const kept = new Map<PlannedSkill, SkillLinks>()
   for (const skill of plan.skills) {
     // Every skill below a manifest follows all links of its rules: give the time limit and the lease their turns.
     await nextTurn(options.signal)
-    if (skill.full) for (const target of linksOf(skill).targets) targets.add(target)
+    if (!skill.full) continue
+    const links = followLinksOf(skill)
+    for (const target of links.targets) targets.add(target)
+    // Longer lists are followed again: those of thousands of skills would not fit into memory.
+    if (links.targets.length <= REFERENCES) kept.set(skill, links)
   }
 
   const linked = linkedOnly(new Set([...targets, ...included]), planned, plan.tree)
@@ -71,15 +80,15 @@ export async function readContent(
     hiddenIn: path => content.hiddenIn(path),
     charactersOf: oid => characters.get(oid) ?? 0,
     includesOf,
-    linksOf,
+    manifestFailures: manifestIncludeFailures(plan, isText),
+    linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
 }
 
 /** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */
 function mayCopy(plan: Plan, { path }: TreeFile): boolean {
-  const folder = parentOf(path)
-  return plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))
+  return plan.isServed(plan.licenseOf(parentOf(path)))
 }
 
 /** Reports every hundredth file. The returned function throws the reason of `signal` once that is aborted. */
@@ -130,7 +139,9 @@ function linkReader(
   includesOf: Content['includesOf'],
 ): Content['linksOf'] {
   const rulesLinks = memo(linksOfRules)
-  const filesBelow = createFolderExpansion(plan.files)
+  const filesBelow = createFolderExpansion(plan.files, ({ file, served }) => {
+    return served && (content.recordOf(file.oid) !== null || (file.sizeBytes ?? 0) > READABLE_FILE_BYTES)
+  })
   return (skill: PlannedSkill): SkillLinks => {
     const { directory, body } = skill.skill
     const texts: LinkedText[] = [
@@ -158,11 +169,19 @@ async function readLinked(
   await content.read(wanted)
 }
 
+/** Its title is told where its folder is described, also in a skill that may not be copied. */
+function isReadme({ path }: TreeFile): boolean {
+  return readmeRank(baseNameOf(path)) !== null
+}
+
 function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
   return file.sizeBytes !== null && file.sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(file.path)
 }
 
-/** The files to read, in path order: served files, files listed by their own title and summary, rules and includes of served skills. */
+/**
+ * The files to read, in path order: served files, files listed by their own title and summary, rules and includes of served skills. Other
+ * includes of manifests are read to find out whether they are text.
+ */
 function wantedFiles(
   plan: Plan,
   planned: ReadonlyMap<RepoPath, PlannedFile>,
@@ -183,10 +202,11 @@ function wantedFiles(
     })
   }
   for (const { file, kind, served } of plan.files) {
-    const described = kind === 'document' || kind === 'overview' || (kind === 'supporting' && served)
+    const described = kind === 'document' || kind === 'overview' || (kind === 'supporting' && (served || isReadme(file)))
     if (served || described || kind === 'skill') want(file, served, described)
   }
   for (const path of included) want(plan.tree.file(path) as TreeFile, true, true)
+  for (const file of manifestIncludeCandidates(plan)) want(file, false, false)
   for (const { path } of manifestsWithRules(plan, chainOf)) want(plan.tree.file(path) as TreeFile, true, false)
   return [...wanted.values()].sort((left, right) => compareBytes(left.file.path, right.file.path))
 }

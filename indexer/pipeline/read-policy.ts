@@ -4,7 +4,7 @@ import type { BlobReader } from '../reuse/repository-tree.ts'
 import { readableText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import { MANIFEST_FILE, type Manifest } from '../rules/manifest.ts'
-import { licensePlaces, limitDiagnostic, skillCandidates } from '../rules/plan.ts'
+import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
@@ -83,19 +83,21 @@ export async function readLicenses(
   skills: readonly ParsedSkill[],
 ): Promise<{ licenses: LicenseResolver; dropped: number }> {
   const texts = new Map<string, string | null>()
-  const licensesOfSkills = new Map(skills.map(skill => [skill.directory, { license: skill.frontMatter.license }]))
+  const parsed = new Map(skills.map(skill => [skill.directory, skill]))
+  const directories = skillDirectories(policy)
   const resolver = createLicenseResolver({
     filesIn: folder =>
       (tree.folders.get(folder)?.files ?? NO_FILES) as ReadonlyMap<string, TreeFile & { mode: '100644' | '100755' | '120000' }>,
     textOf: oid => texts.get(oid),
-    skillIn: folder => licensesOfSkills.get(folder) ?? null,
+    skillIn: folder => (directories.has(folder) ? declaredLicense(parsed.get(folder)) : null),
     manifestIn: folder => manifestLicense(policy.manifests.get(folder)),
+    isWithheld: path => policy.reasonOf(path) !== null,
   })
   let leftBytes = INDEXED_TEXT_BYTES
   let dropped = 0
-  const places = licensePlaces(policy, skills)
+  const folders = policy.folders.map(folder => folder.path)
   for (let round = 0; round < LICENSE_ROUNDS; round++) {
-    const missing = resolver.missing(places)
+    const missing = resolver.missing(folders)
     if (missing.length === 0) break
     for await (const { oid, bytes } of blobs.read(missing, LICENSE_TEXT_BYTES)) {
       const isOver = bytes !== null && bytes.length > leftBytes
@@ -106,6 +108,11 @@ export async function readLicenses(
     }
   }
   return { licenses: resolver, dropped }
+}
+
+/** What the front matter of a skill declares. `undefined`: its `SKILL.md` was not read as text, or lies beyond a limit. */
+function declaredLicense(skill: ParsedSkill | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | 'unread' {
+  return skill === undefined || skill.hidesLicense ? 'unread' : { license: skill.frontMatter.license }
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()

@@ -7,8 +7,9 @@ import { compareBytes } from '#core/text.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
+import { includeDiagnostics } from './includes.ts'
 import { type Plan, unreadableBlob } from './plan.ts'
-import { manifestMetadata, manifestsAbove } from './rule-chain.ts'
+import { manifestMetadata, manifestsAbove, ruleChain } from './rule-chain.ts'
 import { buildContext, buildListing } from './skill-rows.ts'
 import type { TreeFile } from './tree.ts'
 
@@ -17,13 +18,14 @@ export interface Assembled {
   root: SnapshotHeader['root']
 }
 
-/** Builds the rows of every table. Pure. */
-export function assemble(planned: Plan, content: Content): Assembled {
+/** Builds the rows of every table, in small steps, for `inTurns`: the links of many skills take long. Pure. */
+export function* assembleInSteps(planned: Plan, content: Content): Generator<void, Assembled> {
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)
   const contexts: Rows<'contexts'> = []
   const listings = new Map<RepoPath, SkillListing>()
   for (const planned of plan.skills) {
+    yield
     const context = buildContext(planned, plan, content, fileRows)
     contexts.push([planned.skill.path, context])
     if (!planned.skill.internal) listings.set(planned.skill.path, buildListing(planned, context))
@@ -35,11 +37,13 @@ export function assemble(planned: Plan, content: Content): Assembled {
   const pages: Rows<'pages'> = pagesOf(plan, content).map(({ path, skillDirectory }) => {
     return [pageKey(skillDirectory, path), documentListing(path, content)]
   })
-  const diagnostics = buildDiagnostics(
-    plan,
-    contexts.filter(([path]) => listings.has(path as RepoPath)),
-    folders.diagnostics,
-  )
+  const ofSkills = contexts.filter(([path]) => listings.has(path as RepoPath)).flatMap(ownDiagnostics)
+  const diagnostics = buildDiagnostics(plan, [
+    ...folders.diagnostics,
+    ...includeDiagnostics(content.manifestFailures),
+    ...missingRules(plan),
+    ...ofSkills,
+  ])
   const manifests: Rows<'manifests'> = sortRows(
     [...plan.policy.manifests.values()].map(manifest => [
       manifest.path,
@@ -104,15 +108,21 @@ function documentListing(path: RepoPath, content: Content): DocumentListing {
   return { path, title: titleOf(path, content), summary: content.factsOf(path)?.summary ?? '' }
 }
 
-function buildDiagnostics(plan: Plan, contexts: Rows<'contexts'>, folderDiagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const all = [
-    ...plan.tree.diagnostics,
-    ...plan.policy.diagnostics,
-    ...plan.diagnostics,
-    ...folderDiagnostics,
-    ...contexts.flatMap(([, context]) => context.diagnostics),
-  ]
-  // Several skills may report the same fault of a manifest.
+/** Those at the skill itself. A fault of a manifest above is told of the manifest, for every mount alike. */
+function ownDiagnostics([path, { diagnostics }]: Rows<'contexts'>[number]): Diagnostic[] {
+  return diagnostics.filter(diagnostic => diagnostic.path === path)
+}
+
+/** The manifests whose rules exceed the limits of a chain. */
+function missingRules({ policy: { manifests } }: Plan): Diagnostic[] {
+  return [...manifests.values()]
+    .filter(({ rules }) => rules !== null)
+    .flatMap(({ path, folder }) => ruleChain(manifestsAbove(manifests, folder)).diagnostics.filter(one => one.path === path))
+}
+
+function buildDiagnostics(plan: Plan, ofRows: readonly Diagnostic[]): Diagnostic[] {
+  const all = [...plan.tree.diagnostics, ...plan.policy.diagnostics, ...plan.diagnostics, ...ofRows]
+  // A malformed `include` is found when the manifest is read, and again when it is resolved.
   const unique = new Map(all.map(diagnostic => [canonicalJson(diagnostic), diagnostic]))
   return [...unique.values()]
     .filter(diagnostic => isShown(diagnostic, plan))

@@ -3,7 +3,7 @@ import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type TextFacts, titleOfName } from './document.ts'
 import type { HiddenFinding } from './hidden-lines.ts'
-import type { IncludeFailure } from './includes.ts'
+import type { IncludeFailure, Includes } from './includes.ts'
 import type { PlannedSkill } from './plan.ts'
 import type { SkillLinks } from './skill-links.ts'
 import type { TreeFile } from './tree.ts'
@@ -16,7 +16,10 @@ export interface Content {
   hiddenIn(path: RepoPath): HiddenFinding[]
   /** Characters of an included file. */
   charactersOf(oid: string): number
-  includesOf(planned: PlannedSkill): { files: TreeFile[]; failures: IncludeFailure[] }
+  includesOf(planned: PlannedSkill): Includes
+  /** Of the includes that manifests declare. */
+  manifestFailures: readonly IncludeFailure[]
+  /** Computed anew for a skill with very many links. */
   linksOf(planned: PlannedSkill): SkillLinks
   /** Files without a role that links lead to or that are included. */
   linked: readonly { file: TreeFile; served: boolean }[]

@@ -29,9 +29,6 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
   const overviews = chooseOverviews(plan, content)
   const listed = listedFolders(plan, listings, overviews)
   const listingsByFolder = new Map([...listings.values()].map(listing => [listing.directory as RepoPath, listing]))
-  const owners = new Map(
-    plan.skills.filter(planned => planned.skill.directory !== '').map(planned => [planned.skill.directory, planned]),
-  )
   const rows = new Map<RepoPath, FolderRow>()
   const entries: Rows<'entries'> = []
   const diagnostics: Diagnostic[] = []
@@ -46,8 +43,10 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
       ...(pages.has(path) ? { pages: pages.get(path) } : {}),
       overview: overviews.get(path),
     }
-    const license = isClosed ? CLOSED_LICENSE : plan.licenseOf(path, owners.get(path) ?? null).license
-    const mayCopy = isClosed || plan.isServed(plan.licenseOf(path, plan.ownerOf(path)))
+    // The root is described by what is outside its own skill, which does not own the whole repository.
+    const resolved = path === '' ? plan.licenseOutsideSkills(path) : plan.licenseOf(path)
+    const license = isClosed ? CLOSED_LICENSE : resolved.license
+    const mayCopy = isClosed || plan.isServed(plan.licenseOf(path))
     rows.set(path, { ...folderRow(chain, image, license, facts), ...(mayCopy ? {} : { describedOnly: true }) })
     if (path === '' || !listed.has(path)) continue
     entries.push([entryKey(parentOf(path), baseNameOf(path)), folderEntry(path, plan, chain, listingsByFolder.get(path), facts)])
@@ -125,8 +124,8 @@ function skillFields(listing: SkillListing | undefined) {
 }
 
 /** The marks of a listed file that may not be served. */
-export function unservedFields({ file, owner, served }: PlannedFile, plan: Plan): { license?: License; describedOnly?: true } {
-  return served ? {} : { license: plan.licenseOf(parentOf(file.path), owner).license, describedOnly: true }
+export function unservedFields({ file, served }: PlannedFile, plan: Plan): { license?: License; describedOnly?: true } {
+  return served ? {} : { license: plan.licenseOf(parentOf(file.path)).license, describedOnly: true }
 }
 
 /** A Markdown file of a skill that is searched: a document of every mount that leaves the skill outside. */
@@ -244,7 +243,6 @@ function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
     return invalid('manifest.image_missing', `no file of at most ${MANIFEST_IMAGE_BYTES} bytes at this path`)
   }
-  const folder = parentOf(path)
-  const mayCopy = plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))
+  const mayCopy = plan.isServed(plan.licenseOf(parentOf(path)))
   return { manifest, image: { path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }
 }

@@ -1,17 +1,22 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES } from '#core/limits.ts'
+import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import { MALFORMED_INCLUDE, type Manifest } from './manifest.ts'
-import type { Plan, PlannedSkill } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
-import { ruleChain } from './rule-chain.ts'
+import { manifestsAbove, ruleChain } from './rule-chain.ts'
+import { shortLine } from './short-line.ts'
+import type { ParsedSkill } from './skill.ts'
 import { isRegular, type TreeFile } from './tree.ts'
 
-/** The included files of one skill, and the includes that failed. */
-export interface SkillIncludes {
+/** The included files of one skill or chain of manifests, and the includes that failed. */
+export interface Includes {
   files: TreeFile[]
   failures: IncludeFailure[]
 }
+
+/** The manifests at or above a folder, root first. */
+export type ManifestChain = (folder: RepoPath) => readonly Manifest[]
 
 export interface IncludeFailure {
   /** The file that declares it. */
@@ -23,24 +28,25 @@ export interface IncludeFailure {
 /**
  * Resolves the includes of a skill: those of the manifests above it, root first, then its own; each file once.
  *
+ * @param skill `null`: those of the manifests alone
  * @param isText whether a blob was read and is text
  */
 export function resolveIncludes(
-  planned: PlannedSkill,
   chain: readonly Manifest[],
+  skill: ParsedSkill | null,
   plan: Plan,
   isText: (oid: string) => boolean,
-): SkillIncludes {
+): Includes {
   const files: TreeFile[] = []
   const failures: IncludeFailure[] = []
   let leftBytes = INCLUDE_TOTAL_BYTES
 
-  const { wanted, malformed, cutBy } = wantedPaths(planned, chain)
+  const { wanted, malformed, cutBy } = wantedPaths(chain, skill)
   for (const by of malformed) failures.push({ by, code: 'include.missing', message: MALFORMED_INCLUDE })
-  for (const { path, by } of wanted) {
-    const found = path === null ? null : findTarget(path, plan, isText)
-    if (found === null || 'code' in found) {
-      failures.push({ by, ...(found ?? { code: 'include.missing', message: `${by} includes a path outside the repository` }) })
+  for (const { target, by } of wanted) {
+    const found = findTarget(target, plan, isText)
+    if ('code' in found) {
+      failures.push({ by, ...found })
       continue
     }
     leftBytes -= found.sizeBytes ?? 0
@@ -54,13 +60,47 @@ function tooLarge(by: RepoPath): IncludeFailure {
   return { by, code: 'include.too_large', message: `includes exceed ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes` }
 }
 
+/**
+ * The failed includes that manifests declare, each at its manifest. They follow from the manifest and those above it, so that every mount
+ * is told the same, whichever skills it contains. Where the folder of the manifest may not be copied itself, that its includes may not
+ * is no fault of theirs.
+ */
+export function manifestIncludeFailures(plan: Plan, isText: (oid: string) => boolean): IncludeFailure[] {
+  return includingManifests(plan).flatMap(({ path, chain }) => {
+    const failures = resolveIncludes(chain, null, plan, isText).failures.filter(({ by }) => by === path)
+    const isServed = plan.isServed(plan.licenseOf(parentOf(path)))
+    return isServed ? failures : failures.filter(({ code }) => code !== 'include.not_served')
+  })
+}
+
 /** The files that served skills include, before it is known whether they are text. Withheld and unserved files are left out. */
-export function includeCandidates(plan: Plan, chainOf: (folder: RepoPath) => readonly Manifest[]): TreeFile[] {
+export function includeCandidates(plan: Plan, chainOf: ManifestChain): TreeFile[] {
+  const served = plan.skills.filter(planned => planned.full)
+  return findAll(
+    served.map(({ skill }) => wantedPaths(chainOf(skill.directory), skill)),
+    plan,
+  )
+}
+
+/** The files that manifests include, likewise. Some of them may be included by no served skill. */
+export function manifestIncludeCandidates(plan: Plan): TreeFile[] {
+  return findAll(
+    includingManifests(plan).map(({ chain }) => wantedPaths(chain, null)),
+    plan,
+  )
+}
+
+function includingManifests({ policy }: Plan): { path: RepoPath; chain: readonly Manifest[] }[] {
+  return [...policy.manifests.values()]
+    .filter(({ include }) => include === null || include.length > 0)
+    .map(({ path, folder }) => ({ path, chain: manifestsAbove(policy.manifests, folder) }))
+}
+
+function findAll(lists: readonly WantedPaths[], plan: Plan): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
-  for (const planned of plan.skills) {
-    if (!planned.full) continue
-    for (const { path } of wantedPaths(planned, chainOf(planned.skill.directory)).wanted) {
-      const found = path === null || files.has(path) ? null : findTarget(path, plan, () => true)
+  for (const { wanted } of lists) {
+    for (const { target } of wanted) {
+      const found = typeof target === 'string' && files.has(target) ? null : findTarget(target, plan, () => true)
       if (found !== null && !('code' in found)) files.set(found.path, found)
     }
   }
@@ -77,11 +117,13 @@ export function includeWarnings(failures: readonly IncludeFailure[]): Warning[] 
 }
 
 interface WantedPath {
-  /** `null` when it lies outside the repository. */
-  path: RepoPath | null
+  target: Target
   /** The file that declares it. */
   by: RepoPath
 }
+
+/** The path that an include declares, or why it declares none. */
+type Target = RepoPath | { notPath: string }
 
 interface WantedPaths {
   wanted: WantedPath[]
@@ -91,25 +133,26 @@ interface WantedPaths {
   cutBy: RepoPath | null
 }
 
-/** The first `INCLUDE_FILES` paths that a skill includes, each once, without those that are in its context as rules or body. */
-function wantedPaths(planned: PlannedSkill, chain: readonly Manifest[]): WantedPaths {
-  const { path: skillPath, directory, include } = planned.skill
+/** The first `INCLUDE_FILES` paths that manifests and a skill include, each once, without those that are in its context as rules or body. */
+function wantedPaths(chain: readonly Manifest[], skill: ParsedSkill | null): WantedPaths {
   const declaring: Declaring[] = [
     ...chain.map(manifest => ({ include: manifest.include, folder: manifest.folder, by: manifest.path })),
-    { include, folder: directory, by: skillPath },
+    ...(skill === null ? [] : [{ include: skill.include, folder: skill.directory, by: skill.path }]),
   ]
   const malformed = declaring.filter(one => one.include === null).map(({ by }) => by)
-  const all = declaring.flatMap(({ include, folder, by }) => (include ?? []).map(declared => ({ declared, folder, by })))
-  const delivered = new Set([skillPath, ...ruleChain(chain).rules.map(({ path }) => path)])
+  const all = declaring.flatMap(({ include, folder, by }) => {
+    return (include ?? []).slice(0, MAX_DECLARATIONS + 1).map(declared => ({ declared, folder, by }))
+  })
+  const delivered = new Set([...(skill === null ? [] : [skill.path]), ...ruleChain(chain).rules.map(({ path }) => path)])
 
-  const wanted = new Map<RepoPath | null, WantedPath>()
+  const wanted = new Map<string, WantedPath>()
   const cutAt = (by: RepoPath | null): WantedPaths => ({ wanted: [...wanted.values()], malformed, cutBy: by })
   for (const { declared, folder, by } of all.slice(0, MAX_DECLARATIONS)) {
-    // A URL is never a path.
-    const path = /^[a-z][a-z0-9+.-]*:/i.test(declared) ? null : resolveDeclaredPath(declared, folder)
-    if (wanted.has(path) || (path !== null && delivered.has(path))) continue
+    const target = targetOf(declared, folder)
+    const key = typeof target === 'string' ? target : target.notPath
+    if (wanted.has(key) || delivered.has(key as RepoPath)) continue
     if (wanted.size === INCLUDE_FILES) return cutAt(by)
-    wanted.set(path, { path, by })
+    wanted.set(key, { target, by })
   }
   return cutAt(all[MAX_DECLARATIONS]?.by ?? null)
 }
@@ -117,25 +160,37 @@ function wantedPaths(planned: PlannedSkill, chain: readonly Manifest[]): WantedP
 // Far above `INCLUDE_FILES`; bounds the time that a hostile list takes for every skill.
 const MAX_DECLARATIONS = 256
 
+function targetOf(declared: string, folder: RepoPath): Target {
+  const shown = `"${shortLine(declared, TITLE_CHARACTERS)}"`
+  if (declared.trim() === '') return { notPath: `${shown} is empty: an include is a path of this repository` }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(declared)) return { notPath: `${shown} is a URL: an include is a path of this repository` }
+  const path = resolveDeclaredPath(declared, folder)
+  if (path === null) return { notPath: `${shown} leads out of the repository` }
+  return path === '' ? { notPath: `${shown} is the root of the repository: an include is a file` } : path
+}
+
 interface Declaring {
   include: readonly string[] | null
   folder: RepoPath
   by: RepoPath
 }
 
-function findTarget(path: RepoPath, plan: Plan, isText: (oid: string) => boolean): TreeFile | Omit<IncludeFailure, 'by'> {
+function findTarget(target: Target, plan: Plan, isText: (oid: string) => boolean): TreeFile | Omit<IncludeFailure, 'by'> {
+  if (typeof target !== 'string') return { code: 'include.missing', message: target.notPath }
+  const path = target
+  const shown = shortLine(path, TITLE_CHARACTERS)
   const file = plan.tree.file(path)
   // Messages do not name withheld files.
   const reason = plan.policy.reasonOf(path)
   if (reason === 'excluded') return { code: 'include.excluded', message: 'an included file is excluded by a manifest' }
   if (reason === 'closed') return { code: 'include.missing', message: 'an included file lies in a closed folder' }
-  if (!file || !isRegular(file) || file.sizeBytes === null) return { code: 'include.missing', message: `no regular file ${path}` }
+  if (!file || !isRegular(file) || file.sizeBytes === null)
+    return { code: 'include.missing', message: `no regular file ${shown}` }
   if (file.sizeBytes > INCLUDE_FILE_BYTES)
-    return { code: 'include.too_large', message: `${path} is larger than ${INCLUDE_FILE_BYTES} bytes` }
-  const folder = parentOf(path)
-  if (!plan.isServed(plan.licenseOf(folder, plan.ownerOf(folder)))) {
-    return { code: 'include.not_served', message: `the license of ${path} does not permit copies` }
+    return { code: 'include.too_large', message: `${shown} is larger than ${INCLUDE_FILE_BYTES} bytes` }
+  if (!plan.isServed(plan.licenseOf(parentOf(path)))) {
+    return { code: 'include.not_served', message: `the license of ${shown} does not permit copies` }
   }
-  if (!isText(file.oid)) return { code: 'include.not_text', message: `${path} is not UTF-8 text` }
+  if (!isText(file.oid)) return { code: 'include.not_text', message: `${shown} is not UTF-8 text` }
   return file
 }

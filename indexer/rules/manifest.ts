@@ -185,7 +185,7 @@ class ManifestFields {
     for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
       const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
       const meant = closeName(key, KNOWN_KEYS)
-      const hint = meant === null ? '' : `; did you mean \`${meant}\`?`
+      const hint = meant === null || this.#has(meant) ? '' : `; did you mean \`${meant}\`?`
       this.#report('manifest.unknown_field', 'info', `a manifest has no such field${hint}`, field)
     }
     const more = unknown.length - MANIFEST_UNKNOWN_FIELDS

@@ -1,13 +1,14 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
+import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
-import { isServedInFull, type LicensePlace, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
-import { MANIFEST_FILE } from './manifest.ts'
+import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
+import { MANIFEST_FILE, type Manifest } from './manifest.ts'
 import { ownersOf } from './ownership.ts'
 import { type ParsedSkill, SKILL_FILE } from './skill.ts'
-import { isRegular, type Tree, type TreeFile } from './tree.ts'
+import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
 /** A file of the snapshot, and its role. */
@@ -40,29 +41,25 @@ export interface Plan {
   /** All lists are in byte order of the paths. */
   skills: PlannedSkill[]
   files: PlannedFile[]
-  /** The skill that owns the files of a folder. */
-  ownerOf(folder: RepoPath): PlannedSkill | null
-  licenseOf(folder: RepoPath, owner: PlannedSkill | null): ResolvedLicense
+  /** The license of the files of a folder: of the skill that they belong to, also where its `SKILL.md` could not be read. */
+  licenseOf(folder: RepoPath): ResolvedLicense
+  /** The license of what belongs to no skill in a folder. */
+  licenseOutsideSkills(folder: RepoPath): ResolvedLicense
   isServed(license: ResolvedLicense): boolean
   /** A limit left something out. */
   truncated: boolean
   diagnostics: Diagnostic[]
 }
 
-/** The readable `SKILL.md` files in path order, at most `SKILLS`; `dropped` counts the others. */
+/** The `SKILL.md` files to read, in path order, at most `SKILLS`; `dropped` counts the others. */
 export function skillCandidates(policy: Policy): { files: TreeFile[]; dropped: number } {
-  const files = filesInPathOrder(policy).filter(file => isRegular(file) && isSkillPlace(file.path))
+  const files = skillFiles(policy).sort((left, right) => compareBytes(left.path, right.path))
   return { files: files.slice(0, SKILLS), dropped: Math.max(0, files.length - SKILLS) }
 }
 
-/** The places whose license is resolved: every folder by itself, and every folder of a skill as part of that skill. */
-export function licensePlaces(policy: Policy, skills: Iterable<ParsedSkill>): LicensePlace[] {
-  const owners = ownersOf(policy, new Map([...skills].map(skill => [skill.directory, skill])))
-  return policy.folders.flatMap(({ path }) => {
-    const owner = owners.get(path)
-    const outside = { folder: path, skillDirectory: null }
-    return owner ? [outside, { folder: path, skillDirectory: owner.directory }] : [outside]
-  })
+/** The folders with a `SKILL.md`, also one that cannot be read or lies beyond a limit. */
+export function skillDirectories(policy: Policy): Set<RepoPath> {
+  return new Set(skillFiles(policy).map(file => parentOf(file.path)))
 }
 
 /** Decides the role of every file, which skill owns it, and whether it is served. */
@@ -74,10 +71,9 @@ export function planContent(
   visibility: 'public' | 'private',
 ): Plan {
   const isServed = (license: ResolvedLicense) => isServedInFull(license.license, visibility)
-  const resolve = (folder: RepoPath, skillDirectory: RepoPath | null) =>
-    withoutWithheldSource(licenses.resolve(folder, skillDirectory), policy)
-  const licenseOf = (folder: RepoPath, owner: PlannedSkill | null) => resolve(folder, owner?.skill.directory ?? null)
-  const skills = parsed.map(skill => planSkill(skill, tree, resolve(skill.directory, skill.directory), isServed))
+  const directories = ownersOf(policy, new Map([...skillDirectories(policy)].map(directory => [directory, directory])))
+  const licenseOf = (folder: RepoPath) => licenses.resolve(folder, directories.get(folder) ?? null)
+  const skills = parsed.map(skill => planSkill(skill, tree, licenseOf(skill.directory), isServed))
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
   warnOfDuplicates(skills)
@@ -88,7 +84,7 @@ export function planContent(
   const documents = files.filter(({ kind }) => kind === 'document')
   const planned = files.map(({ file, kind, owner }): PlannedFile => {
     const isPart = kind === 'skill' || kind === 'supporting'
-    return { file, kind, owner: isPart ? owner : null, served: isServed(licenseOf(parentOf(file.path), owner)) }
+    return { file, kind, owner: isPart ? owner : null, served: isServed(licenseOf(parentOf(file.path))) }
   })
   const budget = withinBudget(planned)
 
@@ -97,8 +93,8 @@ export function planContent(
     policy,
     skills,
     files: budget.files,
-    ownerOf: folder => owners.get(folder) ?? null,
     licenseOf,
+    licenseOutsideSkills: folder => licenses.resolve(folder, null),
     isServed,
     truncated: tree.cut || dropped > 0 || budget.dropped > 0,
     diagnostics: [
@@ -106,7 +102,8 @@ export function planContent(
       ...limitDiagnostics(dropped, budget.dropped),
       ...licenseDiagnostics([
         ...licensesOfListed(skills),
-        ...documents.map(({ file, owner }) => licenseOf(parentOf(file.path), owner)),
+        ...documents.map(({ file }) => licenseOf(parentOf(file.path))),
+        ...[...policy.manifests.values()].map(manifest => ownIssues(manifest, licenses.resolve(manifest.folder, null))),
       ]),
     ],
   }
@@ -187,13 +184,6 @@ function planSkill(
   }
 }
 
-// A withheld license file keeps its effect; neither its name nor a declaration that names it is shown.
-function withoutWithheldSource(resolved: ResolvedLicense, policy: Policy): ResolvedLicense {
-  const { kind, name, source } = resolved.license
-  if (source === null || policy.reasonOf(source as RepoPath) === null) return resolved
-  return { ...resolved, license: { kind, name: name?.includes(baseNameOf(source as RepoPath)) ? null : name, source: null } }
-}
-
 /** Sets `enclosing` and `nested` of every skill, and warns of skills inside other skills. */
 function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
   const byDirectory = new Map(skills.map(planned => [planned.skill.directory, planned]))
@@ -235,28 +225,13 @@ function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
   }
 }
 
-/**
- * Drops each file for which the budget has no room. Skills and manifests come first, then supporting files, then the rest, each in path
- * order. Every file of at most `READABLE_FILE_BYTES` counts, binary ones too; larger ones are kept and do not count.
- */
-function withinBudget(files: readonly PlannedFile[]): { files: PlannedFile[]; dropped: number } {
-  let leftBytes = INDEXED_TEXT_BYTES
-  const dropped = new Set<PlannedFile>()
-  const rank = (planned: PlannedFile) =>
-    planned.kind === 'skill' || planned.kind === 'manifest' ? 0 : planned.kind === 'supporting' ? 1 : 2
-  for (const wanted of [0, 1, 2]) {
-    for (const planned of files) {
-      const sizeBytes = planned.file.sizeBytes ?? 0
-      if (rank(planned) !== wanted || sizeBytes > READABLE_FILE_BYTES) continue
-      if (sizeBytes > leftBytes) dropped.add(planned)
-      else leftBytes -= sizeBytes
-    }
-  }
-  return { files: dropped.size === 0 ? [...files] : files.filter(planned => !dropped.has(planned)), dropped: dropped.size }
-}
-
 function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {
   return skills.flatMap(planned => (planned.skill.internal ? [] : [planned.license]))
+}
+
+/** A fault of a manifest is told of the manifest, for every mount alike, also where it governs nothing. */
+function ownIssues({ path }: Manifest, license: ResolvedLicense): ResolvedLicense {
+  return { ...license, issues: license.issues.filter(issue => issue.path === path) }
 }
 
 function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] {
@@ -275,12 +250,21 @@ function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] 
   )
 }
 
+function skillFiles(policy: Policy): TreeFile[] {
+  return openFolders(policy)
+    .flatMap(folder => folder.files.get(SKILL_FILE) ?? [])
+    .filter(file => isRegular(file) && isSkillPlace(file.path) && !policy.withheld.has(file.path))
+}
+
 /** All files that no manifest withholds. */
 function filesInPathOrder(policy: Policy): TreeFile[] {
-  return policy.folders
-    .filter(folder => policy.withheld.get(folder.path) !== 'closed')
+  return openFolders(policy)
     .flatMap(folder => [...folder.files.values()].filter(file => !policy.withheld.has(file.path)))
     .sort((left, right) => compareBytes(left.path, right.path))
+}
+
+function openFolders(policy: Policy): TreeFolder[] {
+  return policy.folders.filter(folder => policy.withheld.get(folder.path) !== 'closed')
 }
 
 function isMisspelled(file: TreeFile): boolean {

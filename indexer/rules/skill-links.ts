@@ -1,5 +1,5 @@
 import type { Warning } from '#core/contract/shared.ts'
-import { REFERENCE_DIRECTORY_FILES, REFERENCES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { REFERENCE_DIRECTORY_FILES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Manifest } from './manifest.ts'
@@ -10,13 +10,13 @@ import { shortLine } from './short-line.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
-/** The link targets of one skill, before their files are read. */
+/** The link targets of one skill. */
 export interface SkillLinks {
-  /** Linked files and the files of linked folders, unique, in order of appearance. */
+  /** Linked files and the files of linked folders, unique, in order of appearance; also those that cannot be read. */
   targets: RepoPath[]
-  /** Those that a link or a code span names. Nobody reads pictures, and of a folder some files may be unreadable. */
+  /** The targets that a link or a code span names. A warning tells which of them cannot be read; pictures and files of a folder get none. */
   named: ReadonlySet<RepoPath>
-  /** Says what `targets` lacks. */
+  /** Warnings of linked folders whose files are not all in `targets`. */
   cuts: Warning[]
   warnings: Warning[]
 }
@@ -41,7 +41,7 @@ export function followLinks(
 ): SkillLinks {
   const targets = new Set<RepoPath>()
   const named = new Set<RepoPath>()
-  const cuts = new Map<RepoPath, Warning>()
+  const cut = new Set<RepoPath>()
   const warnings = new Map<string, Warning>()
   const { directory, path } = planned.skill
 
@@ -52,9 +52,9 @@ export function followLinks(
       if (target?.kind === 'file') {
         targets.add(target.path)
         if (link.kind !== 'image') named.add(target.path)
-      } else if (target?.kind === 'folder' && below && below.files.length > 0) {
+      } else if (target?.kind === 'folder' && below?.isEmpty === false) {
         for (const file of below.files) targets.add(file)
-        if (below.cut) cuts.set(target.path, cutFolder(target.path))
+        if (below.cut) cut.add(target.path)
       } else if (target !== null && warnings.size < WARNINGS_PER_SKILL) {
         warnings.set(`${target.kind} ${link.target}`, deadLink(target.kind, shortLine(link.target, TITLE_CHARACTERS)))
       }
@@ -63,13 +63,12 @@ export function followLinks(
   for (const nested of planned.nested) if (!nested.skill.internal) targets.add(nested.skill.path)
   targets.delete(path)
   named.delete(path)
-  if (targets.size > REFERENCES) cuts.set(path, cutReferences(targets.size))
-  const listed = [...targets].slice(0, REFERENCES)
-  return { targets: listed, named, cuts: [...cuts.values()].slice(-CUT_WARNINGS), warnings: [...warnings.values()] }
+  const cuts = [...cut].slice(0, CUT_FOLDERS).map(cutFolder)
+  return { targets: [...targets], named, cuts, warnings: [...warnings.values()] }
 }
 
-/** The last ones are listed: that of the whole list is the very last. */
-const CUT_WARNINGS = 3
+/** Linked folders that get a warning. */
+const CUT_FOLDERS = 2
 
 function deadLink(kind: Exclude<LinkTarget['kind'], 'file'>, target: string): Warning {
   switch (kind) {
@@ -92,10 +91,6 @@ function cutFolder(folder: RepoPath): Warning {
   return { code: 'references.truncated', message }
 }
 
-function cutReferences(count: number): Warning {
-  return { code: 'references.truncated', message: `only the first ${REFERENCES} of ${count} references are listed` }
-}
-
 /** Links in the rules of a manifest. */
 export function linksOfRules(manifest: Manifest): LinkedText {
   return manifest.rules === null ? { folder: manifest.folder, links: [] } : linksOfText(manifest.folder, manifest.rules.text)
@@ -106,18 +101,34 @@ export function linksOfText(folder: RepoPath, text: string): LinkedText {
   return { folder, links: readMarkdown(text, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: SUMMARY_CHARACTERS }).links }
 }
 
-/** The files that a link to a folder stands for, in path order. `cut`: there are more. */
-export type FolderExpansion = (folder: RepoPath) => { files: readonly RepoPath[]; cut: boolean }
+/**
+ * The files that a link to a folder stands for, in path order. `cut`: there are more. `isEmpty`: the folder has no skills, supporting files
+ * and documents, not even some that cannot be read.
+ */
+export type FolderExpansion = (folder: RepoPath) => { files: readonly RepoPath[]; cut: boolean; isEmpty: boolean }
 
-/** Finds the skills, supporting files and documents below a folder, at most `REFERENCE_DIRECTORY_FILES`. Memoized by folder. */
-export function createFolderExpansion(files: readonly PlannedFile[]): FolderExpansion {
-  const eligible = files.filter(isEligible).map(planned => planned.file.path)
+/**
+ * Finds the skills, supporting files and documents below a folder, at most `REFERENCE_DIRECTORY_FILES`. Memoized by folder.
+ *
+ * @param isListed whether a reference can name a file, because it can be read or is told to be too large
+ */
+export function createFolderExpansion(
+  files: readonly PlannedFile[],
+  isListed: (planned: PlannedFile) => boolean,
+): FolderExpansion {
+  const eligible = files.filter(isEligible)
+  const paths = eligible.map(planned => planned.file.path)
+  const listed = eligible.filter(isListed).map(planned => planned.file.path)
   const known = new Map<RepoPath, ReturnType<FolderExpansion>>()
   return folder => {
     const found = known.get(folder)
     if (found) return found
-    const below = takeInside(eligible, folder)
-    const expanded = { files: below.slice(0, REFERENCE_DIRECTORY_FILES), cut: below.length > REFERENCE_DIRECTORY_FILES }
+    const below = takeInside(listed, folder)
+    const expanded = {
+      files: below.slice(0, REFERENCE_DIRECTORY_FILES),
+      cut: below.length > REFERENCE_DIRECTORY_FILES,
+      isEmpty: takeInside(paths, folder).length === 0,
+    }
     known.set(folder, expanded)
     return expanded
   }

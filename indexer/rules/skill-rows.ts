@@ -1,5 +1,12 @@
 import type { SkillListing, Warning } from '#core/contract/shared.ts'
-import { OVERSIZED_FILES, READABLE_FILE_BYTES, SUPPORTING_FILES, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
+import {
+  OVERSIZED_FILES,
+  READABLE_FILE_BYTES,
+  REFERENCES,
+  SUPPORTING_FILES,
+  TITLE_CHARACTERS,
+  WARNINGS_PER_SKILL,
+} from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
@@ -30,11 +37,13 @@ export function buildContext(
   const includes = content.includesOf(planned)
   const links = content.linksOf(planned)
   const supporting = planned.supporting.filter(file => fileRows.has(file.path)).slice(0, SUPPORTING_FILES)
+  const references = links.targets.filter(path => fileRows.get(path)?.record !== undefined)
   const isOversized = (path: RepoPath) => fileRows.get(path)?.refusal === 'file.too_large'
   const oversized = [...new Set([...supporting.map(file => file.path), ...links.targets].filter(isOversized))]
   // What a list lacks is told first: the last warnings may be cut.
   const warnings = [
     ...links.cuts,
+    ...cutWarning('references.truncated', 'references', REFERENCES, references.length),
     ...cutWarning('oversized.truncated', 'oversized files', OVERSIZED_FILES, oversized.length),
     ...cutWarning('supporting.truncated', 'supporting files', SUPPORTING_FILES, planned.supporting.length),
     ...includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path)),
@@ -52,7 +61,7 @@ export function buildContext(
       body: skill.body,
       includes: includes.files.map(file => includePart(file, content)),
       files: supporting.map(file => file.path),
-      references: links.targets.filter(path => fileRows.get(path)?.record !== undefined),
+      references: references.slice(0, REFERENCES),
       oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
       incomplete: chain.diagnostics.length > 0 || includes.failures.length > 0,
     },
@@ -61,7 +70,7 @@ export function buildContext(
 }
 
 function cutWarning(code: string, what: string, limit: number, count: number): Warning[] {
-  return count <= limit ? [] : [{ code, message: `only ${limit} of ${count} ${what} are listed` }]
+  return count <= limit ? [] : [{ code, message: `only the first ${limit} of ${count} ${what} are listed` }]
 }
 
 /** Warnings of the files that the required reading names and no reader can open. */

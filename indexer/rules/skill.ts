@@ -40,6 +40,8 @@ export interface ParsedSkill {
   description: string
   /** The front matter declares no description: it is the first paragraph of the body, which is a copy. */
   quotesBody: boolean
+  /** The front matter cannot be parsed, and mentions a license. */
+  hidesLicense: boolean
   /** The known fields only. */
   frontMatter: Record<string, FrontMatterValue>
   warnings: Warning[]
@@ -68,7 +70,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     warnings.push(field ? { code, field, message } : { code, message })
 
   if (text.startsWith('\uFEFF')) warn('encoding.bom', 'the file begins with a byte order mark')
-  const { fields, body } = readFields(text, warn)
+  const { fields, body, unparsed } = readFields(text, warn)
   const bodyLine = countLineBreaks(text, 0, text.length - body.length)
   const markdown = readMarkdown(body, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS })
   const comments = markdown.comments.map(line => line + bodyLine)
@@ -84,6 +86,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     name,
     description: declaredDescription ?? markdown.summary,
     quotesBody: declaredDescription === null,
+    hidesLicense: LICENSE_FIELD.test(unparsed),
     frontMatter: knownFields(fields),
     warnings,
     translations,
@@ -103,23 +106,29 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
 
 type Warn = (code: string, message: string, field?: string) => void
 
-function readFields(text: string, warn: Warn): { fields: YamlMapping; body: string } {
+const LICENSE_FIELD = /\blicense["']?\s*:/i
+
+/** What its author takes for front matter, although it does not begin with the first character of the file, or more follows on its line. */
+const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
+
+/** `unparsed`: front matter that is not a YAML mapping; where it does not begin or end as it should, the whole file. */
+function readFields(text: string, warn: Warn): { fields: YamlMapping; body: string; unparsed: string } {
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {
     warn('front_matter.missing', 'the file does not begin with front matter')
-    return { fields: {}, body: block.body }
+    return { fields: {}, body: block.body, unparsed: LATE_FRONT_MATTER.test(block.body) ? block.body : '' }
   }
   if (block.kind === 'unterminated') {
     warn('front_matter.unterminated', 'the front matter has no closing line, so the whole file is body')
-    return { fields: {}, body: block.body }
+    return { fields: {}, body: block.body, unparsed: block.body }
   }
   const yaml = parseYamlMappingLeniently(block.yaml)
   if (!yaml.ok) {
     warn('front_matter.invalid', `the front matter is not a YAML mapping: ${yaml.message}`)
-    return { fields: {}, body: block.body }
+    return { fields: {}, body: block.body, unparsed: block.yaml }
   }
   if (yaml.repaired) warn('front_matter.repaired', 'not valid YAML: a value needs quotes')
-  return { fields: yaml.mapping, body: block.body }
+  return { fields: yaml.mapping, body: block.body, unparsed: '' }
 }
 
 function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { parseStoredJson } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 
@@ -18,5 +19,5 @@ export async function readHeader(
 /** @throws Error when the bytes are not a header */
 export function parseHeader(bytes: Uint8Array): SnapshotHeader {
   const json = gunzipSync(bytes, { maxOutputLength: HEADER_BYTES })
-  return SnapshotHeader.parse(JSON.parse(json.toString('utf8')))
+  return SnapshotHeader.parse(parseStoredJson(json.toString('utf8')))
 }

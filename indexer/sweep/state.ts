@@ -5,7 +5,7 @@ import { mapFew } from '#core/concurrency/map-few.ts'
 import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { isDamage } from '#core/snapshot/damage.ts'
+import { isDamage, parseStoredJson } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { JobEntry } from '#core/snapshot/index-state.ts'
 import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
@@ -93,7 +93,7 @@ const AnyHeader = z.object({ packs: z.array(z.object({ name: z.string(), sizeByt
 async function contentOf(bytes: Uint8Array, place: string, { commit, versions }: SnapshotName): Promise<StoredHeader['content']> {
   const isOurs = versions === VERSIONS
   try {
-    const value: unknown = JSON.parse((await unpack(bytes, { maxOutputLength: HEADER_BYTES })).toString('utf8'))
+    const value = parseStoredJson((await unpack(bytes, { maxOutputLength: HEADER_BYTES })).toString('utf8'))
     if (!isOurs) return AnyHeader.parse(value).packs
     const header = SnapshotHeader.parse(value)
     const isRight = header.commit === commit && header.repositoryId === place.slice(place.lastIndexOf('/') + 1)

@@ -16,6 +16,8 @@ beforeAll(async () => {
       'docs/plain.md': '# Plain garden\n\nPlain paragraph.\n',
       'docs/parts.md': '## First part\n\nParts paragraph.\n',
       'skills/quiet/SKILL.md': '---\nname: quiet\n---\nQuiet garden paragraph.\n',
+      'skills/quiet/README.md': '# The quiet readme\n\nReadme garden paragraph.\n',
+      'skills/quiet/told/README.md': '---\ndescription: Told of a part.\n---\n\nReadme garden paragraph.\n',
       'skills/own/SKILL.md': skillText('own', 'Body [b](b.md).\n', 'license: MIT\n'),
       'skills/own/b.md': '# B\n\nB garden paragraph.\n',
       'skills/own/parts/LICENSE': 'All rights reserved.\n',
@@ -52,7 +54,9 @@ describe('of a text that may not be copied', () => {
   test('no answer quotes a paragraph', async () => {
     const answers = await Promise.all([
       ready(ADDRESS),
-      ...['', 'told', 'docs', 'skills', 'skills/quiet'].map(path => app.askReady('browse', ADDRESS, { path })),
+      ...['', 'told', 'docs', 'skills', 'skills/quiet', 'skills/quiet/told'].map(path =>
+        app.askReady('browse', ADDRESS, { path }),
+      ),
       ...['garden', 'paragraph', 'quiet', 'page'].map(query => app.askReady('find', ADDRESS, { query })),
       app.askReady('skills', ADDRESS, { path: 'skills/quiet/SKILL.md' }),
     ])
@@ -85,6 +89,21 @@ describe('of a text that may not be copied', () => {
       title: 'Told',
       description: 'Told by the author.',
     })
+  })
+
+  test('so does the README of a described skill, which is listed and cannot be opened', async () => {
+    const { overview, entries } = await app.askReady('browse', ADDRESS, { path: 'skills/quiet' })
+    expect(overview).toEqual({ path: 'skills/quiet/README.md', title: 'The quiet readme', description: null })
+    expect(entries.map(({ path }) => path)).toEqual(['skills/quiet/README.md', 'skills/quiet/SKILL.md', 'skills/quiet/told'])
+    expect((await app.askReady('browse', ADDRESS, { path: 'skills/quiet/told' })).overview).toMatchObject({
+      title: null,
+      description: 'Told of a part.',
+    })
+    const answer = await app.get(`/api/v1/files${ADDRESS}?path=skills/quiet/README.md`)
+    expect([answer.status, answer.json.error.code]).toEqual([403, 'file.not_served'])
+    expect((await app.askReady('find', ADDRESS, { query: 'quiet readme' })).items.map(({ path }) => path)).not.toContain(
+      'skills/quiet/README.md',
+    )
   })
 })
 

@@ -61,15 +61,28 @@ test.each<[string, Record<string, string>, unknown[]]>([
   expect(told(report)).toEqual([expected])
 })
 
-test('a misspelled field of a skill or a manifest gets a suggestion, a foreign one none', async () => {
+test('a failed include is told of a manifest without skills, and of an internal skill', async () => {
   const report = await check({
-    'SKILLSET.md': '---\nlicense: MIT\nexclud: [x]\n---\n',
+    'SKILLSET.md': '---\nlicense: MIT\n---\n',
+    'a/SKILLSET.md': '---\ninclude: [gone.md]\n---\n',
+    'b/SKILL.md': skill('b', 'metadata: { internal: true }\ninclude: [lost.md]\n'),
+  })
+  expect(told(report)).toEqual([
+    ['include.missing', 'a/SKILLSET.md', 2, undefined],
+    ['include.missing', 'b/SKILL.md', 5, undefined],
+  ])
+})
+
+test('a misspelled field of a skill or a manifest gets a suggestion, a foreign one and one whose meant field is there none', async () => {
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\nexclud: [x]\nlicence: MIT\n---\n',
     'a/SKILL.md': skill('a', 'licence: MIT\nversion: 1.0\nallowed_tools: Read\n'),
   })
   expect(report.findings.map(({ path, line, field, message }) => [path, line, field, message.split('; ')[1]])).toEqual([
     ['a/SKILL.md', 4, 'licence', 'did you mean `license`?'],
     ['a/SKILL.md', 6, 'allowed_tools', 'did you mean `allowed-tools`?'],
     ['SKILLSET.md', 3, 'exclud', 'did you mean `exclude`?'],
+    ['SKILLSET.md', 4, 'licence', undefined],
   ])
 })
 

@@ -70,8 +70,8 @@ describe('skills', () => {
     })
     expect(header.root.folder.counts.skills).toBe(0)
     expect([rows('files').get('a/SKILL.md')?.refusal, rows('files').get('b/SKILL.md')?.refusal]).toEqual([
-      'file.not_text',
-      'file.too_large',
+      'file.not_served',
+      'file.not_served',
     ])
     expect(rows('entries').size).toBe(0)
     expect(header.root.diagnostics.map(({ code, path }) => [code, path])).toEqual([
@@ -132,6 +132,20 @@ describe('rules and includes', () => {
     expect(context?.diagnostics).toEqual([expect.objectContaining({ code, severity: 'error', path: 'a/SKILL.md' })])
     expect(context?.warnings).toContainEqual(expect.objectContaining({ code }))
     expect(JSON.stringify(context?.diagnostics)).not.toContain('hidden')
+  })
+
+  test.each([
+    ['may be copied: told', 'MIT', ['include.not_served']],
+    ['may not be copied itself: not told', 'Proprietary', []],
+  ])('an include that may not be copied, of a manifest whose folder %s', async (_, license, codes) => {
+    const { rows } = await indexFiles({
+      'SKILLSET.md': `---\nlicense: ${license}\ninclude: [reserved/a.md]\n---\n`,
+      'reserved/LICENSE': 'All rights reserved.\n',
+      'reserved/a.md': 'x',
+      'a/SKILL.md': skill('a'),
+    })
+    const told = [...rows('diagnostics').values()].map(({ code }) => code).filter(code => code.startsWith('include.'))
+    expect(told).toEqual(codes)
   })
 
   test('what is included but not delivered is not even stored', async () => {

@@ -1,6 +1,6 @@
 import { encodeText } from '#core/text.ts'
 import { createLicenseResolver, type LicenseFile } from '#indexer/rules/license/index.ts'
-import { type Plan, type PlannedSkill, planContent, skillCandidates } from '#indexer/rules/plan.ts'
+import { type Plan, type PlannedSkill, planContent, skillCandidates, skillDirectories } from '#indexer/rules/plan.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
@@ -32,12 +32,14 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
     textOf: oid => texts.get(oid),
     skillIn(folder) {
       const skill = parsed.find(({ directory }) => directory === folder)
-      return skill ? { license: skill.frontMatter.license } : null
+      if (skill) return { license: skill.frontMatter.license }
+      return skillDirectories(policy).has(folder) ? 'unread' : null
     },
     manifestIn(folder) {
       const license = policy.manifests.get(folder)?.license
       return typeof license === 'string' ? { license } : null
     },
+    isWithheld: path => policy.reasonOf(path) !== null,
   })
   const plan: Plan = planContent(tree, policy, parsed, licenses, visibility)
   const skill = (path: string): PlannedSkill => {

@@ -1,7 +1,7 @@
 import type { License } from '#core/contract/shared.ts'
-import type { RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { idsOfExpression } from './kind.ts'
-import type { LicenseIssue } from './sources.ts'
+import type { LicenseIssue, LicenseSources } from './sources.ts'
 
 /** A declaration of a license in a folder. */
 export interface Declaration {
@@ -18,20 +18,29 @@ export interface Declaration {
  * A restriction wins. Otherwise the first declaration counts: an open id in front matter or a manifest wins over an unrecognised text. A
  * different license beside it is a warning.
  */
-export function combineDeclarations(declarations: readonly Declaration[]): Declaration | null {
+export function combineDeclarations(declarations: readonly Declaration[], sources: Withholding): Declaration | null {
   const [first] = declarations
   if (first === undefined) return null
   const chosen = declarations.find(({ kind }) => kind === 'restricted') ?? first
   const others = declarations.filter(other => other !== chosen && other.kind !== 'unknown' && !agree(chosen, other))
-  return chosen.kind === 'unknown' || others.length === 0 ? chosen : withConflict(chosen, others)
+  return chosen.kind === 'unknown' || others.length === 0 ? chosen : withConflict(chosen, others, sources)
 }
 
-function withConflict(chosen: Declaration, others: readonly Declaration[]): Declaration {
-  const list = others.map(({ name, source }) => `${name ?? 'a restricted license'} in ${source}`).join(', ')
+type Withholding = Pick<LicenseSources, 'isWithheld'>
+
+/** What answers tell of a declaration: neither the path of a withheld license file, nor words that name it. */
+export function namedPart({ name, source }: Declaration, { isWithheld }: Withholding): Pick<License, 'name' | 'source'> {
+  if (!isWithheld(source)) return { name, source }
+  return { name: name?.includes(baseNameOf(source)) ? null : name, source: null }
+}
+
+function withConflict(chosen: Declaration, others: readonly Declaration[], sources: Withholding): Declaration {
+  const told = (declaration: Declaration) => namedPart(declaration, sources)
+  const list = others.map(told).map(({ name, source }) => `${name ?? 'a restricted license'} in ${source ?? 'a withheld file'}`)
   const issue: LicenseIssue = {
     code: 'license.conflict',
     ...(chosen.origin === 'words' ? { field: 'license' as const } : {}),
-    message: `the declared license ${chosen.name ?? 'text'} conflicts with ${list}`,
+    message: `the declared license ${told(chosen).name ?? 'text'} conflicts with ${list.join(', ')}`,
     path: chosen.source,
   }
   return { ...chosen, issues: [...chosen.issues, issue] }

@@ -4,29 +4,34 @@ import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { combineDeclarations, type Declaration } from './declaration.ts'
+import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
 import { readMetadataLicense } from './metadata.ts'
 import { chooseReadme, type LicenseFileName, PACKAGE_FILE, PLUGIN_FILE, readLicenseFileName } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
 import { readLicenseSection } from './section.ts'
-import type { LicenseIssue, LicensePlace, LicenseSources, ResolvedLicense } from './sources.ts'
+import type { LicenseIssue, LicenseSources, ResolvedLicense } from './sources.ts'
 import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
 
 export interface LicenseResolver {
   /**
-   * The blobs that resolving these places needs and for which `textOf` returns `undefined`. Read them and call again until the list is
+   * The blobs that resolving these folders needs and for which `textOf` returns `undefined`. Read them and call again until the list is
    * empty; symlinks make it at most eight rounds. For an unreadable blob `textOf` returns `null`.
    */
-  missing(places: Iterable<LicensePlace>): string[]
+  missing(folders: Iterable<RepoPath>): string[]
 
-  /** The license of the files directly in a folder. Memoized. A text that was not read counts as unreadable. */
+  /**
+   * The license of the files directly in a folder. Memoized. A text that was not read counts as unreadable.
+   *
+   * @param skillDirectory folder of the skill that the files belong to, also of one that could not be read; `null` outside skills
+   */
   resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense
 }
 
 /** Resolves licenses by the nearest declaration. Each text is recognised once, each folder resolved once. */
 export function createLicenseResolver(sources: LicenseSources, settings: LicenseSettings = {}): LicenseResolver {
+  const read = { ...sources, textOf: (oid: string) => sources.textOf(oid) ?? null }
   const recognized = new Map<string, RecognizedText>()
   const resolved = new Map<string, ResolvedLicense>()
 
@@ -35,22 +40,24 @@ export function createLicenseResolver(sources: LicenseSources, settings: License
     const key = `${inSkill ? 's' : 'd'}${folder}`
     const known = resolved.get(key)
     if (known !== undefined) return known
-    const declared = readFolder({ sources, settings, recognized }, folder, inSkill)
+    const declared = readFolder({ sources: read, settings, recognized }, folder, inSkill)
     const license =
-      declared !== null ? asResolved(declared) : folder === '' ? UNLICENSED : resolve(parentOf(folder), skillDirectory)
+      declared !== null ? asResolved(declared, sources) : folder === '' ? UNLICENSED : resolve(parentOf(folder), skillDirectory)
     resolved.set(key, license)
     return license
   }
 
-  function missing(places: Iterable<LicensePlace>): string[] {
+  function missing(folders: Iterable<RepoPath>): string[] {
     const wanted = new Set<string>()
     const watched = { ...sources, textOf: (oid: string) => textOrWanted(sources, oid, wanted) }
     const seen = new Set<RepoPath>()
-    for (const { folder } of places) {
+    for (const folder of folders) {
       for (const level of upwards(folder)) {
         if (seen.has(level)) break
         seen.add(level)
         readFolder({ sources: watched, settings, recognized }, level, true)
+        // Front matter at the root says nothing of files outside skills: theirs may be the license that the README names.
+        if (level === ROOT) readFolder({ sources: watched, settings, recognized }, level, false)
       }
     }
     return [...wanted]
@@ -61,13 +68,15 @@ export function createLicenseResolver(sources: LicenseSources, settings: License
 
 const UNLICENSED: ResolvedLicense = { license: { kind: 'none', name: null, source: null }, issues: [], open: false }
 
-function textOrWanted(sources: LicenseSources, oid: string, wanted: Set<string>): string | null {
+function textOrWanted(sources: LicenseSources, oid: string, wanted: Set<string>): string | null | undefined {
   const text = sources.textOf(oid)
   if (text === undefined) wanted.add(oid)
-  return text ?? null
+  return text
 }
 
-function asResolved({ kind, name, source, issues }: Declaration): ResolvedLicense {
+function asResolved(declaration: Declaration, sources: LicenseSources): ResolvedLicense {
+  const { kind, issues } = declaration
+  const { name, source } = namedPart(declaration, sources)
   const license: License = {
     kind,
     name: name === null ? null : truncateCharacters(visibleLine(name), LICENSE_NAME_CHARACTERS),
@@ -83,19 +92,23 @@ interface Reading {
   recognized: Map<string, RecognizedText>
 }
 
-/** The license that a folder itself declares. Front matter counts only for files of skills (`inSkill`). */
+/**
+ * The license that a folder itself declares. Front matter counts only for files of skills (`inSkill`). Front matter that could not be read
+ * may declare anything: only a manifest or a license file in the same folder decides then.
+ */
 function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Declaration | null {
   const { sources } = reading
   const skill = sources.skillIn(folder)
   const atRootOrSkill = folder === ROOT || skill !== null
   const declarations = [
-    inSkill ? readWords(reading, folder, SKILL_FILE, skill?.license) : null,
+    inSkill && skill !== 'unread' ? readWords(reading, folder, SKILL_FILE, skill?.license) : null,
     readWords(reading, folder, MANIFEST_FILE, sources.manifestIn(folder)?.license),
     readLicenseFiles(reading, folder, atRootOrSkill),
+    inSkill && skill === 'unread' ? unreadFrontMatter(folder) : null,
     readMetadata(reading, folder, PLUGIN_FILE),
     atRootOrSkill ? readMetadata(reading, folder, PACKAGE_FILE) : null,
   ].filter(declaration => declaration !== null)
-  return combineDeclarations(declarations) ?? (folder === ROOT ? readReadme(reading) : null)
+  return combineDeclarations(declarations, sources) ?? (folder === ROOT ? readReadme(reading) : null)
 }
 
 /** An empty value in front matter declares nothing; in a manifest, whose fields are policy, it is an error. */
@@ -103,6 +116,13 @@ function readWords(reading: Reading, folder: RepoPath, file: string, value: Fron
   if (value === undefined || (value === '' && file === SKILL_FILE)) return null
   const source = joinPath(folder, file)
   return declarationOf(reading, folder, 'words', source, typeof value === 'string' && value !== '' ? value : null)
+}
+
+function unreadFrontMatter(folder: RepoPath): Declaration {
+  const source = joinPath(folder, SKILL_FILE)
+  const message = 'the front matter could not be read: the license that it may declare is unknown'
+  const issue: LicenseIssue = { code: 'license.unrecognized', field: 'license', message, path: source }
+  return { origin: 'words', kind: 'unknown', name: null, source, issues: [issue] }
 }
 
 const SKILL_FILE = 'SKILL.md'
@@ -179,7 +199,9 @@ function fileOrder(name: string): number {
 function joinPlain(reading: Reading, files: readonly NamedFile[]): Declaration | null {
   const texts = files.map(({ file }) => readLicenseText(reading, file))
   return (
-    texts.find(({ kind }) => kind === 'restricted') ?? texts.find(({ kind }) => kind === 'unknown') ?? combineDeclarations(texts)
+    texts.find(({ kind }) => kind === 'restricted') ??
+    texts.find(({ kind }) => kind === 'unknown') ??
+    combineDeclarations(texts, reading.sources)
   )
 }
 
@@ -224,11 +246,13 @@ function recognizeBlob({ sources, recognized }: Reading, oid: string): Recognize
   return result
 }
 
+/** A file that could not be read may declare anything, so its license is unknown. */
 function readMetadata(reading: Reading, folder: RepoPath, name: string): Declaration | null {
   const file = findFile(reading.sources, folder, name)
-  const text = file === null ? null : reading.sources.textOf(file.oid)
-  if (file === null || text === null || text === undefined) return null
-  const words = readMetadataLicense(text)
+  if (file === null) return null
+  const text = reading.sources.textOf(file.oid)
+  if (text === undefined) return null
+  const words = text === null ? null : readMetadataLicense(text)
   return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
 }
 

@@ -16,17 +16,17 @@ export interface LicenseSources {
   /** The text of a blob; `null` when it is missing, too large or not text; `undefined` before it is read. */
   textOf(oid: string): string | null | undefined
 
-  /** The `license` in the front matter of the folder's skill; `null` when the folder has no skill. */
-  skillIn(folder: RepoPath): { license: FrontMatterValue | undefined } | null
+  /**
+   * The `license` in the front matter of the folder's skill; `unread` when the folder has a `SKILL.md` whose front matter could not be read;
+   * `null` when the folder has no skill.
+   */
+  skillIn(folder: RepoPath): { license: FrontMatterValue | undefined } | 'unread' | null
 
   /** The `license` of the folder's manifest; `null` when the folder has no valid manifest. */
   manifestIn(folder: RepoPath): { license: FrontMatterValue | undefined } | null
-}
 
-/** A folder, and the folder of the skill that owns its files; `null` for files outside skills. */
-export interface LicensePlace {
-  folder: RepoPath
-  skillDirectory: RepoPath | null
+  /** Whether a manifest withholds a path. A withheld license file keeps its effect and is not named. */
+  isWithheld(path: RepoPath): boolean
 }
 
 /** A problem of a declaration. All places with the same cause share one object. */

@@ -1,7 +1,7 @@
 import { joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import type { LicenseFile, LicenseSources } from './sources.ts'
+import type { LicenseSources } from './sources.ts'
 
-/** A regular file, at its own path. */
+/** A regular file, at its own path; or a symlink that could not be read, which has no text and may lead to any file. */
 export interface FoundFile {
   path: RepoPath
   oid: string
@@ -12,7 +12,7 @@ const LINK_HOPS = 5
 
 /**
  * The regular file at a path below a folder, following up to `LINK_HOPS` symlinks anywhere in the path.
- * `null` for a missing file, a folder, a cycle, and a symlink that leaves the repository or cannot be read.
+ * `null` for a missing file, a folder, a cycle, and a symlink that leaves the repository.
  */
 export function findFile(sources: LicenseSources, start: RepoPath, path: string, hops = LINK_HOPS): FoundFile | null {
   let folder = start
@@ -21,7 +21,8 @@ export function findFile(sources: LicenseSources, start: RepoPath, path: string,
     const entry = sources.filesIn(folder).get(name)
     if (entry !== undefined) {
       const rest = segments.slice(index + 1)
-      if (entry.mode === '120000') return hops === 0 ? null : followLink(sources, folder, entry, rest, hops - 1)
+      if (entry.mode === '120000')
+        return hops === 0 ? null : followLink(sources, { path: joinPath(folder, name), oid: entry.oid }, rest, hops - 1)
       return rest.length === 0 && entry.mode.startsWith('100') ? { path: joinPath(folder, name), oid: entry.oid } : null
     }
     folder = joinPath(folder, name)
@@ -30,16 +31,11 @@ export function findFile(sources: LicenseSources, start: RepoPath, path: string,
 }
 
 /** Resolves a symlink relative to its folder. An absolute one leaves the repository. */
-function followLink(
-  sources: LicenseSources,
-  folder: RepoPath,
-  link: LicenseFile,
-  rest: string[],
-  hops: number,
-): FoundFile | null {
+function followLink(sources: LicenseSources, link: FoundFile, rest: string[], hops: number): FoundFile | null {
   const text = sources.textOf(link.oid)
-  if (text === null || text === undefined || text === '' || text.startsWith('/')) return null
-  const target = pathFrom(folder, text)
+  if (text === null) return link
+  if (text === undefined || text === '' || text.startsWith('/')) return null
+  const target = pathFrom(parentOf(link.path), text)
   const path = target === null ? null : parseRepoPath([...(target === '' ? [] : [target]), ...rest].join('/'))
   return path === null || path === '' ? null : findFile(sources, ROOT, path, hops)
 }

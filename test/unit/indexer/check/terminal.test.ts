@@ -146,6 +146,16 @@ test('a check that is repeated says what was mended and what is new, and a moved
   expect(withChanges(null, earlier)).toBe(earlier)
 })
 
+test('a finding whose count changed is the same, one about another numbered file is not', () => {
+  const counted = (count: number) =>
+    finding({ code: 'index.limit_documents', message: `${count} documents left out: at most 20000` })
+  const broken = (number: number) => finding({ message: `page-${number}.md leads to nothing, as v1.${number} does` })
+  const earlier = checked({ findings: [counted(7), broken(1)] })
+  expect(withChanges(earlier, checked({ findings: [counted(5), broken(2)] }))).toMatchObject({
+    changes: { mended: [broken(1)], added: [broken(2)] },
+  })
+})
+
 test('an index that limits cut says so in the last line', () => {
   expect(formatReport(checked({ truncated: true }), OPTIONS)).toMatch(/the index is partial: a limit was reached · 1\.2 s\n$/)
 })

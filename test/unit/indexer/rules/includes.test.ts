@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES } from '#core/limits.ts'
-import { includeCandidates, resolveIncludes } from '#indexer/rules/includes.ts'
+import { includeCandidates, manifestIncludeFailures, resolveIncludes } from '#indexer/rules/includes.ts'
 import { manifestsAbove } from '#indexer/rules/rule-chain.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
@@ -10,7 +10,7 @@ function resolve(include: string, files: Record<string, PlannedContent> = {}, is
   const { plan, policy, skill } = planOf({ LICENSE: MIT, 'x/a/SKILL.md': skillText('a', 'Body.\n', include), ...files })
   const planned = skill('x/a/SKILL.md')
   const chainOf = (folder: Parameters<typeof manifestsAbove>[1]) => manifestsAbove(policy.manifests, folder)
-  const { files: found, failures } = resolveIncludes(planned, chainOf(planned.skill.directory), plan, isText)
+  const { files: found, failures } = resolveIncludes(chainOf(planned.skill.directory), planned.skill, plan, isText)
   return {
     files: found.map(({ path }) => path),
     failures: failures.map(({ code }) => code),
@@ -55,6 +55,20 @@ describe('where an include leads', () => {
       failures: [],
     })
   })
+})
+
+test('what is no path of the repository is named, each value by itself', () => {
+  const { messages, failures } = resolve(
+    'include: ["https://example.org/a.md", "", "/", ../../../x.md, "b:c", "../../../x.md"]\n',
+  )
+  expect(messages).toEqual([
+    '"https://example.org/a.md" is a URL: an include is a path of this repository',
+    '"" is empty: an include is a path of this repository',
+    '"/" is the root of the repository: an include is a file',
+    '"../../../x.md" leads out of the repository',
+    '"b:c" is a URL: an include is a path of this repository',
+  ])
+  expect(new Set(failures)).toEqual(new Set(['include.missing']))
 })
 
 test('manifests come first, root first, each path from its own folder; every file once, where it comes first', () => {
@@ -102,6 +116,35 @@ describe('a malformed include is required reading that is missing', () => {
   ])('%s', (_name, include, files, by) => {
     const answer = resolve(include, { 'x/a/own.md': 'x', ...files })
     expect(answer).toMatchObject({ files: [], failures: ['include.missing'], by: [by], messages: ['must be a list of paths'] })
+  })
+})
+
+describe('the failed includes of a manifest', () => {
+  const failuresOf = (files: Record<string, PlannedContent>) =>
+    manifestIncludeFailures(planOf({ LICENSE: MIT, ...files }).plan, oid => oid !== 'data.md').map(({ by, code }) => [by, code])
+  const manifest = { 'x/SKILLSET.md': '---\ninclude: [gone.md, ../data.md, a/SKILL.md]\n---\n', 'data.md': 'x' }
+  const failures = [
+    ['x/SKILLSET.md', 'include.missing'],
+    ['x/SKILLSET.md', 'include.not_text'],
+  ]
+
+  test.each<[string, Record<string, PlannedContent>]>([
+    ['two skills', { 'x/b/SKILL.md': skillText('b') }],
+    ['a skill with includes of its own', { 'x/b/SKILL.md': skillText('b', 'Body.\n', 'include: [nowhere.md]\n') }],
+    ['a skill that is described only', { 'x/b/SKILL.md': skillText('b', 'Body.\n', 'license: Proprietary\n') }],
+    ['another manifest', { 'x/b/SKILLSET.md': '---\nname: B\ninclude: [SKILLSET.md]\n---\nRule.\n' }],
+  ])('are the same above %s', (_name, files) => {
+    expect(failuresOf({ ...manifest, 'x/a/SKILL.md': skillText('a'), ...files })).toEqual(failures)
+  })
+
+  test('are told where no skill lies below, and count what manifests above include', () => {
+    const list = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}.md`)
+    const files = Object.fromEntries([...list('f', 9), ...list('x/f', 8)].map(path => [path, 'x']))
+    const declared = (count: number) => `---\ninclude: [${list('f', count).join(', ')}]\n---\n`
+    expect(failuresOf({ ...files, 'SKILLSET.md': declared(9), 'x/SKILLSET.md': declared(8) })).toEqual([
+      ['x/SKILLSET.md', 'include.too_large'],
+    ])
+    expect(failuresOf({ ...files, 'SKILLSET.md': declared(8), 'x/SKILLSET.md': declared(8) })).toEqual([])
   })
 })
 

@@ -99,9 +99,9 @@ describe('reading what is needed', () => {
     }
     const read = new Set<string>()
     const resolver = createLicenseResolver(sourcesOf(tree, path => read.has(path)))
-    const places = ['skills/one', 'skills/two'].map(path => ({ folder: pathOf(path), skillDirectory: pathOf(path) }))
+    const folders = ['skills/one', 'skills/two'].map(pathOf)
     const rounds: string[][] = []
-    for (let missing = resolver.missing(places); missing.length > 0; missing = resolver.missing(places)) {
+    for (let missing = resolver.missing(folders); missing.length > 0; missing = resolver.missing(folders)) {
       rounds.push(missing.sort())
       for (const oid of missing) read.add(oid)
     }
@@ -114,14 +114,32 @@ describe('reading what is needed', () => {
     expect(resolver.resolve(pathOf('skills'), null).license.name).toBe('ISC')
   })
 
-  test('a text that cannot be read is unknown, as a link it is not there', () => {
-    const files = { LICENSE: text('MIT'), 'a/LICENSE': text('MIT'), 'b/LICENSE': { link: '../LICENSE' } }
+  test('a text that cannot be read is unknown, and so is a link, which may lead to any license', () => {
+    const files = {
+      LICENSE: text('MIT'),
+      'a/LICENSE': text('MIT'),
+      'b/LICENSE': { link: '../LICENSE' },
+      'c/LICENSE': { link: '/' },
+    }
     const sources = sourcesOf({ files })
-    const unread = { ...sources, textOf: (oid: string) => (oid === 'LICENSE' ? sources.textOf(oid) : null) }
-    const resolver = createLicenseResolver(unread)
-    expect(resolver.missing([{ folder: pathOf('a'), skillDirectory: null }])).toEqual([])
-    expect(resolver.resolve(pathOf('a'), null).license).toEqual({ kind: 'unknown', name: null, source: 'a/LICENSE' })
-    expect(resolver.resolve(pathOf('b'), null).license).toEqual({ kind: 'open', name: 'MIT', source: 'LICENSE' })
+    const isRead = (path: string) => path === 'LICENSE' || path.startsWith('c/')
+    const resolver = createLicenseResolver({ ...sources, textOf: oid => (isRead(oid) ? sources.textOf(oid) : null) })
+    expect(resolver.missing(['a', 'b', 'c'].map(pathOf))).toEqual([])
+    const licenseIn = (folder: string) => resolver.resolve(pathOf(folder), null).license
+    expect(licenseIn('a')).toEqual({ kind: 'unknown', name: null, source: 'a/LICENSE' })
+    expect(licenseIn('b')).toEqual({ kind: 'unknown', name: null, source: 'b/LICENSE' })
+    expect(licenseIn('c')).toEqual({ kind: 'open', name: 'MIT', source: 'LICENSE' })
+  })
+
+  test('beside a skill at the root that declares a license, the README is read for the files outside skills', () => {
+    const tree = { skills: { '': 'MIT' }, files: { 'README.md': '# Tools\n\n## License\n\nISC\n' } }
+    const texts = new Set<string>()
+    const resolver = createLicenseResolver(sourcesOf(tree, path => texts.has(path)))
+    expect(resolver.missing([pathOf('docs')])).toEqual(['README.md'])
+    texts.add('README.md')
+    expect(resolver.missing([pathOf('docs')])).toEqual([])
+    expect(resolver.resolve(pathOf('docs'), null).license).toMatchObject({ name: 'ISC', source: 'README.md' })
+    expect(resolver.resolve(pathOf('scripts'), pathOf('')).license).toMatchObject({ name: 'MIT', source: 'SKILL.md' })
   })
 
   test('places of one cause share its issue', () => {

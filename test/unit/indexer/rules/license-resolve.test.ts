@@ -61,6 +61,32 @@ describe('the nearest declaration', () => {
     expect(createLicenseResolver(sources).resolve(pathOf('docs'), null).license.kind).toBe('none')
   })
 
+  test('front matter that could not be read may declare anything: only a manifest or a license file beside it decides', () => {
+    const files = { LICENSE: text('MIT'), 'skill/package.json': '{"license":"ISC"}' }
+    const unread = ['skill']
+    const unknown = ['unknown', null, 'skill/SKILL.md']
+    expect(licenseOf({ files, unread }, 'skill')).toEqual(unknown)
+    expect(licenseOf({ files, unread }, 'skill/scripts')).toEqual(unknown)
+    expect(codesOf({ files, unread }, 'skill')).toEqual(['license.unrecognized'])
+    expect(licenseOf({ files, unread, manifests: { '': 'MIT' } }, 'skill')).toEqual(unknown)
+    expect(licenseOf({ files, unread, manifests: { skill: '0BSD' } }, 'skill')).toEqual(['open', '0BSD', 'skill/SKILLSET.md'])
+    const beside = { ...files, 'skill/LICENSE': text('ISC') }
+    expect(licenseOf({ files: beside, unread }, 'skill')).toEqual(['open', 'ISC', 'skill/LICENSE'])
+    const below = { ...files, 'skill/fonts/LICENSE': text('OFL-1.1') }
+    expect(licenseOf({ files: below, unread }, 'skill/fonts')).toEqual(['open', 'OFL-1.1', 'skill/fonts/LICENSE'])
+    expect(licenseOf({ files, unread }, 'docs')).toEqual(['open', 'MIT', 'LICENSE'])
+  })
+
+  test('a package file that could not be read may declare anything, too', () => {
+    const sources = sourcesOf({
+      files: { LICENSE: text('MIT'), 'a/package.json': '{"license":"UNLICENSED"}' },
+      skills: { a: null },
+    })
+    const unread = { ...sources, textOf: (oid: string) => (oid === 'LICENSE' ? sources.textOf(oid) : null) }
+    const { license } = createLicenseResolver(unread).resolve(pathOf('a'), pathOf('a'))
+    expect(license).toEqual({ kind: 'unknown', name: null, source: 'a/package.json' })
+  })
+
   test('a package file counts at the root and in a skill folder only', () => {
     const files = { 'package.json': '{"license":"MIT"}', 'a/package.json': '{"license":"ISC"}' }
     expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'package.json'])

@@ -17,6 +17,10 @@ export interface Tree {
   /** `license` of the front matter by folder; `null`: a skill that says nothing. */
   skills?: Record<string, FrontMatterValue | null>
   manifests?: Record<string, FrontMatterValue | null>
+  /** Folders with a `SKILL.md` whose front matter could not be read. */
+  unread?: string[]
+  /** Paths that a manifest withholds. */
+  withheld?: string[]
 }
 
 export function pathOf(path: string): RepoPath {
@@ -26,7 +30,7 @@ export function pathOf(path: string): RepoPath {
 }
 
 export function sourcesOf(
-  { files = {}, skills = {}, manifests = {} }: Tree,
+  { files = {}, skills = {}, manifests = {}, unread = [], withheld = [] }: Tree,
   isRead: (path: string) => boolean = () => true,
 ): LicenseSources {
   const folders = new Map<string, Map<string, LicenseFile>>()
@@ -47,14 +51,17 @@ export function sourcesOf(
       if (content === undefined || !isRead(oid)) return undefined
       return typeof content === 'string' ? content : content.link
     },
-    skillIn: folder => declaredIn(skills, folder),
+    skillIn: folder => (unread.includes(folder) ? 'unread' : declaredIn(skills, folder)),
     manifestIn: folder => declaredIn(manifests, folder),
+    isWithheld: path => withheld.includes(path),
   }
 }
 
 /** The license of the files in a folder; of the nearest skill above it, where there is one. */
 export function resolve(tree: Tree, folder: string, settings: LicenseSettings = {}) {
-  const owners = Object.keys(tree.skills ?? {}).filter(skill => isInside(pathOf(skill), pathOf(folder)))
+  const owners = [...Object.keys(tree.skills ?? {}), ...(tree.unread ?? [])].filter(skill =>
+    isInside(pathOf(skill), pathOf(folder)),
+  )
   const owner = owners.sort((left, right) => right.length - left.length)[0]
   return createLicenseResolver(sourcesOf(tree), settings).resolve(pathOf(folder), owner === undefined ? null : pathOf(owner))
 }

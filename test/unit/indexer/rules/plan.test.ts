@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, SKILLS } from '#core/limits.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
+import { APACHE } from './license-texts.ts'
 
 /** Paths with what they are, and the skill that owns them. */
 function planned(files: Record<string, PlannedContent>): string[] {
@@ -162,6 +164,70 @@ test('of a license file that is excluded neither the path is told nor the words 
   expect(plan.files.filter(({ served }) => served)).toEqual([])
 })
 
+test('the files of a skill beyond the number of skills are not served, nor is its SKILL.md', () => {
+  const folders = Array.from({ length: SKILLS + 1 }, (_, index) => `s${String(index).padStart(5, '0')}`)
+  const { plan } = planOf({
+    LICENSE: MIT,
+    ...Object.fromEntries(folders.map(folder => [`${folder}/SKILL.md`, skillText(folder)])),
+    [`${folders.at(-2)}/x.md`]: '',
+    [`${folders.at(-1)}/x.md`]: '',
+  })
+  expect(plan.files.filter(({ served }) => !served).map(({ file }) => file.path)).toEqual([
+    `${folders.at(-1)}/SKILL.md`,
+    `${folders.at(-1)}/x.md`,
+  ])
+})
+
+test('of an excluded license file no warning and no diagnostic tells the path', () => {
+  const { plan, skill } = planOf({
+    'SKILLSET.md': '---\nlicense: MIT\nexclude: [/LICENSE, /a/LICENSE.md, legal/]\n---\n',
+    LICENSE: APACHE,
+    'a/SKILL.md': skillText('a', 'Body.\n', 'license: 0BSD\n'),
+    'a/LICENSE.md': APACHE,
+    'b/SKILL.md': skillText('b', 'Body.\n', 'license: see ../legal/TERMS.md\n'),
+    'b/LICENSE': MIT,
+    'legal/TERMS.md': 'All rights reserved.\n',
+    'page.md': '',
+  })
+  const { diagnostics } = plan
+  const told = [...diagnostics, ...skill('a/SKILL.md').warnings, ...skill('b/SKILL.md').warnings]
+  expect(told.filter(({ code }) => code === 'license.conflict').map(({ message }) => message)).toEqual([
+    'the declared license 0BSD conflicts with Apache-2.0 in a withheld file',
+    'the declared license text conflicts with MIT in b/LICENSE',
+    'the declared license MIT conflicts with Apache-2.0 in a withheld file',
+    'the declared license 0BSD conflicts with Apache-2.0 in a withheld file',
+    'the declared license text conflicts with MIT in b/LICENSE',
+  ])
+})
+
+describe('beyond the text of a snapshot', () => {
+  const count = INDEXED_TEXT_BYTES / READABLE_FILE_BYTES
+  const filled = (nameOf: (index: number) => string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [nameOf(index), full]))
+  const full = { sizeBytes: READABLE_FILE_BYTES }
+  const around = { LICENSE: MIT, 'a/SKILL.md': skillText('a'), 'a/b.md': full, 'z.md': full, 'b/SKILL.md': skillText('b') }
+  const leftOut = (files: Record<string, PlannedContent>) => {
+    const { plan } = planOf({ ...around, ...files })
+    const kept = new Set<string>(plan.files.map(({ file }) => file.path))
+    return [Object.keys({ ...around, ...files }).filter(path => !kept.has(path)), plan.truncated]
+  }
+
+  test('pictures take no room', () => {
+    expect(leftOut(filled(index => `a/${index}.png`))).toEqual([[], false])
+  })
+
+  test('code and data of skills make room for documents', () => {
+    expect(leftOut(filled(index => `a/${String(index).padStart(3, '0')}.json`))).toEqual([
+      ['a/125.json', 'a/126.json', 'a/127.json'],
+      true,
+    ])
+  })
+
+  test('documents make room for the prose of skills', () => {
+    expect(leftOut(filled(index => `${String(index).padStart(3, '0')}.md`))).toEqual([['z.md', '126.md', '127.md'], true])
+  })
+})
+
 describe('what is said of files', () => {
   test.each<[string, Record<string, PlannedContent>, [string, string][]]>([
     ['another spelling', { 'a/skill.md': '' }, [['skill.file_name', 'a/skill.md']]],
@@ -172,6 +238,11 @@ describe('what is said of files', () => {
       [['license.unrecognized', 'LICENSE']],
     ],
     ['a license of documents that is unknown', { LICENSE: 'Do as I say.\n', 'a.md': '' }, [['license.unrecognized', 'LICENSE']]],
+    [
+      'a license of a manifest that is unknown, whether it governs anything or not',
+      { 'a/SKILLSET.md': '---\nlicense: Ours\n---\n', 'a/b/LICENSE': MIT, 'a/b/x.md': '' },
+      [['license.unrecognized', 'a/SKILLSET.md']],
+    ],
     ['a license that governs nothing', { 'a/LICENSE': 'Do as I say.\n', 'b/x.md': '' }, []],
   ])('%s', (_name, files, expected) => {
     expect(planOf(files).plan.diagnostics.map(({ code, path }) => [code, path])).toEqual(expected)

@@ -119,6 +119,7 @@ test('a skill keeps as many warnings of links as an answer shows, however many l
   const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => ({
     files: [],
     cut: false,
+    isEmpty: true,
   }))
   expect(warnings.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'reference.broken'))
 })
