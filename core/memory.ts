@@ -15,7 +15,14 @@ export function memoryOf(value: unknown): number {
   return Object.values(value).reduce((sum: number, one) => sum + SLOT_BYTES + memoryOf(one), OBJECT_BYTES)
 }
 
+/** Of an entry of a cache with plain data: its key, its value, and what the cache takes for it. */
+export function memoryOfEntry(value: unknown, key: string): number {
+  return ENTRY_BYTES + memoryOfText(key) + memoryOf(value)
+}
+
+const ENTRY_BYTES = 150
 const TEXT_BYTES = 24
 const SLOT_BYTES = 8
 const OBJECT_BYTES = 32
-const MAP_ENTRY_BYTES = 40
+/** Of an entry of a map, besides its key and its value. */
+export const MAP_ENTRY_BYTES = 40

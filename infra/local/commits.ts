@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
-import { memoryOfText } from '#core/memory.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { GitPlaces } from './git-places.ts'
 import { NotSelfContained } from './object-files.ts'
+import { PackedRefs } from './packed-refs.ts'
 import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
 import { peel, reach } from './reachability.ts'
@@ -16,7 +17,8 @@ import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
 const PINNED_BYTES = 8 * 1024 * 1024
 const ABSENT_BYTES = 4 * 1024 * 1024
-const ENTRY_BYTES = 100
+/** Tips of all repositories. Those of one take 6 MB at most. */
+const TIPS_BYTES = 32 * 1024 * 1024
 /** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const ABSENT_MS = 30_000
 
@@ -24,13 +26,14 @@ const ABSENT_MS = 30_000
 export class Commits {
   readonly #views: PrivateViews
   readonly #byRef = new SignedCache<CommitSha | null>()
-  /** Of the tips of a repository. */
-  readonly #fingerprints = new SignedCache<TipSet['fingerprint'] | null>()
+  readonly #packed = new PackedRefs()
+  /** `null` for a repository that is not self-contained. */
+  readonly #tips = new SignedCache<TipSet | null>(TIPS_BYTES)
   /** Commits to which the tips of their repository lead. */
-  readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: sizeOfEntry })
+  readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: memoryOfEntry })
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
   readonly #refuted = new RefutedCommits()
-  readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: sizeOfEntry, ttl: ABSENT_MS })
+  readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfEntry, ttl: ABSENT_MS })
   readonly #proofs = createSingleFlight<boolean>()
   readonly #places: GitPlaces
   readonly #signal: () => AbortSignal
@@ -57,7 +60,8 @@ export class Commits {
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
   #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
     return this.#places.lookUp(place.identity, async () => {
-      const oid = ref === null ? await readDefault(place, watch) : await firstOf(place, refNames(ref), watch)
+      const oid =
+        ref === null ? await readDefault(this.#packed, place, watch) : await firstOf(this.#packed, place, refNames(ref), watch)
       if (oid === null) return { value: null, keep: true }
       const commit = await this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal))
       // A missing object may come later.
@@ -67,20 +71,22 @@ export class Commits {
 
   /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
   async #findPinned(place: Place, oid: CommitSha): Promise<CommitSha | null> {
-    const fingerprint = await this.#fingerprints.get(place.identity, async watch => {
-      const computed = await ifSelfContained(readTips(place, watch))
-      return { ...computed, value: computed.value?.fingerprint ?? null }
-    })
-    if (fingerprint === null) return null
+    const fingerprint = (await this.#tipsOf(place))?.fingerprint
+    if (fingerprint === undefined) return null
     const key = pinKey(place, fingerprint, oid)
     if (this.#pinned.has(key)) return oid
     if (this.#absent.has(key) || this.#refuted.fingerprintOf(place.identity, oid) === fingerprint) return null
     return (await this.#proofs.run(key, () => this.#prove(place, oid))) ? oid : null
   }
 
+  #tipsOf(place: Place): Promise<TipSet | null> {
+    const read = (watch: Watch) => ifSelfContained(readTips(this.#packed, place, watch))
+    return this.#tips.get(place.identity, watch => this.#places.lookUp(place.identity, () => read(watch)))
+  }
+
   #prove(place: Place, oid: CommitSha): Promise<boolean> {
     return this.#places.walk(place.identity, async () => {
-      const { value: tips } = await ifSelfContained(readTips(place, () => {}))
+      const tips = await this.#tipsOf(place)
       const reached = tips && (await this.#inView(place, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
       if (tips === null || reached === null) return false
       if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
@@ -103,26 +109,22 @@ export class Commits {
   }
 }
 
-function sizeOfEntry(_: true, key: string): number {
-  return ENTRY_BYTES + memoryOfText(key)
-}
-
 function pinKey({ identity }: Place, fingerprint: string, oid: string): string {
   return `${identity}:${fingerprint}:${oid}`
 }
 
 /** The object of the branch that HEAD names, or the commit of a detached HEAD. */
-async function readDefault(place: Place, watch: Watch): Promise<string | null> {
+async function readDefault(packed: PackedRefs, place: Place, watch: Watch): Promise<string | null> {
   watch(join(place.gitDir, 'HEAD'))
   const head = await readHead(place.gitDir)
   if (head === null) return null
-  return 'ref' in head ? firstOf(place, refNames(head.ref), watch) : head.commit
+  return 'ref' in head ? firstOf(packed, place, refNames(head.ref), watch) : head.commit
 }
 
 /** The object of the first ref that exists. */
-async function firstOf({ commonDir }: Place, names: readonly string[], watch: Watch): Promise<string | null> {
+async function firstOf(packed: PackedRefs, { commonDir }: Place, names: readonly string[], watch: Watch): Promise<string | null> {
   for (const name of names) {
-    const oid = await readRef(commonDir, name, watch)
+    const oid = await readRef(packed, commonDir, name, watch)
     if (oid !== null) return oid
   }
   return null

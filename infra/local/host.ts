@@ -19,7 +19,7 @@ import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
-import { createRawFiles } from '#infra/git/raw-file.ts'
+import { createRawFiles, type RawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
@@ -46,6 +46,8 @@ export interface LocalHostOptions {
   examples?: string
   /** Public origin of the service, which serves the URLs of `urls`. */
   baseUrl: string
+  /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
+  monotonicNow?: () => number
 }
 
 /** A file of this name in the git dir makes the repository private. */
@@ -59,7 +61,8 @@ const BUSY_SECONDS = 2
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
-  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl)
+  const rawFiles = createRawFiles(options.monotonicNow)
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles)
 }
 
 class LocalGitHost implements LocalHost {
@@ -73,12 +76,13 @@ class LocalGitHost implements LocalHost {
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
   readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
-  readonly #rawFiles = createRawFiles()
+  readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(roots: readonly string[], baseUrl: string) {
+  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles) {
     this.#roots = roots
+    this.#rawFiles = rawFiles
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -146,7 +150,7 @@ class LocalGitHost implements LocalHost {
     { owner, name }: HostRepository,
     commit: string,
     path: string,
-    { client, signal }: RawFileReader,
+    { signal, ...reader }: RawFileReader,
   ): Promise<RawFile | null> {
     const published = isCommitSha(commit) ? await this.#published(owner, name, commit) : null
     if (published === null) return null
@@ -156,7 +160,7 @@ class LocalGitHost implements LocalHost {
       repository: place.identity,
       commit: found,
       path,
-      client,
+      ...reader,
       signal: AbortSignal.any([signal, this.#closing.signal]),
     })
   }

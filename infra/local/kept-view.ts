@@ -24,6 +24,11 @@ export class KeptView {
     return this.#borrowers > 0
   }
 
+  /** Whether its removal has begun. */
+  get isLeaving(): boolean {
+    return this.#removal !== null
+  }
+
   get heldFiles(): number {
     return this.#view?.heldFiles ?? 0
   }

@@ -36,8 +36,12 @@ export interface SourceFolder {
 export interface BringBounds {
   /** Packs and their indexes that are held open. */
   heldFiles: number
-  /** Bytes that are copied, where files can be neither held nor linked. */
+  /** Disk space of copies, where files can be neither held nor linked. */
   copiedBytes: number
+  /** Whether one file more may be held by all private folders together. Default: yes. */
+  mayHold?: () => boolean
+  /** Called when a copy was counted, before it is made. @throws ViewUnavailable when all private folders together have too many */
+  onCopy?: () => void
 }
 
 export const BRING_BOUNDS: BringBounds = { heldFiles: 64, copiedBytes: 1024 * 1024 * 1024 }
@@ -57,10 +61,14 @@ export class FileBringer {
   readonly #bounds: BringBounds
   /** By path in the private folder. */
   readonly #held = new Map<string, { handle: FileHandle; stats: Stats }>()
+  /** Files that are about to be held. */
+  #holding = 0
   /** Open files whose name is gone, while git may still open them by it. */
   readonly #retired: FileHandle[] = []
   /** Elsewhere `link` may follow a link that took the place of the file. */
   #canLink = hasDescriptorPaths
+  /** Disk space of each copy, by path in the private folder. */
+  readonly #copies = new Map<string, number>()
   #copiedBytes = 0
 
   /** @param staging a folder on the file system of the private folder, which git does not read */
@@ -70,7 +78,7 @@ export class FileBringer {
   }
 
   get heldFiles(): number {
-    return this.#held.size + this.#retired.length
+    return this.#held.size + this.#holding + this.#retired.length
   }
 
   get copiedBytes(): number {
@@ -95,9 +103,9 @@ export class FileBringer {
     try {
       const stats = await file.stat()
       if (!stats.isFile()) throw new NotSelfContained(name)
-      if (canHold() && this.heldFiles < this.#bounds.heldFiles) {
-        isHeld = true
+      if (this.#mayHold()) {
         await this.#hold(file, stats, target)
+        isHeld = true
       } else if (!this.#tryLink(folder, name, target)) await this.#copy(file, stats, target)
     } finally {
       if (!isHeld) await file.close()
@@ -120,7 +128,7 @@ export class FileBringer {
 
   async remove(target: string): Promise<void> {
     await rm(target, { force: true })
-    this.#retire(target)
+    this.#forget(target)
   }
 
   /** Closes open files whose name is gone. To be called while no git reads the private folder. */
@@ -129,26 +137,39 @@ export class FileBringer {
   }
 
   async close(): Promise<void> {
-    for (const target of [...this.#held.keys()]) this.#retire(target)
+    for (const target of [...this.#held.keys()]) this.#forget(target)
     await this.closeRetired()
   }
 
+  #mayHold(): boolean {
+    return canHold() && this.heldFiles < this.#bounds.heldFiles && this.#bounds.mayHold?.() !== false
+  }
+
+  /** The earlier file is forgotten once its successor has its name: until then, the name leads to it, and if anything fails, also later. */
   async #hold(handle: FileHandle, stats: Stats, target: string): Promise<void> {
-    this.#retire(target)
-    this.#held.set(target, { handle, stats })
     const staged = this.#stage()
-    await symlink(`/proc/${process.pid}/fd/${handle.fd}`, staged)
-    await rename(staged, target)
+    this.#holding++
+    try {
+      await symlink(`/proc/${process.pid}/fd/${handle.fd}`, staged)
+      await rename(staged, target)
+    } finally {
+      this.#holding--
+    }
+    this.#forget(target)
+    this.#held.set(target, { handle, stats })
   }
 
   #stage(): string {
     return join(this.#staging, String(this.#staged++))
   }
 
-  #retire(target: string): void {
+  /** For a file whose name is gone, or leads to another one. */
+  #forget(target: string): void {
     const held = this.#held.get(target)
     if (held) this.#retired.push(held.handle)
     this.#held.delete(target)
+    this.#copiedBytes -= this.#copies.get(target) ?? 0
+    this.#copies.delete(target)
   }
 
   /** Synchronous: this takes some microseconds, and there may be a hundred thousand files. */
@@ -166,15 +187,17 @@ export class FileBringer {
     }
     // The new name of a link is a link, too. Git never saw it.
     if (!lstatSync(staged).isFile()) throw new NotSelfContained(name)
-    this.#retire(target)
     renameSync(staged, target)
+    this.#forget(target)
     return true
   }
 
   async #copy(from: FileHandle, { size, atime, mtime }: Stats, target: string): Promise<void> {
-    this.#copiedBytes += size
+    const bytes = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES
+    this.#copiedBytes += bytes
     if (this.#copiedBytes > this.#bounds.copiedBytes)
       throw new ViewTooLarge(`its files can only be copied, and have more than ${this.#bounds.copiedBytes} bytes`)
+    this.#bounds.onCopy?.()
     const staged = this.#stage()
     const to = await open(staged, 'wx', 0o600)
     try {
@@ -183,11 +206,14 @@ export class FileBringer {
     } finally {
       await to.close()
     }
-    this.#retire(target)
     await rename(staged, target)
+    this.#forget(target)
+    this.#copies.set(target, bytes)
   }
 }
 
+/** File systems store files in blocks. Also bounds how many small files are copied. */
+const BLOCK_BYTES = 4_096
 const COPY_BYTES = 1024 * 1024
 
 async function copyBytes(from: FileHandle, to: FileHandle, sizeBytes: number): Promise<void> {

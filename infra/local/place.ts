@@ -1,6 +1,7 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
+import { detached } from '#core/text.ts'
 import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import type { Computed, Watch } from './signed-cache.ts'
 
@@ -154,7 +155,7 @@ export async function readHead(gitDir: string): Promise<{ ref: string } | { comm
   const link = (await lstat(path).catch(ifAbsent))?.isSymbolicLink() ? await readlink(path).catch(ifAbsent) : null
   const text = link === null ? ((await readRealText(path)) ?? '') : `ref: ${link}`
   const ref = /^ref:[ \t]*(refs\/[^ \t\n\r]+)[ \t\n\r]*$/.exec(text)?.[1]
-  if (ref !== undefined) return { ref }
+  if (ref !== undefined) return { ref: detached(ref) }
   const commit = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
-  return commit === undefined ? null : { commit }
+  return commit === undefined ? null : { commit: detached(commit) }
 }

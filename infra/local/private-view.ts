@@ -1,5 +1,5 @@
 import { constants, lstatSync, type Stats } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, opendir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -48,8 +48,8 @@ const LOOSE_NAME = /^[0-9a-f]{38}$/
 const PACK_NAME = /^[A-Za-z0-9_-]{1,200}\.(?:pack|idx)$/
 /** Objects outside packs in one of the 256 folders: two million in all. */
 const LOOSE_NAMES = 8_192
-/** Packs and their indexes. */
-const PACK_NAMES = 20_000
+/** Packs, their indexes and what git adds to them. */
+const PACK_NAMES = 40_000
 /** Files between two turns of the event loop. */
 const BATCH = 64
 /** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
@@ -61,6 +61,8 @@ class LinkedView implements PrivateView {
   readonly #bringer: FileBringer
   /** By name of the folder below `objects`: identifies its entries. Absent when they may change without a trace. */
   readonly #seen = new Map<string, string>()
+  /** Identifies the file `shallow` that was brought; empty when there was none. `null` when it may change without a trace. */
+  #shallow: string | null = null
 
   constructor(commonDir: string, gitDir: string, bounds: BringBounds) {
     this.#commonDir = commonDir
@@ -82,7 +84,7 @@ class LinkedView implements PrivateView {
     const objects = await openFolder(join(this.#commonDir, 'objects'))
     try {
       await requireNoAlternates(objects)
-      const names = (await readdir(objects.at)).filter(name => name === 'pack' || LOOSE_FOLDER.test(name))
+      const names = (await listNames(objects, LOOSE_NAMES)).filter(name => name === 'pack' || LOOSE_FOLDER.test(name))
       const gone: string[] = []
       for (const name of names) gone.push(...(await this.#bringFolder(objects, name)))
       // Last, as git does when it repacks: a reader that misses a removed file finds its objects elsewhere.
@@ -99,8 +101,11 @@ class LinkedView implements PrivateView {
   }
 
   async remove(): Promise<void> {
-    await rm(this.gitDir, { recursive: true, force: true, maxRetries: 3 })
-    await this.#bringer.close()
+    try {
+      await rm(this.gitDir, { recursive: true, force: true, maxRetries: 3 })
+    } finally {
+      await this.#bringer.close()
+    }
   }
 
   /** Brings the files of a folder. Returns the files of the view that are no longer in it. */
@@ -124,8 +129,7 @@ class LinkedView implements PrivateView {
 
   async #bringFiles(folder: SourceFolder, into: string, arePacks: boolean): Promise<string[]> {
     const pattern = arePacks ? PACK_NAME : LOOSE_NAME
-    const names = (await readdir(folder.at)).filter(name => pattern.test(name))
-    if (names.length > (arePacks ? PACK_NAMES : LOOSE_NAMES)) throw new ViewTooLarge('it has too many object files: run git gc')
+    const names = (await listNames(folder, arePacks ? PACK_NAMES : LOOSE_NAMES)).filter(name => pattern.test(name))
     await mkdir(into, { recursive: true })
     // Git looks for a pack when it sees its index.
     if (arePacks) names.sort((left, right) => Number(left.endsWith('.idx')) - Number(right.endsWith('.idx')))
@@ -156,6 +160,15 @@ class LinkedView implements PrivateView {
 
   /** Where the history of a shallow clone ends. */
   async #writeShallow(): Promise<void> {
+    const stats = lstatSync(join(this.#commonDir, 'shallow'), { throwIfNoEntry: false })
+    const signature = stats ? signatureOf(stats) : ''
+    if (this.#shallow === signature) return
+    this.#shallow = null
+    await this.#bringShallow()
+    if (!stats || Date.now() - stats.ctimeMs > TICK_MS) this.#shallow = signature
+  }
+
+  async #bringShallow(): Promise<void> {
     const oids = await readShallow(this.#commonDir)
     const target = join(this.gitDir, 'shallow')
     if (oids.length === 0) return rm(target, { force: true })
@@ -165,9 +178,18 @@ class LinkedView implements PrivateView {
   }
 }
 
-/** Identifies the entries of a folder. */
+/** Identifies the entries of a folder, or a file that git replaces as a whole. */
 function signatureOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}:${mtimeMs}`
+}
+
+/** Names in the folder, in pieces: there may be millions. @throws ViewTooLarge */
+async function listNames({ at }: SourceFolder, max: number): Promise<string[]> {
+  const names: string[] = []
+  for await (const { name } of await opendir(at, { bufferSize: 1024 })) {
+    if (names.push(name) > max) throw new ViewTooLarge('it has too many object files: run git gc')
+  }
+  return names
 }
 
 async function requireNoAlternates({ at }: SourceFolder): Promise<void> {

@@ -5,9 +5,9 @@ import type { Place } from './place.ts'
 
 export interface ViewBounds {
   views: number
-  /** Open files of all views. */
+  /** Open files of all views. Beyond it, further files are linked or copied. */
   heldFiles: number
-  /** Disk space of all copies. */
+  /** Disk space of all copies. Beyond it, a repository that must be copied is unavailable while the others are read. */
   copiedBytes: number
   /** An unused view is removed after this time. Shorter than the age at which `removeLeftoverViews` removes folders. */
   idleMs: number
@@ -50,15 +50,14 @@ export class PrivateViews {
     if (this.#isClosed) throw new ViewUnavailable('the host is closed')
     const kept = this.#keep(place)
     const remove = this.#lend(place, kept)
+    this.#evict()
     try {
-      const gitDir = await unlessAborted(kept.update(), signal)
+      const gitDir = await unlessAborted(this.#update(place, kept), signal)
       this.#evict()
       return { gitDir, remove }
     } catch (error) {
-      const isRefused = error instanceof NotSelfContained
-      if (!isRefused && !signal.aborted) this.#discard(place.objects, kept)
       await remove()
-      if (isRefused) return null
+      if (error instanceof NotSelfContained) return null
       throw error
     }
   }
@@ -78,8 +77,22 @@ export class PrivateViews {
     return kept
   }
 
+  /** A view whose update failed half-way is discarded, whether its caller still waits or not. */
+  async #update({ objects }: ObjectsPlace, kept: KeptView): Promise<string> {
+    try {
+      return await kept.update()
+    } catch (error) {
+      if (!(error instanceof NotSelfContained)) this.#discard(objects, kept)
+      throw error
+    }
+  }
+
   #create(commonDir: string): KeptView {
-    const kept = new KeptView(commonDir, this.#bounds.ofView)
+    const kept = new KeptView(commonDir, {
+      ...this.#bounds.ofView,
+      mayHold: () => this.#sum('heldFiles') < this.#bounds.heldFiles,
+      onCopy: () => this.#requireRoom(),
+    })
     this.#all.add(kept)
     void kept.removed.then(() => this.#all.delete(kept))
     return kept
@@ -108,13 +121,22 @@ export class PrivateViews {
   }
 
   #isWithinBounds(): boolean {
-    const all = [...this.#kept.values()]
-    const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
     return (
-      all.length <= this.#bounds.views &&
-      sum(all.map(one => one.heldFiles)) <= this.#bounds.heldFiles &&
-      sum(all.map(one => one.copiedBytes)) <= this.#bounds.copiedBytes
+      this.#kept.size <= this.#bounds.views &&
+      this.#sum('heldFiles') <= this.#bounds.heldFiles &&
+      this.#sum('copiedBytes') <= this.#bounds.copiedBytes
     )
+  }
+
+  /** @throws ViewUnavailable */
+  #requireRoom(): void {
+    this.#evict()
+    if (this.#sum('copiedBytes') > this.#bounds.copiedBytes)
+      throw new ViewUnavailable('the copies of the repositories that are being read take too much space')
+  }
+
+  #sum(what: 'heldFiles' | 'copiedBytes'): number {
+    return [...this.#all].reduce((sum, one) => sum + (one.isLeaving ? 0 : one[what]), 0)
   }
 
   #discard(objects: string, kept: KeptView): void {

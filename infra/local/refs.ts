@@ -1,14 +1,19 @@
 import { constants, type Dirent } from 'node:fs'
-import { lstat, readdir, readlink } from 'node:fs/promises'
+import { lstat, opendir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { refNames } from '#core/address.ts'
+import { LOCAL_REFS, LOCAL_SHALLOW_BYTES } from '#core/limits.ts'
+import { detached } from '#core/text.ts'
 import { ifAbsent, openReal, pathOf, readRealText } from '#infra/git/contained.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
-import { NotSelfContained, ViewTooLarge } from './object-files.ts'
+import { ViewTooLarge } from './object-files.ts'
+import { type PackedRefs, readWhole } from './packed-refs.ts'
 import { type Place, readHead } from './place.ts'
 import type { Computed, Watch } from './signed-cache.ts'
 
 const SYMBOLIC_REF_DEPTH = 5
+/** Holds an id, or the longest name that a file system can store. What follows is not read. */
+const REF_FILE_BYTES = 4_096
 
 /**
  * The object that a branch or tag names; `null` when there is none. Reads the files of the repository itself, without following links:
@@ -17,13 +22,13 @@ const SYMBOLIC_REF_DEPTH = 5
  * @param name a full name
  * @throws NotSelfContained, ViewTooLarge
  */
-export async function readRef(commonDir: string, name: string, watch: Watch): Promise<string | null> {
+export async function readRef(packed: PackedRefs, commonDir: string, name: string, watch: Watch): Promise<string | null> {
   watch(join(commonDir, 'packed-refs'))
   let current = name
   for (let depth = 0; depth <= SYMBOLIC_REF_DEPTH; depth++) {
     watch(join(commonDir, current))
     const loose = await readLoose(commonDir, current)
-    if (loose === null) return findPacked(await readPackedRefs(commonDir), current)
+    if (loose === null) return (await packed.read(commonDir)).get(current) ?? null
     if ('oid' in loose) return loose.oid
     const [target] = refNames(loose.ref)
     if (target !== loose.ref) return null
@@ -37,50 +42,18 @@ async function readLoose(commonDir: string, name: string): Promise<{ oid: string
   const path = join(commonDir, name)
   // Very old repositories have links as symbolic refs. Git follows other links, this reader does not.
   if ((await lstat(path).catch(ifAbsent))?.isSymbolicLink()) return { ref: (await readlink(path).catch(ifAbsent)) ?? '' }
-  const text = await readRealText(path)
+  const text = await readRealText(path, REF_FILE_BYTES)
   if (text === null) return null
   const oid = /^([0-9a-f]{40})(?:[ \t\r\n]|$)/.exec(text)?.[1]
-  return oid === undefined ? { ref: /^ref:[ \t]*(refs\/[^ \t\n\r]+)/.exec(text)?.[1] ?? '' } : { oid }
+  if (oid !== undefined) return { oid: detached(oid) }
+  return { ref: detached(/^ref:[ \t]*(refs\/[^ \t\n\r]+)/.exec(text)?.[1] ?? '') }
 }
 
-const PACKED_BYTES = 64 * 1024 * 1024
-
-/** The bytes of `packed-refs`; empty when there is none. */
-async function readPackedRefs(commonDir: string): Promise<Buffer> {
-  return readWhole(commonDir, 'packed-refs', PACKED_BYTES)
-}
-
-async function readWhole(commonDir: string, name: string, maxBytes: number): Promise<Buffer> {
-  const file = await openReal(join(commonDir, name))
-  if (file === null) {
-    if ((await lstat(join(commonDir, name)).catch(ifAbsent)) !== null) throw new NotSelfContained(name)
-    return Buffer.alloc(0)
-  }
-  try {
-    const stats = await file.stat()
-    if (!stats.isFile()) throw new NotSelfContained(name)
-    if (stats.size > maxBytes) throw new ViewTooLarge(`${name} has more than ${maxBytes} bytes`)
-    const buffer = Buffer.alloc(stats.size)
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
-}
-
-function findPacked(packed: Buffer, name: string): string | null {
-  const line = Buffer.from(` ${name}\n`)
-  for (let at = packed.indexOf(line); at >= 0; at = packed.indexOf(line, at + 1)) {
-    const oid = packed.toString('latin1', Math.max(0, at - 41), at)
-    const [, found] = (at === 40 ? /^([0-9a-f]{40})$/ : /^\n([0-9a-f]{40})$/).exec(oid) ?? []
-    if (found !== undefined) return found
-  }
-  return null
-}
-
-/** Objects of `shallow`, the commits whose parents a clone lacks. */
+/** Objects of `shallow`, the commits whose parents a clone lacks. @throws NotSelfContained, ViewTooLarge */
 export async function readShallow(commonDir: string): Promise<string[]> {
-  return (await readWhole(commonDir, 'shallow', PACKED_BYTES)).toString('latin1').match(/^[0-9a-f]{40}$/gm) ?? []
+  return ((await readWhole(commonDir, 'shallow', LOCAL_SHALLOW_BYTES)).toString('latin1').match(/^[0-9a-f]{40}$/gm) ?? []).map(
+    detached,
+  )
 }
 
 /**
@@ -88,40 +61,42 @@ export async function readShallow(commonDir: string): Promise<string[]> {
  *
  * @throws NotSelfContained, ViewTooLarge
  */
-export async function readTips({ gitDir, commonDir }: Place, watch: Watch): Promise<Computed<TipSet>> {
+export async function readTips(packed: PackedRefs, { gitDir, commonDir }: Place, watch: Watch): Promise<Computed<TipSet>> {
   watch(join(gitDir, 'HEAD'))
   watch(join(commonDir, 'packed-refs'))
-  const loose: LooseRefs = { byName: new Map(), folders: 0 }
+  const loose: LooseRefs = { byName: new Map(), entries: 0, folders: 0 }
   for (const folder of ['refs/heads', 'refs/tags']) await readLooseBelow(commonDir, folder, watch, loose)
-  const oids = [...loose.byName].flatMap(([name, oid]): [string, string][] => (oid === null ? [] : [[name, oid]]))
-  const packed = (await readPackedRefs(commonDir)).toString()
-  for (const [, oid = '', name = ''] of packed.matchAll(PACKED_LINE)) if (!loose.byName.has(name)) oids.push([name, oid])
-  oids.sort(([left], [right]) => (left < right ? -1 : 1))
+  const oids = [...loose.byName.values()].filter(oid => oid !== null)
+  for (const [name, oid] of await packed.read(commonDir)) if (!loose.byName.has(name)) oids.push(oid)
+  if (oids.length > LOCAL_REFS) throw new ViewTooLarge(`it has more than ${LOCAL_REFS} branches and tags`)
   const head = await readHead(gitDir)
-  const detached = head && 'commit' in head ? [head.commit] : []
-  return { value: tipSetOf([...oids.map(([, oid]) => oid), ...detached]), keep: loose.folders <= WATCHED_FOLDERS }
+  const ofHead = head && 'commit' in head ? [head.commit] : []
+  // In the order of the files: sorting the names would block for long, and an unchanged repository keeps its order.
+  const value = tipSetOf([...oids, ...ofHead])
+  return { value, keep: loose.folders <= WATCHED_FOLDERS, bytes: value.oids.length * OID_BYTES }
 }
 
 interface LooseRefs {
   /** The object; `null` for a symbolic ref, whose target is a tip by itself. */
   byName: Map<string, string | null>
+  /** Names in all folders. */
+  entries: number
   folders: number
 }
 
-const PACKED_LINE = /^([0-9a-f]{40}) (refs\/(?:heads|tags)\/[^\n]+)$/gm
 /** How deep folders of refs may be nested. */
 const REF_DEPTH = 64
-const LOOSE_REFS = 500_000
 /** Files whose changes in place are noticed. Git itself replaces the file of a ref, which its folder shows. */
-const WATCHED_FILES = 1_000
-/** With more folders, tips are read each time. */
-const WATCHED_FOLDERS = 1_000
+const WATCHED_FILES = 100
+/** With more folders, tips are read each time. Each use of the cached tips checks all of them at once. */
+const WATCHED_FOLDERS = 200
+/** Estimated memory of an object id. */
+const OID_BYTES = 112
 
 async function readLooseBelow(commonDir: string, folder: string, watch: Watch, into: LooseRefs, depth = 0): Promise<void> {
-  if (depth > REF_DEPTH || into.byName.size + ++into.folders > LOOSE_REFS)
-    throw new ViewTooLarge('it has too many ref files: run git pack-refs')
-  if (into.folders <= WATCHED_FOLDERS) watch(join(commonDir, folder), 'entries')
-  for (const entry of await listReal(join(commonDir, folder))) {
+  if (depth > REF_DEPTH) throw new ViewTooLarge(`${folder} is nested too deeply`)
+  if (++into.folders <= WATCHED_FOLDERS) watch(join(commonDir, folder), 'entries')
+  for (const entry of await listReal(join(commonDir, folder), into)) {
     const name = `${folder}/${entry.name}`
     if (refNames(name).length === 0) continue
     if (entry.isDirectory()) await readLooseBelow(commonDir, name, watch, into, depth + 1)
@@ -135,11 +110,17 @@ async function readLooseInto(commonDir: string, name: string, watch: Watch, { by
   if (ref !== null) byName.set(name, 'oid' in ref ? ref.oid : null)
 }
 
-async function listReal(path: string): Promise<Dirent[]> {
+/** Counts the entries while it lists them: there may be millions. */
+async function listReal(path: string, counts: Pick<LooseRefs, 'entries'>): Promise<Dirent[]> {
   const folder = await openReal(path, constants.O_DIRECTORY)
   if (folder === null) return []
   try {
-    return await readdir(pathOf(folder, path), { withFileTypes: true })
+    const entries: Dirent[] = []
+    for await (const entry of await opendir(pathOf(folder, path), { bufferSize: 1024 })) {
+      if (++counts.entries > LOCAL_REFS) throw new ViewTooLarge('it has too many ref files: run git pack-refs')
+      entries.push(entry)
+    }
+    return entries
   } finally {
     await folder.close()
   }

@@ -12,6 +12,8 @@ export type Watch = (path: string, what?: 'identity' | 'entries') => void
 export interface Computed<Value> {
   value: Value
   keep: boolean
+  /** Estimated memory of the value. Default: measured by `memoryOf`, which visits all of it. */
+  bytes?: number
 }
 
 type Watched = NonNullable<Parameters<Watch>[1]>
@@ -31,6 +33,8 @@ interface Signature {
 
 interface Entry<Value> {
   value: Value
+  /** Estimated memory of the value. */
+  bytes: number
   signatures: ReadonlyMap<string, Signature | Absent>
 }
 
@@ -63,7 +67,8 @@ export class SignedCache<Value> {
 
   /** @param maxBytes estimated memory of all values with their keys and watched paths; the least recently used is evicted first */
   constructor(maxBytes = MAX_BYTES) {
-    const sizeCalculation = (entry: Entry<Value>, key: string) => ENTRY_BYTES + memoryOf(key) + memoryOf(entry)
+    const sizeCalculation = ({ bytes, signatures }: Entry<Value>, key: string) =>
+      ENTRY_BYTES + memoryOf(key) + memoryOf(signatures) + bytes
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation })
   }
 
@@ -105,13 +110,13 @@ export class SignedCache<Value> {
   async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const signatures = new Map<string, Signature | Absent>()
     let settled = true
-    const { value, keep } = await compute((path, what = 'identity') => {
+    const { value, keep, bytes } = await compute((path, what = 'identity') => {
       if (signatures.has(path)) return
       const signature = readSignature(path, what)
       signatures.set(path, signature)
       settled &&= isSettled(signature, Date.now())
     })
-    if (keep && settled) this.#entries.set(key, { value, signatures })
+    if (keep && settled) this.#entries.set(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
     return value
   }
 }

@@ -148,6 +148,17 @@ describe('missing is', () => {
   })
 })
 
+test('a repository with too many branches and tags is unavailable as a whole', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const refs = Array.from({ length: 50_001 }, (_, number) => `${commit} refs/tags/${`${number}`.padStart(5, '0')}\n`)
+  await writeFile(join(repository.gitDir, 'packed-refs'), refs.slice(1).join(''))
+  expect(await resolveAt(host, repository, '00001')).toEqual(ok(commit))
+  await writeFile(join(repository.gitDir, 'packed-refs'), refs.join(''))
+  for (const ref of ['00001', 'refs/heads/none', commit])
+    expect(await resolveAt(host, repository, ref)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
+})
+
 describe('the settings of a repository', () => {
   test('are never read: no program, no include, no fetch, no replaced object', async () => {
     const repository = await create()

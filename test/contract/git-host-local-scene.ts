@@ -7,6 +7,14 @@ import { takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 
 export const BASE_URL = 'https://mountglass.example'
 
+/** A reader of raw files whom no other reader displaces. */
+export const TEST_READER = {
+  client: 'test',
+  displace: () => {
+    throw new Error('the reader was displaced')
+  },
+}
+
 /** The host of a folder of repositories. */
 export async function openLocalHostScene() {
   const [repositories, outside] = await Promise.all([createRepositories(), createRepositories()])
@@ -36,7 +44,7 @@ export async function openLocalHostScene() {
     async rawText(described: HostRepository, commit: string, path: string): Promise<string | null> {
       const sent = new AbortController()
       try {
-        const file = await host.readRawFile(described, commit, path, { client: 'test', signal: sent.signal })
+        const file = await host.readRawFile(described, commit, path, { ...TEST_READER, signal: sent.signal })
         if (file === null) return null
         return await text(await file.read({ firstByte: 0, lastByte: file.sizeBytes - 1 }))
       } finally {

@@ -157,7 +157,7 @@ describe('a ref file', () => {
     ]
     const described = await describeAt(host, repository)
     const file = join(repository.gitDir, 'refs/heads/main')
-    for (let move = 0; move < 300; move++) {
+    for (let move = 0; move < 120; move++) {
       const before = commits[move % 3] as CommitSha
       const after = commits[(move + 1) % 3] as CommitSha
       writeFileSync(file, `${before}\n`)

@@ -17,9 +17,14 @@ export function hasSmallDisks(): boolean {
   }
 }
 
-/** Runs `full-disk-program.ts` on a disk of its own, and gives what it found out. @param folder where the disk is mounted: any empty one */
-export async function fillDisk(folder: string): Promise<unknown> {
-  const command = [...MOUNT, '6m', folder, process.execPath, PROGRAM, folder]
-  const { stdout } = await promisify(execFile)('unshare', command)
+/** Runs a program of Node on a small disk, and gives what it prints as JSON. @param folder where the disk is mounted: any empty one */
+export async function runOnSmallDisk(folder: string, size: string, args: readonly string[]): Promise<unknown> {
+  const env = { ...process.env, TMPDIR: folder }
+  const { stdout } = await promisify(execFile)('unshare', [...MOUNT, size, folder, process.execPath, ...args], { env })
   return JSON.parse(stdout)
+}
+
+/** Runs `full-disk-program.ts` on a disk of its own, and gives what it found out. @param folder where the disk is mounted: any empty one */
+export function fillDisk(folder: string): Promise<unknown> {
+  return runOnSmallDisk(folder, '6m', [PROGRAM, folder])
 }

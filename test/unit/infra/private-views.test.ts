@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isStillAt, openReal } from '#infra/git/contained.ts'
 import { runGit } from '#infra/git/process.ts'
 import type { GitView } from '#infra/git/view.ts'
-import { ViewTooLarge } from '#infra/local/object-files.ts'
+import { ViewTooLarge, ViewUnavailable } from '#infra/local/object-files.ts'
 import { PrivateViews, VIEW_BOUNDS, type ViewBounds } from '#infra/local/private-views.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
@@ -174,6 +174,43 @@ describe('views', () => {
     await (await open(brief, sources[0]?.repository as TestRepository)).remove()
     await views.close()
     await until(async () => (await readdir(temporary.path)).length === 0)
+  })
+
+  test('hold no more files than they may together, while all of them are lent', async () => {
+    const sources = await Promise.all(Array.from({ length: 3 }, createRepository))
+    const views = createViews({ heldFiles: 2 })
+    const lent = await Promise.all(sources.map(({ repository }) => open(views, repository)))
+    const files = await Promise.all(
+      lent.map(async ({ gitDir }) => {
+        const folder = join(gitDir, 'objects/pack')
+        return Promise.all((await readdir(folder)).map(name => lstat(join(folder, name))))
+      }),
+    )
+    expect(files.flat().filter(file => file.isSymbolicLink())).toHaveLength(2)
+    expect(files.flat()).toHaveLength(6)
+    for (const [index, view] of lent.entries()) expect(await textAt(view, sources[index]?.packed ?? '')).toBe('packed')
+  })
+
+  test('take no more space together than they may: an idle one makes room, one that is lent does not', async () => {
+    const usual = process.env.TMPDIR
+    process.env.TMPDIR = '/dev/shm'
+    try {
+      const [first, second] = await Promise.all([createRepository(), createRepository()])
+      // Five copies of a block each: three loose objects, a pack and its index.
+      const views = createViews({ ofView: { heldFiles: 0, copiedBytes: 1024 * 1024 }, copiedBytes: 40_000 })
+      const lent = await open(views, first.repository)
+      const other = await repositories.create('acme', `tools-${created++}`)
+      const blob = await other.writeBlob(Buffer.from(Array.from({ length: 30_000 }, (_, index) => (index * index * 31) % 251)))
+      for (let number = 0; number < 7; number++) await other.writeBlob(`${number}`)
+      await expect(open(views, other)).rejects.toBeInstanceOf(ViewUnavailable)
+      expect(await textAt(lent, first.packed)).toBe('packed')
+      await lent.remove()
+      expect(await textAt(await open(views, other), blob)).not.toBeNull()
+      await expect(open(views, second.repository)).rejects.toBeInstanceOf(ViewUnavailable)
+      await views.close()
+    } finally {
+      process.env.TMPDIR = usual
+    }
   })
 
   test('are shared by all who read the repository, each seeing what was there when it asked', async () => {

@@ -2,6 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { createCredential } from '#infra/github/credential.ts'
+import { createGitRemotes } from '#infra/github/git-remotes.ts'
 import { createTips } from '#infra/github/tips.ts'
 
 let host: Server
@@ -12,6 +15,7 @@ beforeEach(async () => {
   requests = 0
   host = createServer((request, response) => {
     requests++
+    if (request.url?.startsWith('/none-')) return
     request.resume().once('end', () => {
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).end(listing())
     })
@@ -29,11 +33,41 @@ function listing(): string {
   return `${lines.map(line => `${(line.length + 4).toString(16).padStart(4, '0')}${line}`).join('')}0000`
 }
 
+const remotesOf = (clock: Clock) =>
+  createGitRemotes({
+    url: `http://127.0.0.1:${(host.address() as AddressInfo).port}`,
+    credential: createCredential(null, clock),
+    warn: message => expect.fail(message),
+    clock,
+  })
+
+test('made-up accounts without end hold up neither known repositories nor new ones of an account that exists', async () => {
+  const closing = new AbortController()
+  const clock = { now: () => new Date(0) }
+  const tips = createTips({
+    remotes: remotesOf(clock),
+    clock,
+    closing: closing.signal,
+    answerMs: 1_000_000,
+  })
+  refs = 1
+  const look = (owner: string, name: string, isKnown = false) => tips.look({ owner, name }, isKnown, true)
+  expect(await look('acme', 'first')).toMatchObject({ status: 'ok' })
+  const madeUp = Array.from({ length: 200 }, (_, number) => look(`none-${number}`, 'tools'))
+  expect(await look('Acme', 'second')).toMatchObject({ status: 'ok' })
+  expect(await look('acme', 'first', true)).toMatchObject({ status: 'ok' })
+  expect(requests).toBe(3 + 10)
+  closing.abort()
+  const statuses = (await Promise.all(madeUp)).map(({ status }) => status)
+  expect(statuses.filter(status => status === 'busy')).toHaveLength(200 - 10 - 64)
+})
+
 test('more branches and tags than can be kept are listed once in five minutes, whoever asks for how many names', async () => {
   let milliseconds = 0
+  const clock = { now: () => new Date(milliseconds) }
   const tips = createTips({
-    remoteOf: () => ({ url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/acme/tools.git`, authorization: null }),
-    clock: { now: () => new Date(milliseconds) },
+    remotes: remotesOf(clock),
+    clock,
     closing: new AbortController().signal,
   })
   const repository = { id: 'gh-1', owner: 'acme', name: 'tools' } as HostRepository
