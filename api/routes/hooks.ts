@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { HostHook, PushedCommit } from '#core/ports/git-host.ts'
 import type { Deps } from '../deps.ts'
@@ -60,10 +61,25 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps, bo
   })
 }
 
-async function indexAnew(deps: Deps, { repository, commit, isDefault }: PushedCommit): Promise<void> {
+async function indexAnew(deps: Deps, pushed: PushedCommit): Promise<void> {
+  const { repository } = pushed
   const { host, owner, name } = repository
   if (!isServed(deps, { host, owner, repository: name })) return
+  const { commit, isDefault } = pushed.isDefault ? await latestOf(deps, pushed) : pushed
   const snapshot = await deps.snapshots.open(repository, commit)
   if (snapshot === null) await requestIndexing(deps, { repository, commit, ...(isDefault ? { isDefault } : {}) })
   else if (isDefault) await deps.listings.keep({ repository, commit, header: snapshot.header })
+}
+
+/**
+ * What the default branch is at by now. Deliveries come out of order and twice, so an older push must not take the place of a newer one on the
+ * page of the owner. While the host cannot be asked, the pushed commit is indexed, and listed by the next visit.
+ */
+async function latestOf(
+  { hosts }: Deps,
+  { repository, commit }: PushedCommit,
+): Promise<{ commit: CommitSha; isDefault: boolean }> {
+  const host = hosts.find(({ segment }) => segment === repository.host)
+  const latest = await host?.resolve(repository, null)
+  return latest?.status === 'ok' ? { commit: latest.value, isDefault: true } : { commit, isDefault: false }
 }

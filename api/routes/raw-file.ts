@@ -1,5 +1,4 @@
-import { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -12,8 +11,6 @@ import { readFolder } from '../mount/folder.ts'
 import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
-/** How long a reader may take nothing before its connection is closed. */
-const READER_IDLE_MS = 60_000
 const BUSY_RETRY_SECONDS = 5
 
 /**
@@ -30,7 +27,7 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const reader = { client: request.ip, signal: endOf(request, reply, deps.readerIdleMs ?? READER_IDLE_MS) }
+    const reader = { client: request.ip, signal: endOf(reply), displace: () => reply.raw.destroy() }
     const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
@@ -62,12 +59,11 @@ async function isRefused({ localSource }: Pick<Deps, 'localSource'>, { snapshot 
   return folder === null || folder.describedOnly === true
 }
 
-/** Aborts once the answer was sent or the connection is closed. Closes the connection of a reader that takes nothing. */
-function endOf({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply, idleMs: number): AbortSignal {
+/** Aborts once the answer was sent or the connection is closed. */
+function endOf({ raw: response }: FastifyReply): AbortSignal {
   const ended = new AbortController()
   if (response.closed || response.destroyed) ended.abort()
   response.once('close', () => ended.abort())
-  if (socket instanceof Socket) response.setTimeout(idleMs, () => socket.destroy())
   return ended.signal
 }
 

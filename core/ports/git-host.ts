@@ -38,6 +38,9 @@ export interface GitHost {
   /** Remaining requests to the host; `null` while unknown. Absent when the host does not limit them. */
   quota?(): HostQuota | null
 
+  /** What the host lets the operator's credential see, in a sentence for the log; `null` without one, or when the host does not say. */
+  describeCredential?(): Promise<string | null>
+
   close(): Promise<void>
 }
 

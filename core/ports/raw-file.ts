@@ -26,6 +26,8 @@ export interface RawFileReader {
   client: string
   /** Aborts once the answer was sent or its client left. Ends all reading, and gives back what the file holds. */
   signal: AbortSignal
+  /** Called when others need what the file holds, and this client takes it slowly: the answer has to be broken off. */
+  displace(): void
 }
 
 /**

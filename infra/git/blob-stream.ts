@@ -6,7 +6,7 @@ import type { GitView } from './view.ts'
 export interface BlobStreamOptions {
   /** `null` when the repository cannot be read now. The view is removed once. */
   openView: () => Promise<GitView | null>
-  /** Kills git at once. */
+  /** Ends the stream: kills git at once, and removes the view. */
   signal: AbortSignal
 }
 
@@ -36,15 +36,39 @@ export async function openBlobStream(
 ): Promise<AsyncIterable<Uint8Array>> {
   const pieces = readPieces(options, blob, range)
   const first = await pieces.next()
-  return resume(first, pieces)
+  const { signal } = options
+  // The reader may leave before it takes a piece: then nobody else would end the generator.
+  const end = () => void pieces.return(undefined).catch(() => {})
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  return resume(first, pieces, signal)
 }
 
-async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (!first.done) yield first.value
-    yield* rest
-  } finally {
-    await rest.return(undefined)
+/** Not a generator: one that is closed before its first piece would not close the other. */
+function resume(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+  signal: AbortSignal,
+): AsyncIterableIterator<Uint8Array> {
+  let taken: IteratorResult<Uint8Array> | null = first
+  const take = () => {
+    const piece = taken
+    taken = null
+    return piece
+  }
+  return {
+    next: async () => {
+      // What the signal ended is not a whole file.
+      signal.throwIfAborted()
+      return take() ?? (await rest.next())
+    },
+    return: () => {
+      take()
+      return rest.return(undefined)
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }
 

@@ -53,21 +53,25 @@ export function pathOf(folder: FileHandle, path: string): string {
 
 const SMALL_FILE_BYTES = 64 * 1024
 
-/** The first 64 KiB of the regular file at a real path as text; `null` when there is none. Follows no link and does not block on pipes. */
-export async function readRealText(path: string): Promise<string | null> {
-  return readStart(await openReal(path))
+/**
+ * The beginning of the regular file at a real path as text; `null` when there is none. Follows no link and does not block on pipes.
+ *
+ * @param maxBytes default: 64 KiB
+ */
+export async function readRealText(path: string, maxBytes = SMALL_FILE_BYTES): Promise<string | null> {
+  return readStart(await openReal(path), maxBytes)
 }
 
 /** As `readRealText`, for a path whose folders may be links. */
 export async function readSmallFile(path: string): Promise<string | null> {
-  return readStart(await openPlain(path, 0))
+  return readStart(await openPlain(path, 0), SMALL_FILE_BYTES)
 }
 
-async function readStart(file: FileHandle | null): Promise<string | null> {
+async function readStart(file: FileHandle | null, maxBytes: number): Promise<string | null> {
   if (file === null) return null
   try {
     if (!(await file.stat()).isFile()) return null
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(SMALL_FILE_BYTES), 0, SMALL_FILE_BYTES, 0)
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0)
     return buffer.toString('utf8', 0, bytesRead)
   } finally {
     await file.close()

@@ -59,7 +59,9 @@ const WALKS = 2
 const WAITING_REPOSITORIES = 16
 /** A repository whose fetch exceeded a resource limit or the time limit is not fetched again for this long. */
 const TOO_LARGE_SECONDS = 600
-const TOO_LARGE_ENTRIES = 10_000
+const TOO_LARGE_BYTES = 4 * 1024 * 1024
+/** Estimated memory of an error with its cause, and the key. */
+const FAILURE_BYTES = 4_096
 
 export function createHistories({ clock, closing, bounds = HISTORY_BOUNDS, resources }: HistoriesOptions): Histories {
   return new CachedHistories(clock, bounds, closing, resources)
@@ -68,12 +70,16 @@ export function createHistories({ clock, closing, bounds = HISTORY_BOUNDS, resou
 class CachedHistories implements Histories {
   readonly #clock: Clock
   readonly #bounds: HistoryBounds
+  /** In order: a repository takes one place, since its questions take turns, so none overtakes the others. */
   readonly #fetchGate: Gate = createGate(FETCHES, WAITING_REPOSITORIES)
   readonly #options: ScratchHistoryOptions
   /** By repository id, least recently used first. */
   readonly #histories = new Map<string, RepositoryHistory>()
   /** By repository id. `foundAt`: milliseconds since 1970. */
-  readonly #tooLarge = new LRUCache<string, { error: unknown; foundAt: number }>({ max: TOO_LARGE_ENTRIES })
+  readonly #tooLarge = new LRUCache<string, { error: unknown; foundAt: number }>({
+    maxSize: TOO_LARGE_BYTES,
+    sizeCalculation: () => FAILURE_BYTES,
+  })
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(clock: Clock, bounds: HistoryBounds, closing: AbortSignal, resources: GitResources | undefined) {

@@ -12,7 +12,7 @@ export interface TipSet {
   fingerprint: string
 }
 
-/** @param oids in the order of the ref names, so that equal refs give equal fingerprints */
+/** @param oids in an order that stays while the refs stay, so that equal refs give equal fingerprints */
 export function tipSetOf(oids: Iterable<string>): TipSet {
   const unique = [...new Set(oids)]
   return { oids: unique, fingerprint: createHash('sha256').update(unique.join()).digest('base64') }

@@ -1,4 +1,5 @@
 import type { ByteSource } from './byte-source.ts'
+import { RemoteRefusal } from './remote-refusal.ts'
 
 /** Separates the capabilities of a command from its arguments. */
 export const DELIMITER = Symbol('delimiter')
@@ -26,16 +27,13 @@ export async function readLength(source: ByteSource): Promise<number | null> {
 
 const LENGTH_DIGITS = 4
 
-/** Text of the next packet; `null` at the end of a section. @throws EndOfBytes, Error with the message of an error packet */
+/** Text of the next packet; `null` at the end of a section. @throws EndOfBytes, RemoteRefusal for an error packet */
 export async function readLine(source: ByteSource): Promise<string | null> {
   const length = await readLength(source)
   if (length === null) return null
   const line = Buffer.from(await source.bytes(length))
     .toString()
     .replace(/\n$/, '')
-  if (line.startsWith('ERR ')) throw new Error(`git-upload-pack: ${line.slice('ERR '.length).slice(0, MESSAGE_LENGTH)}`)
+  if (line.startsWith('ERR ')) throw RemoteRefusal.ofGit(line.slice('ERR '.length))
   return line
 }
-
-/** Longest part of a host's message that is quoted, in UTF-16 units. */
-export const MESSAGE_LENGTH = 500

@@ -8,6 +8,7 @@ import { openBlobStream } from './blob-stream.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import { createObjectReaders } from './object-readers.ts'
 import type { GitOptions } from './process.ts'
+import { ReaderPace } from './reader-pace.ts'
 import { parseTree, readObject, readTreeId, type TreeItem } from './tree-objects.ts'
 import type { GitView } from './view.ts'
 
@@ -35,10 +36,20 @@ export interface RawFileRequest extends RawFileReader {
 /** Searches for a file, of a few milliseconds each. They wait in turn: a page may show dozens of pictures at once. */
 const LOOKUPS = { limit: 8, limitEach: 4, maxWaitingEach: 64, maxWaiting: 256 }
 const LOOKUP_MS = 10_000
-/** Bytes held for answers: those of small files, and of git processes that send large ones. A client or repository holds half at most. */
+/** Bytes held for answers: those of files, and of git processes that send large ones. A client or repository holds half at most. */
 const HELD_BYTES = { limit: 512 * 1024 * 1024, limitEach: 256 * 1024 * 1024 }
+/** Files of pages, such as texts and icons, have a share of their own: a few readers of large files take nothing from them. */
+const PAGE_FILE_BYTES = 64 * 1024
+const HELD_PAGE_FILE_BYTES = { limit: 64 * 1024 * 1024, limitEach: 32 * 1024 * 1024 }
+/**
+ * A reader that takes this much keeps its share, however many wait; a slower one makes room when others need it. So 200 MiB are held for an hour
+ * at most while others wait, and to hold them costs as much as an ordinary connection carries.
+ */
+const LASTING_BYTES_PER_SECOND = 64 * 1024
 /** Files up to this size are read at once and compared with their id; then git ends, however slow the client is. */
 const SMALL_BYTES = 1024 * 1024
+/** A file that is held is given in such pieces, so that the pace of its client shows. */
+const PIECE_BYTES = 64 * 1024
 const TREE_BYTES = 16 * 1024 * 1024
 /** A small file may be stored as a change of a larger one. Git itself makes no change of a file that is more than 32 times as large. */
 const LOOKUP_LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
@@ -46,14 +57,21 @@ const LOOKUP_LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
   config: { 'core.deltaBaseCacheLimit': '16m' },
 }
 
-export function createRawFiles(): RawFiles {
-  return new BoundedRawFiles()
+/** @param now a monotonic time in milliseconds. Default: that of this process */
+export function createRawFiles(now: () => number = () => performance.now()): RawFiles {
+  return new BoundedRawFiles(now)
 }
 
 class BoundedRawFiles implements RawFiles {
+  readonly #now: () => number
   readonly #lookups = createFairGate(LOOKUPS)
   readonly #held = createShares(HELD_BYTES)
+  readonly #heldPageFiles = createShares(HELD_PAGE_FILE_BYTES)
   readonly #readers = createObjectReaders(LOOKUP_LIMITS)
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
 
   async open(request: RawFileRequest): Promise<RawFile | null> {
     if ((parseRepoPath(request.path) ?? ROOT) === ROOT) return null
@@ -84,20 +102,29 @@ class BoundedRawFiles implements RawFiles {
   #bounded({ oid, sizeBytes, bytes }: FoundFile, request: RawFileRequest): RawFile {
     const isVerified = bytes !== null
     const read = async (range: ByteRange): Promise<AsyncIterable<Uint8Array>> => {
-      this.#take(request, bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes)
-      if (bytes === null) return await openBlobStream(request, { oid, sizeBytes }, range)
-      return once(bytes.subarray(range.firstByte, range.lastByte + 1))
+      const pace = new ReaderPace(this.#now)
+      this.#take(request, bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes, pace)
+      const pieces = bytes === null ? await openBlobStream(request, { oid, sizeBytes }, range) : cut(bytes, range)
+      pace.offered()
+      return atPace(pieces, pace)
     }
     return { oid, sizeBytes, isVerified, read }
   }
 
   /** Holds the bytes until the signal aborts. @throws RawFileError */
-  #take({ repository, client, signal }: RawFileRequest, amount: number): void {
-    const giveBack = this.#held.take([`repository:${repository}`, `client:${client}`], amount)
-    if (giveBack === null) throw new RawFileError('busy', 'too many bytes are held for slow readers')
+  #take({ repository, client, signal, displace }: RawFileRequest, amount: number, pace: ReaderPace): void {
+    const held = amount <= PAGE_FILE_BYTES ? this.#heldPageFiles : this.#held
+    const giveBack = held.take([`repository:${repository}`, `client:${client}`], amount, { pace: () => slowness(pace), displace })
+    if (giveBack === null) throw new RawFileError('busy', 'too many bytes are held for other readers')
     if (signal.aborted) giveBack()
     else signal.addEventListener('abort', giveBack, { once: true })
   }
+}
+
+/** The pace of a reader that makes room for others; `null` for one that keeps its share. */
+function slowness(pace: ReaderPace): number | null {
+  const bytesPerSecond = pace.bytesPerSecond()
+  return bytesPerSecond === null || bytesPerSecond >= LASTING_BYTES_PER_SECOND ? null : bytesPerSecond
 }
 
 /** Memory of a stream besides the file: a git process, a pipe, and buffers of this process. */
@@ -157,6 +184,18 @@ function asDamaged(cause: unknown): never {
   throw damaged((cause as Error).message, { cause })
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+function* cut(bytes: Uint8Array, { firstByte, lastByte }: ByteRange): Generator<Uint8Array> {
+  for (let at = firstByte; at <= lastByte; at += PIECE_BYTES) yield bytes.subarray(at, Math.min(at + PIECE_BYTES, lastByte + 1))
+}
+
+/** Gives the pieces, and measures how fast they are taken. */
+async function* atPace(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, pace: ReaderPace): AsyncGenerator<Uint8Array> {
+  pace.took(0)
+  for await (const piece of pieces) {
+    pace.offered()
+    yield piece
+    pace.took(piece.length)
+  }
+  // The client has still to take what is buffered for it.
+  pace.offered()
 }

@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { ByteSource } from './byte-source.ts'
-import { DELIMITER, encodePackets, MESSAGE_LENGTH, readLength, readLine, type SentPacket } from './packets.ts'
+import { DELIMITER, encodePackets, readLength, readLine, type SentPacket } from './packets.ts'
+import { REFUSAL_BYTES, RemoteRefusal } from './remote-refusal.ts'
 
 /** A remote repository, as git reaches it. */
 export interface Remote {
@@ -19,20 +20,6 @@ export interface Remote {
 export interface RemoteOptions {
   remote: Remote
   signal: AbortSignal
-}
-
-/** The host answered with an HTTP error, or with something other than a result of git. */
-export class RemoteRefusal extends Error {
-  readonly status: number
-  /** Body of a plain-text answer, untrusted, at most 1 KiB; `null` for any other content type. */
-  readonly text: string | null
-
-  constructor(status: number, text: string | null) {
-    super(`git-upload-pack: the host answers ${status}${text === null ? '' : `: ${JSON.stringify(text.slice(0, 120))}`}`)
-    this.name = 'RemoteRefusal'
-    this.status = status
-    this.text = text
-  }
 }
 
 /** The listing of refs exceeds the caller's limit. */
@@ -114,7 +101,7 @@ async function* packOf(source: ByteSource): AsyncGenerator<Buffer> {
     if (band === BANDS.pack) yield* source.parts(length - 1)
     else {
       const text = Buffer.from(await source.bytes(length - 1)).toString()
-      if (band === BANDS.fatal) throw new Error(`git-upload-pack: ${text.slice(0, MESSAGE_LENGTH).trim()}`)
+      if (band === BANDS.fatal) throw RemoteRefusal.ofGit(text)
     }
   }
 }
@@ -205,9 +192,11 @@ function unlessSilent<Value>(silence: AbortController, next: Promise<Value>): Pr
 }
 
 async function refusalOf({ statusCode = 0, headers }: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<RemoteRefusal> {
-  if (!headers['content-type']?.startsWith('text/plain')) return new RemoteRefusal(statusCode, null)
+  const retryAfter = headers['retry-after'] ?? null
+  // GitHub repeats in this header what git would print, whatever the body is.
+  const edgeMessage = headers['x-github-edge-message']
+  if (typeof edgeMessage === 'string') return new RemoteRefusal(statusCode, edgeMessage.slice(0, REFUSAL_BYTES), retryAfter)
+  if (!headers['content-type']?.startsWith('text/plain')) return new RemoteRefusal(statusCode, null, retryAfter)
   const { value } = await chunks.next()
-  return new RemoteRefusal(statusCode, value ? value.toString('utf8', 0, REFUSAL_BYTES) : '')
+  return new RemoteRefusal(statusCode, value ? value.toString('utf8', 0, REFUSAL_BYTES) : '', retryAfter)
 }
-
-const REFUSAL_BYTES = 1024

@@ -2,7 +2,8 @@ import type { AccountDirectory, HostAccount, HostAnswer, HostRepository, ListedP
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
-import type { AskOptions, GitHubApi } from './api.ts'
+import type { GitHubApi } from './api.ts'
+import type { AskOptions } from './api-client.ts'
 import type { BlockedRepositories } from './blocked.ts'
 import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
 import type { Subject } from './quota.ts'
@@ -34,6 +35,8 @@ const MISSING = { status: 'missing' } as const
 export interface Accounts extends AccountDirectory {
   /** Drops the listings of these accounts. @param logins in lower case */
   forgetListings(logins: ReadonlySet<string>): void
+  /** Drops everything known of these accounts. @param logins in lower case */
+  forget(logins: ReadonlySet<string>): void
 }
 
 /** Accounts and their public repositories, whatever the credential may see. */
@@ -58,7 +61,9 @@ class GitHubAccounts implements Accounts {
     return answer.status === 'ok' ? { status: 'ok', value: answer.value.value } : answer
   }
 
-  async repositories({ id, login }: HostAccount, page: number): Promise<HostAnswer<ListedPage>> {
+  async repositories({ id, login, publicRepositories }: HostAccount, page: number): Promise<HostAnswer<ListedPage>> {
+    if (page > Math.max(1, Math.ceil(publicRepositories / PAGE_SIZE)))
+      return { status: 'ok', value: { items: [], hasNext: false } }
     const answer = await this.#pages.get(`${id} ${page}`, LISTING, known => this.#askPage(login, page, known))
     if (answer.status !== 'ok') return answer
     const { items, hasNext } = answer.value.value
@@ -75,6 +80,11 @@ class GitHubAccounts implements Accounts {
     this.#pages.dropWhere(
       (_, answer) => answer === null || (answer.status === 'ok' && answer.value.value.items.some(isOfAccount)),
     )
+  }
+
+  forget(logins: ReadonlySet<string>): void {
+    this.#accounts.dropWhere(key => logins.has(key))
+    this.forgetListings(logins)
   }
 
   async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
@@ -108,7 +118,9 @@ class GitHubAccounts implements Accounts {
     known: Known<ListedPage> | null,
   ): Promise<CachedAnswer<Known<ListedPage>> | Trouble> {
     const parameters = { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page }
-    const answer = await this.#options.api.get('/users/{username}/repos', parameters, askOptionsOf(known, 'shown'))
+    // A large account has a hundred pages, so only the first one counts as known.
+    const options = askOptionsOf(known, 'page', page > 1 ? 'page' : 'known')
+    const answer = await this.#options.api.get('/users/{username}/repos', parameters, options)
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
     if (answer.status !== 'ok') return troubleOf(answer)
@@ -118,7 +130,7 @@ class GitHubAccounts implements Accounts {
   }
 }
 
-/** @param known the cached answer. @param subject of a question without one */
-function askOptionsOf(known: { etag: string | null } | null, subject: Subject): AskOptions {
-  return { subject: known === null ? subject : 'known', ...(known?.etag ? { etag: known.etag } : {}) }
+/** @param known the cached answer. @param first the subject without one. @param again the subject with one */
+function askOptionsOf(known: { etag: string | null } | null, first: Subject, again: Subject = 'known'): AskOptions {
+  return { subject: known === null ? first : again, ...(known?.etag ? { etag: known.etag } : {}) }
 }

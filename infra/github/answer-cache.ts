@@ -106,6 +106,11 @@ export class AnswerCache<Value> {
     return this.#entry(key)?.answer ?? null
   }
 
+  /** All cached values, of any age. */
+  values(): Value[] {
+    return [...this.#found.values()].flatMap(({ answer }) => (answer.status === 'ok' ? [answer.value] : []))
+  }
+
   drop(key: string): void {
     this.#found.delete(key)
     this.#missing.delete(key)

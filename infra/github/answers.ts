@@ -1,11 +1,11 @@
-import { RemoteRefusal } from '#infra/git/upload-pack.ts'
+import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
 
 /** The meaning of an answer of GitHub's API, for every question. */
 export type ApiAnswer =
   | { status: 'ok'; data: unknown; etag: string | null; link: string | null }
   /** Unchanged since the answer with the etag that was sent. */
   | { status: 'unchanged' }
-  /** Absent, invisible to this credential, or blocked for everyone: the host does not say which. */
+  /** Absent, invisible to this credential, or blocked for everyone. */
   | { status: 'missing'; message: string }
   /** The repository has no commit of this name, or no commits. */
   | { status: 'no_commit' }
@@ -17,6 +17,15 @@ export interface Trouble {
   retryAfterSeconds: number | null
 }
 
+/** The host answers this credential, or this request, with a refusal that says nothing about what was asked for. */
+export interface Refused {
+  status: 'refused'
+  /** `token`: the credential itself; `account`: the credential at this account's repositories; `version`: the version of the API. */
+  of: 'token' | 'account' | 'version'
+  /** Of the host, untrusted. */
+  message: string
+}
+
 export const UNAVAILABLE: Trouble = { status: 'unavailable', retryAfterSeconds: null }
 
 /** The trouble, for a question that knows no other outcome. */
@@ -26,31 +35,47 @@ export function troubleOf(answer: ApiAnswer): Trouble {
 
 type Headers = Readonly<Record<string, string | number | undefined>>
 
-/** The meaning of a status other than 200. */
-export function readRefusal(status: number, headers: Headers, body: unknown, now: Date): Exclude<ApiAnswer, { status: 'ok' }> {
+/**
+ * The meaning of a status other than 200. An outcome without seconds leaves the wait to the caller.
+ *
+ * Only the API answers with a message. The page of a proxy in front of it says nothing about the repository.
+ */
+export function readRefusal(
+  status: number,
+  headers: Headers,
+  body: unknown,
+  now: Date,
+): Exclude<ApiAnswer, { status: 'ok' }> | Refused {
   const message = messageOf(body)
-  if (status === 403 && isLimit(headers, message ?? '')) return limited(headers, now)
-  switch (status) {
-    case 304:
-      return { status: 'unchanged' }
-    case 400:
-    case 414:
-      return { status: 'no_commit' }
-    case 409: // an empty repository
-    case 422:
-      if (message !== null) return { status: 'no_commit' }
-      break
-    case 429:
-      return limited(headers, now)
-    case 403: // also for blocked repositories, missing single sign-on, suspended installations and IP allow lists
-    case 404:
-    case 410:
-    case 451:
-      // Only the API answers with a message. The page of a proxy in front of it says nothing about the repository.
-      if (message !== null) return { status: 'missing', message }
+  if (status === 403 && BLOCKED.test(message ?? '')) return { status: 'missing', message: message ?? '' }
+  if (status === 429 || (status === 403 && isLimit(headers, message ?? ''))) return limited(headers, now)
+  if (status === 304) return { status: 'unchanged' }
+  if (status === 414 || (status === 400 && !VERSION.test(message ?? ''))) return { status: 'no_commit' }
+  if (message !== null) {
+    switch (status) {
+      case 409: // an empty repository
+      case 422:
+        return { status: 'no_commit' }
+      case 404:
+      case 451:
+        return { status: 'missing', message }
+      case 400:
+      case 410:
+        return { status: 'refused', of: 'version', message }
+      case 401:
+        return { status: 'refused', of: 'token', message }
+      case 403:
+        return { status: 'refused', of: TOKEN_REFUSED.test(message) ? 'token' : 'account', message }
+    }
   }
   return { status: 'unavailable', retryAfterSeconds: askedWait(headers) }
 }
+
+/** Access to the repository is blocked for everyone. */
+const BLOCKED = /access blocked|disabled by GitHub staff|DMCA takedown/i
+/** The account of the token is suspended, or too many logins failed. Every other 403 is a rule of the account that is asked about. */
+const TOKEN_REFUSED = /account (?:was|is) suspended|login attempts/i
+const VERSION = /version/i
 
 export type GitFailure =
   /** `isBlocked`: the host says that access is blocked for everyone. */
@@ -59,33 +84,38 @@ export type GitFailure =
   | { status: 'moved' }
   | Trouble
 
-/** The meaning of a refused git request. @param isAnonymous whether the request had no credential: a 401 then means a missing repository */
-export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure {
-  const { status, text } = error instanceof RemoteRefusal ? error : { status: 0, text: null }
-  if (status >= 300 && status < 400) return { status: 'moved' }
-  // Only the host answers with plain text. The page of a proxy in front of it says nothing about the repository.
-  if (text === null || LIMIT.test(text)) return UNAVAILABLE
-  switch (status) {
-    case 401:
-      // Any other text asks for a credential.
-      return isAnonymous && NOT_FOUND.test(text) ? { status: 'missing', isBlocked: false } : UNAVAILABLE
-    case 403: // also for missing single sign-on and suspended installations
-    case 451:
-      return { status: 'missing', isBlocked: status === 451 || /disabled|blocked/i.test(text) }
-    case 404:
-    case 410:
-      return { status: 'missing', isBlocked: false }
-    default:
-      return UNAVAILABLE
+/** Not asked: the host has asked for a pause. */
+export class Paused extends Error {
+  readonly trouble: Trouble
+
+  constructor(trouble: Trouble) {
+    super('GitHub has asked for a pause')
+    this.name = 'Paused'
+    this.trouble = trouble
   }
 }
 
-function limited(headers: Headers, now: Date): Trouble {
-  return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) ?? SECONDARY_LIMIT_SECONDS }
+/** The meaning of a refused git request. @param isAnonymous whether the request had no credential */
+export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure | Refused {
+  if (error instanceof Paused) return error.trouble
+  const { status, text, retryAfter } = error instanceof RemoteRefusal ? error : { status: 0, text: null, retryAfter: null }
+  if (status >= 300 && status < 400) return { status: 'moved' }
+  if (status === 429 || LIMIT.test(text ?? '')) return { status: 'rate_limited', retryAfterSeconds: boundedSeconds(retryAfter) }
+  // Only the host answers with plain text. The page of a proxy in front of it says nothing about the repository.
+  if (text !== null && (status === 451 || BLOCKED.test(text))) return { status: 'missing', isBlocked: true }
+  if (text !== null && status !== 200) {
+    if (status === 404 || status === 410) return { status: 'missing', isBlocked: false }
+    if (status === 401 && isAnonymous && NOT_FOUND.test(text)) return { status: 'missing', isBlocked: false }
+    if (status === 401) return { status: 'refused', of: 'token', message: text }
+    if (status === 403) return { status: 'refused', of: TOKEN_REFUSED.test(text) ? 'token' : 'account', message: text }
+  }
+  return { status: 'unavailable', retryAfterSeconds: boundedSeconds(retryAfter) }
 }
 
-/** GitHub documents this wait for a secondary rate limit without `retry-after`. */
-const SECONDARY_LIMIT_SECONDS = 60
+function limited(headers: Headers, now: Date): Trouble {
+  return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) }
+}
+
 /** No rate limit lasts longer. A longer one is an error or a wrong clock, and must not stop all questions. */
 const LONGEST_LIMIT_SECONDS = 3_600
 
@@ -105,7 +135,11 @@ function retryAfter(headers: Headers, now: Date): number | null {
 }
 
 function askedWait(headers: Headers): number | null {
-  const asked = secondsOf(headers['retry-after'])
+  return boundedSeconds(headers['retry-after'])
+}
+
+function boundedSeconds(value: string | number | null | undefined): number | null {
+  const asked = secondsOf(value)
   return asked === null ? null : bounded(asked)
 }
 
@@ -113,8 +147,8 @@ function bounded(seconds: number): number {
   return Math.min(seconds, LONGEST_LIMIT_SECONDS)
 }
 
-function secondsOf(value: string | number | undefined): number | null {
-  return value !== undefined && /^\d{1,10}$/.test(String(value)) ? Number(value) : null
+function secondsOf(value: string | number | null | undefined): number | null {
+  return value !== undefined && value !== null && /^\d{1,10}$/.test(String(value)) ? Number(value) : null
 }
 
 /** `null` when the answer is not one of the API, which always has a message. */

@@ -1,12 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Octokit } from '@octokit/core'
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, readRefusal, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
-import { boundedFetch } from './bounded-fetch.ts'
-import { createQuota, type Quota, type Subject } from './quota.ts'
+import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import { ApiClient, type AskOptions, type Headers, type Place, type Question } from './api-client.ts'
+import type { Credential } from './credential.ts'
+import type { Warn } from './daily-warnings.ts'
+import type { Subject } from './quota.ts'
+import { noteRefused } from './token-refusals.ts'
+import { createTokenSight, type TokenSight } from './token-sight.ts'
 
-/** GitHub's API as one credential sees it. It never queues a question or sleeps until a rate limit ends. */
+/** GitHub's API, asked with the operator's token where GitHub accepts it, and without where it does not. */
 export interface GitHubApi {
   /** @param url template below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
@@ -14,211 +16,149 @@ export interface GitHubApi {
   locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<Place | Trouble>
   /** Why a question may not be asked now; `null` when it may. */
   refusal(subject: Subject): Trouble | null
-  /** Whether the credential may see private repositories. `true` until the first answer tells its scopes. */
+  /** Whether the token may see private repositories. `true` until an answer of the host says otherwise. */
   readonly maySeePrivate: boolean
   /** See `GitHost.quota`. */
   quota(): HostQuota | null
-}
-
-export interface Place {
-  status: 'ok'
-  url: string
-}
-
-export interface AskOptions {
-  /** Etag of the cached answer. */
-  etag?: string
-  /** Media type. Default: JSON. */
-  accept?: string
-  /** Which part of the quota the question may use. Default: `shown`. */
-  subject?: Subject
-  /** Parses the body of a successful answer. Default: parses it as JSON, at once. An error counts as no answer. */
-  read?(body: AsyncIterable<Uint8Array>): Promise<unknown>
-  maxBytes?: number
-  milliseconds?: number
-  signal?: AbortSignal
+  /** Asks what the token sees, and says it in a sentence; `null` without a token, or when the host does not answer. */
+  describeToken(): Promise<string | null>
 }
 
 export interface GitHubApiOptions {
   /** Without a trailing slash. */
   apiUrl: string
-  token: string | null
+  /** Whether it is the API of an Enterprise Server. */
+  isEnterprise: boolean
+  credential: Credential
   clock: Clock
   /** Aborts everything under way. */
   closing: AbortSignal
-  /** Called once, when the token is refused. */
-  onWarning: (message: string) => void
+  warn: Warn
   /** Timeout of one request. Default: 5 s. */
   answerMs?: number
   /** A failed request is retried only if it failed within this time. Default: 1 s. */
   retryWithinMs?: number
 }
 
-const API_VERSION = '2022-11-28'
-export const ANSWER_MS = 5_000
-const ANSWER_BYTES = 8 * 1024 * 1024
-/** Delay of the one retry. Only a failure within `RETRY_WITHIN_MS` is retried. */
-const RETRY_AFTER_MS = 100
-const RETRY_WITHIN_MS = 1_000
-const RETRIED = new Set([500, 502, 503, 504])
-/** Pause after a refused token: repeated attempts look like an attack to the host. */
-const REFUSED_TOKEN_SECONDS = 60
-/** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once, those about what may not exist first. */
-const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40 } satisfies Record<Subject, number>
-const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
-const REDIRECTS = new Set([301, 302, 307, 308])
+/**
+ * The newest version. What changed since 2022-11-28 is in answers that this driver does not ask for. Enterprise Servers learn of versions
+ * late, and refuse those that they do not know.
+ */
+const API_VERSION = '2026-03-10'
+const ENTERPRISE_API_VERSION = '2022-11-28'
 
 export function createGitHubApi(options: GitHubApiOptions): GitHubApi {
-  return new OctokitApi(options)
+  return new CredentialedApi(options)
 }
 
-interface RawAnswer {
-  status: number
-  headers: Readonly<Record<string, string | number | undefined>>
-  data: unknown
-}
-
-interface Answered {
-  status: 'answered'
-  raw: RawAnswer
-  answer: ApiAnswer
-}
-
-class OctokitApi implements GitHubApi {
+class CredentialedApi implements GitHubApi {
   readonly #options: GitHubApiOptions
-  readonly #octokit: Octokit
-  readonly #quota: Quota
-  #scopes: string | null = null
-  #isTokenRefused = false
-  #running = 0
-  /** No question before `until`, in milliseconds since 1970: it would prolong a rate limit. */
-  #pause: { until: number; status: Trouble['status'] } = { until: 0, status: 'unavailable' }
+  readonly #withToken: ApiClient
+  readonly #withoutToken: ApiClient
+  readonly #sight: TokenSight
 
   constructor(options: GitHubApiOptions) {
-    const { apiUrl, token, clock } = options
+    const { apiUrl, isEnterprise, credential, clock, closing, answerMs, retryWithinMs } = options
     this.#options = options
-    this.#quota = createQuota(clock)
-    this.#octokit = new Octokit({
-      baseUrl: apiUrl,
-      userAgent: 'mountglass',
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-      ...(token === null ? {} : { auth: token }),
+    const version = isEnterprise ? ENTERPRISE_API_VERSION : API_VERSION
+    const common = { apiUrl, version, clock, closing, answerMs, retryWithinMs }
+    const onHeaders = (headers: Headers) => this.#noteRetirement(headers)
+    this.#withoutToken = new ApiClient({ ...common, token: null, onHeaders })
+    this.#withToken = new ApiClient({
+      ...common,
+      token: credential.token,
+      onHeaders: headers => {
+        onHeaders(headers)
+        this.#sight.note(headers)
+      },
+    })
+    this.#sight = createTokenSight({
+      token: credential.token,
+      clock,
+      get: (url, parameters) => this.#getWithToken(url, parameters),
     })
   }
 
   get maySeePrivate(): boolean {
-    return this.#options.token !== null && (this.#scopes === null || this.#scopes.split(/,\s*/).includes('repo'))
+    return this.#sight.maySeePrivate()
   }
 
   quota(): HostQuota | null {
-    return this.#quota.left()
+    return this.#main.quota()
   }
 
   refusal(subject: Subject): Trouble | null {
-    const waitMs = this.#pause.until - this.#options.clock.now().getTime()
-    if (waitMs > 0) return { status: this.#pause.status, retryAfterSeconds: Math.ceil(waitMs / 1000) }
-    const waitSeconds = this.#quota.waitSeconds(subject)
-    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
-    return this.#running >= AT_ONCE[subject] ? BUSY : null
+    return this.#main.refusal(subject)
   }
 
-  async locate(url: string, parameters: object, options: AskOptions = {}): Promise<Place | Trouble> {
-    const answered = await this.#exchange(() => this.#askTwice(url, parameters, options), options)
-    return answered.status === 'answered' ? (placeOf(answered.raw) ?? troubleOf(answered.answer)) : answered
+  get(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<ApiAnswer> {
+    return this.#ask(parameters, client => client.get({ url, parameters, options }))
   }
 
-  async get(url: string, parameters: object, options: AskOptions = {}): Promise<ApiAnswer> {
-    const request = async () => {
-      const first = await this.#askTwice(url, parameters, options)
-      return first && REDIRECTS.has(first.status) ? await this.#follow(first, options) : first
+  async locate(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<Place | Trouble> {
+    const answer = await this.#ask(parameters, client => client.locate({ url, parameters, options }))
+    return 'url' in answer ? answer : troubleOf(answer)
+  }
+
+  describeToken(): Promise<string | null> {
+    return this.#sight.describe()
+  }
+
+  get #main(): ApiClient {
+    return this.#options.credential.token === null ? this.#withoutToken : this.#withToken
+  }
+
+  /** With the token; again without it where the host refuses the token. */
+  async #ask<Answer>(
+    parameters: Question['parameters'],
+    ask: (client: ApiClient) => Promise<Answer | Refused>,
+  ): Promise<Exclude<Answer, Refused> | Trouble> {
+    const { credential, warn } = this.#options
+    const account = accountOf(parameters)
+    if (credential.mayAsk(account)) {
+      const answer = await ask(this.#withToken)
+      if (!isRefused(answer)) {
+        if (isAnswer(answer)) credential.noteValid()
+        return answer as Exclude<Answer, Refused>
+      }
+      noteRefused(answer, account, true, { credential, warn })
+      if (answer.of === 'version') return UNAVAILABLE
     }
-    const answered = await this.#exchange(request, options)
-    return answered.status === 'answered' ? answered.answer : answered
+    const answer = await ask(this.#withoutToken)
+    if (!isRefused(answer)) return answer as Exclude<Answer, Refused>
+    noteRefused(answer, account, false, { credential, warn })
+    return UNAVAILABLE
   }
 
-  /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
-  async #exchange(request: () => Promise<RawAnswer | null>, options: AskOptions): Promise<Answered | Trouble> {
-    const { subject = 'shown' } = options
-    const refusal = this.refusal(subject)
-    if (refusal !== null) return refusal
-    this.#quota.spend(subject)
-    this.#running++
-    try {
-      const raw = await request()
-      if (raw === null) return UNAVAILABLE
-      const answer = readAnswer(raw, this.#options.clock.now())
-      this.#note(raw, answer)
-      return { status: 'answered', raw, answer }
-    } finally {
-      this.#running--
-    }
+  /** Only with the token: the answer is about the token. */
+  async #getWithToken(url: string, parameters: Question['parameters']): Promise<ApiAnswer | Refused> {
+    const { credential, warn } = this.#options
+    if (!credential.mayAsk(null)) return UNAVAILABLE
+    const answer = await this.#withToken.get({ url, parameters, options: {} })
+    if (isRefused(answer) && answer.of !== 'account') noteRefused(answer, null, true, { credential, warn })
+    return answer
   }
 
-  async #askTwice(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {
-    const startedAt = performance.now()
-    const raw = await this.#ask(url, parameters, options)
-    if (raw !== null && !RETRIED.has(raw.status)) return raw
-    const mayRetry =
-      raw?.headers['retry-after'] === undefined &&
-      performance.now() - startedAt < (this.#options.retryWithinMs ?? RETRY_WITHIN_MS)
-    if (!mayRetry || this.#options.closing.aborted || options.signal?.aborted) return raw
-    await sleep(RETRY_AFTER_MS)
-    return this.#ask(url, parameters, options)
-  }
-
-  /** `null` when no answer came. */
-  async #ask(url: string, parameters: object, options: AskOptions): Promise<RawAnswer | null> {
-    const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
-    const timeout = AbortSignal.timeout(options.milliseconds ?? this.#options.answerMs ?? ANSWER_MS)
-    const signals = [this.#options.closing, timeout, ...(options.signal ? [options.signal] : [])]
-    try {
-      const { status, headers, data } = await this.#octokit.request(`GET ${url}`, {
-        ...parameters,
-        headers: { accept, 'x-github-api-version': API_VERSION, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
-        request: { fetch: boundedFetch(maxBytes), signal: AbortSignal.any(signals), parseSuccessResponseBody: !read },
-      })
-      return { status, headers, data: read ? await read(data as ReadableStream<Uint8Array>) : data }
-    } catch (error) {
-      // The error of a refusal has the response. Any other error means that no answer came; its text may hold the request, so it is dropped.
-      const { response } = error as { response?: RawAnswer }
-      return response ?? null
-    }
-  }
-
-  /** Follows the redirect of a renamed repository, once, and only within the API. */
-  async #follow({ headers }: RawAnswer, options: AskOptions): Promise<RawAnswer | null> {
-    const { apiUrl } = this.#options
-    const target = URL.parse(String(headers.location ?? ''), `${apiUrl}/`)
-    if (!target?.href.startsWith(`${apiUrl}/`)) return null
-    const raw = await this.#askTwice(target.href, {}, options)
-    return raw === null || REDIRECTS.has(raw.status) ? null : raw
-  }
-
-  /** Notes the quota, the scopes of the token, and when to pause. */
-  #note({ status, headers }: RawAnswer, answer: ApiAnswer): void {
-    this.#quota.note(headers)
-    const scopes = headers['x-oauth-scopes']
-    if (scopes !== undefined) this.#scopes = String(scopes)
-    const now = this.#options.clock.now().getTime()
-    if (answer.status === 'rate_limited')
-      this.#pause = { until: now + (answer.retryAfterSeconds ?? 0) * 1000, status: answer.status }
-    if (status !== 401) return
-    this.#pause = { until: now + REFUSED_TOKEN_SECONDS * 1000, status: 'unavailable' }
-    if (this.#isTokenRefused) return
-    this.#isTokenRefused = true
-    this.#options.onWarning(
-      'GitHub refuses MOUNTGLASS_GITHUB_TOKEN, so no repository of GitHub can be opened: set a valid token, or remove the setting',
-    )
+  /** GitHub announces in every answer that it is about to retire the version. */
+  #noteRetirement({ deprecation, sunset }: Headers): void {
+    if (deprecation === undefined && sunset === undefined) return
+    const end = sunset === undefined ? 'soon' : `on ${String(sunset).slice(0, 40)}`
+    this.#options.warn('retirement', `GitHub stops answering this version of its API ${end}: update Mountglass before`)
   }
 }
 
-function placeOf({ status, headers }: RawAnswer): Place | null {
-  const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
-  return url && { status: 'ok', url: url.href }
+function isRefused(answer: unknown): answer is Refused {
+  return (answer as { status?: unknown }).status === 'refused'
 }
 
-function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer {
-  if (status !== 200) return readRefusal(status, headers, data, now)
-  const { etag, link } = headers
-  return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
+/** Whether the host answered, and knows the token. */
+function isAnswer(answer: unknown): boolean {
+  const { status } = answer as { status?: unknown }
+  return status !== 'unavailable' && status !== 'rate_limited'
+}
+
+/** The account in whose repositories the question is; `null` when the question does not name it. */
+function accountOf({ owner, username, org }: Question['parameters']): string | null {
+  const account = owner ?? username ?? org
+  return account === undefined ? null : String(account)
 }

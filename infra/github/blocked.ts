@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { createGate } from '#core/concurrency/gate.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { RepositoryName, Tips } from './tips.ts'
 
@@ -21,7 +22,8 @@ export interface BlockedOptions {
 }
 
 const KNOWN_SECONDS = 3_600
-const KNOWN_REPOSITORIES = 100_000
+/** Some sixty thousand repositories. */
+const KNOWN_BYTES = 16 * 1024 * 1024
 /** Concurrent questions of all listings: far fewer than those of visitors. */
 const AT_ONCE = 8
 /** Questions that may wait: those of a few listings. Others are asked for the next visitor. */
@@ -34,7 +36,7 @@ interface Known {
 }
 
 export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOptions): BlockedRepositories {
-  const known = new LRUCache<string, Known>({ max: KNOWN_REPOSITORIES })
+  const known = new LRUCache<string, Known>({ maxSize: KNOWN_BYTES, sizeCalculation: memoryOfEntry })
   const throughGate = createGate(AT_ONCE, WAITING)
   const asking = new Map<string, Promise<void>>()
 

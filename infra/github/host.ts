@@ -15,16 +15,18 @@ import {
 } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { encodePath } from '#core/repo-path.ts'
-import type { Remote } from '#infra/git/upload-pack.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
 import { createBlockedRepositories } from './blocked.ts'
+import { createCredential } from './credential.ts'
+import { createDailyWarnings } from './daily-warnings.ts'
+import { createGitRemotes } from './git-remotes.ts'
 import { createPins, type Pins } from './pins.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { createRepositories, DESCRIBED_SECONDS, type Repositories, SHOWN_SECONDS } from './repositories.ts'
-import { createTips, type RepositoryName } from './tips.ts'
+import { createTips } from './tips.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface GitHubHostOptions {
@@ -82,14 +84,16 @@ class GitHubHost implements GitHost {
 
   constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
     const closing = this.#closing.signal
-    const api = createGitHubApi({ ...options, ...timeouts, token, clock, closing })
-    const remoteOf = remotesAt(url, token)
-    const common = { api, remoteOf, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url }
-    const tips = createTips(common)
+    const credential = createCredential(token, clock)
+    const warn = createDailyWarnings(clock, options.onWarning)
     // The API of an Enterprise Server has the origin of its pages.
-    const requiresSignIn = options.apiUrl.startsWith(`${url}/`)
+    const isEnterprise = options.apiUrl.startsWith(`${url}/`)
+    const api = createGitHubApi({ ...options, ...timeouts, isEnterprise, credential, clock, closing, warn })
+    const remotes = createGitRemotes({ url, credential, warn, clock })
+    const common = { api, remotes, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url }
+    const tips = createTips(common)
     const blocked = createBlockedRepositories({ ...common, tips })
-    const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn })
+    const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn: isEnterprise })
     const refs = createRefs({ ...common, tips, repositories })
     const accounts = createAccounts({
       ...common,
@@ -110,6 +114,10 @@ class GitHubHost implements GitHost {
           repositories.forget(named)
           refs.forget(new Set(named.map(({ id }) => id)))
           accounts.forgetListings(new Set(named.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())))
+        },
+        onAccountsChanged(logins) {
+          refs.forget(repositories.forgetAccounts(logins))
+          accounts.forget(logins)
         },
         onPushed: (id, ref) => refs.expire(id, ref),
         onWarning: options.onWarning,
@@ -160,17 +168,12 @@ class GitHubHost implements GitHost {
     return this.#api.quota()
   }
 
+  describeCredential(): Promise<string | null> {
+    return this.#api.describeToken()
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all([this.#reading.close(), this.#pins.close()])
   }
-}
-
-/** The names have been validated; the rest of the URL is not from outside. */
-function remotesAt(url: string, token: string | null): (repository: RepositoryName, isAnonymous?: boolean) => Remote {
-  const authorization = token === null ? null : `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
-  return ({ owner, name }, isAnonymous = false) => ({
-    url: `${url}/${owner}/${name}.git`,
-    authorization: isAnonymous ? null : authorization,
-  })
 }

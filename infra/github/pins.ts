@@ -5,17 +5,17 @@ import type { Clock } from '#core/ports/system.ts'
 import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
-import type { Remote } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, Paused, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
+import type { GitRemotes } from './git-remotes.ts'
 import { NOW_SECONDS, type TipList, type Tips } from './tips.ts'
 
 export interface PinsOptions {
   api: Pick<GitHubApi, 'get'>
   tips: Pick<Tips, 'list'>
-  remoteOf(repository: HostRepository): Remote
+  remotes: GitRemotes
   /** Whether git is installed. Without it, histories cannot be searched. */
   hasGit: boolean
   patienceMs: number
@@ -84,7 +84,6 @@ class GitHubPins implements Pins {
   async #ask(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
     const compared = await this.#compare(repository, commit)
     if (compared.status === 'ok' && isBehind(compared.data, commit)) return { status: 'ok', value: commit }
-    if (compared.status === 'no_commit') return { status: 'missing' }
     const existence = existenceOf(compared)
     // An existing commit may have been pushed just now. For other hashes, which are endless, an older listing will do.
     const listed = await this.#options.tips.list(repository, existence === 'commit' ? NOW_SECONDS : UNKNOWN_SECONDS)
@@ -111,13 +110,16 @@ class GitHubPins implements Pins {
     tips: TipSet,
     isTagged: boolean,
   ): Promise<CachedAnswer<CommitSha> | Trouble> {
-    const source = { id: repository.id, remote: this.#options.remoteOf(repository) }
     try {
-      // A tag points here; only the object's type is left to check.
-      const isProven = await (isTagged ? this.#histories.isCommit(source, commit) : this.#histories.leadTo(source, tips, commit))
+      const isProven = await this.#options.remotes.ask(repository, remote => {
+        const source = { id: repository.id, remote }
+        // A tag points here; only the object's type is left to check.
+        return isTagged ? this.#histories.isCommit(source, commit) : this.#histories.leadTo(source, tips, commit)
+      })
       if (isProven) return { status: 'ok', value: commit }
       return this.#refute(repository, commit, tips)
     } catch (error) {
+      if (error instanceof Paused) return error.trouble
       return error instanceof GateFull ? BUSY : UNAVAILABLE
     }
   }

@@ -8,16 +8,16 @@ import {
 } from '#core/ports/git-host.ts'
 import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
-import type { Remote } from '#infra/git/upload-pack.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
 import { readRepository, readSizes } from './described.ts'
+import type { GitRemotes } from './git-remotes.ts'
 
 export interface ReadingOptions {
   api: Pick<GitHubApi, 'get' | 'locate'>
   /** Origin of the host's pages, without a trailing slash. */
   url: string
-  remoteOf(repository: HostRepository): Remote
+  remotes: GitRemotes
   /** Whether git is installed. Without it, files come from archives. */
   hasGit: boolean
   /** Aborts everything under way. */
@@ -79,7 +79,7 @@ class GitHubReading implements Reading {
     limits: ReadLimits,
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
-    const { api, url, closing, hasGit, remoteOf } = this.#options
+    const { api, url, closing, hasGit, remotes } = this.#options
     let reader: RepositoryReader | null = null
     const onClosed = () => {
       if (reader) this.#readers.delete(reader)
@@ -87,7 +87,7 @@ class GitHubReading implements Reading {
     const opening = { commit, limits, selection, signal: closing, onClosed }
     const listSizes = (tree: string, signal: AbortSignal) => this.#listSizes(repository, tree, signal)
     reader = hasGit
-      ? await openRemoteReader({ ...opening, remote: remoteOf(repository), listSizes })
+      ? await remotes.ask(repository, remote => openRemoteReader({ ...opening, remote, listSizes }))
       : await openArchiveReader({ ...opening, repository, api, isArchiveUrl: place => isArchiveUrl(place, new URL(url)) })
     this.#readers.add(reader)
     return reader

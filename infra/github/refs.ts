@@ -58,19 +58,21 @@ class GitHubRefs implements Refs {
   }
 
   async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
-    if (ref !== null && refNames(ref).length === 0) return MISSING
+    const { defaultBranch } = repository
     const startedAt = performance.now()
-    const name = nameOf(ref, repository.defaultBranch)
-    if (name !== null) {
-      const key = `${repository.id} ${name}`
-      const answer = commitOf(await this.#cache.get(key, TIMES, known => this.#askName(repository, name, known)))
-      if (answer.status !== 'missing' || ref !== repository.defaultBranch) return answer
+    if (ref === null || ref === defaultBranch) {
+      const answer = await this.#resolveDefault(repository)
+      // Also the name of a tag, once the branch is renamed.
+      if (answer.status !== 'missing' || ref === null) return answer
     }
-    const plain = ref as string
+    const names = refNames(ref).map(name => name.slice('refs/'.length))
+    const [name = '', ...others] = names
+    if (name === '') return MISSING
+    if (others.length === 0 && name === `heads/${defaultBranch}`) return this.#resolveDefault(repository)
     // Both lookups share the patience of one.
     const patienceMs = Math.max(0, this.#options.patienceMs - (performance.now() - startedAt))
-    const key = `${repository.id} */${plain}`
-    return commitOf(await this.#cache.get(key, { ...TIMES, patienceMs }, known => this.#askPlain(repository, plain, known)))
+    const key = `${repository.id} ${others.length === 0 ? name : `*/${ref}`}`
+    return commitOf(await this.#cache.get(key, { ...TIMES, patienceMs }, known => this.#askListed(repository, names, known)))
   }
 
   forget(ids: ReadonlySet<string>): void {
@@ -90,33 +92,61 @@ class GitHubRefs implements Refs {
     return isOpened
   }
 
-  /** A ref that may be a branch or a tag; a branch wins. */
-  async #askPlain(repository: HostRepository, ref: string, known: KnownRef | null): Promise<CachedAnswer<KnownRef> | Trouble> {
-    if (known !== null && this.#now() - known.namedAt < NAMED_SECONDS * 1000) {
-      const answer = await this.#askName(repository, known.name, known)
+  /** The default branch is asked of the API without a listing: there is one, which no visitor chooses. */
+  async #resolveDefault(repository: HostRepository): Promise<CachedAnswer<CommitSha> | Trouble> {
+    const name = `heads/${repository.defaultBranch}`
+    const ask = (known: KnownRef | null) =>
+      this.#askName(repository, name, known?.commit ?? null, known === null ? 'shown' : 'known')
+    return commitOf(await this.#cache.get(`${repository.id} ${name}`, TIMES, ask))
+  }
+
+  /**
+   * A branch or tag. Names of nothing are endless: git, which costs no quota, lists the names before the API is asked.
+   *
+   * @param names of the ref for the API, by precedence: of a branch and of a tag, or one if the visitor gave the full name
+   */
+  async #askListed(
+    repository: HostRepository,
+    names: readonly string[],
+    known: KnownRef | null,
+  ): Promise<CachedAnswer<KnownRef> | Trouble> {
+    if (known !== null && (names.length === 1 || this.#now() - known.namedAt < NAMED_SECONDS * 1000)) {
+      const answer = await this.#askName(repository, known.name, known.commit)
       if (answer.status === 'ok') return { status: 'ok', value: { ...answer.value, namedAt: known.namedAt } }
       if (answer.status !== 'missing') return answer
     }
     const askedAt = this.#now()
     const listed = await this.#options.tips.list(repository, NAMES_SECONDS)
-    if (listed.status !== 'ok') return this.#askBoth(repository, ref)
-    const name = [`heads/${ref}`, `tags/${ref}`].find(candidate => listed.value.has(`refs/${candidate}`))
+    if (listed.status !== 'ok') return this.#askInOrder(repository, names)
+    const name = names.find(candidate => listed.value.has(`refs/${candidate}`))
     if (name === undefined) return MISSING
     // The API tells whether the ref leads to a commit. Asked with the listed commit as etag, "not modified" is free of charge.
-    const commit = listed.value.get(`refs/${name}`) as CommitSha
-    return this.#askName(repository, name, { commit, name, namedAt: askedAt })
+    const answer = await this.#askName(repository, name, listed.value.get(`refs/${name}`) as CommitSha)
+    return answer.status === 'ok' ? { status: 'ok', value: { ...answer.value, namedAt: askedAt } } : answer
   }
 
   /** Without a listing: the API does not say whether it prefers the branch or the tag of a name, so both are asked for in order. */
-  async #askBoth(repository: HostRepository, ref: string): Promise<CachedAnswer<KnownRef> | Trouble> {
-    const branch = await this.#askName(repository, `heads/${ref}`, null)
-    return branch.status === 'missing' ? this.#askName(repository, `tags/${ref}`, null) : branch
+  async #askInOrder(repository: HostRepository, names: readonly string[]): Promise<CachedAnswer<KnownRef> | Trouble> {
+    for (const name of names) {
+      const answer = await this.#askName(repository, name, null)
+      if (answer.status !== 'missing') return answer
+    }
+    return MISSING
   }
 
-  /** A full name. While the API is rate limited, git lists branches and tags instead. */
-  async #askName(repository: HostRepository, name: string, known: KnownRef | null): Promise<CachedAnswer<KnownRef> | Trouble> {
+  /**
+   * The ref of a name. While the API is rate limited, or the share of refs is spent, git lists branches and tags instead.
+   *
+   * @param expected where git or the API saw the ref before
+   */
+  async #askName(
+    repository: HostRepository,
+    name: string,
+    expected: CommitSha | null,
+    subject: Subject = 'ref',
+  ): Promise<CachedAnswer<KnownRef> | Trouble> {
     const found = (commit: CommitSha): CachedAnswer<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
-    const answer = await this.#askApi(repository, name, known?.commit ?? null, known !== null)
+    const answer = await this.#askApi(repository, name, expected, subject)
     if (answer.status === 'ok') return found(answer.value)
     if (answer.status !== 'rate_limited') return answer
     const listed = await this.#options.tips.list(repository, NOW_SECONDS)
@@ -124,26 +154,25 @@ class GitHubRefs implements Refs {
     const oid = listed.value.get(`refs/${name}`) ?? null
     if (oid === null) return MISSING
     // A tag may point at something other than a commit.
-    return name.startsWith('heads/') || oid === known?.commit ? found(oid as CommitSha) : answer
+    return name.startsWith('heads/') || oid === expected ? found(oid as CommitSha) : answer
   }
 
   async #askApi(
     repository: HostRepository,
     name: string,
-    known: CommitSha | null,
-    isAgain: boolean,
+    expected: CommitSha | null,
+    subject: Subject,
   ): Promise<CachedAnswer<CommitSha> | Trouble> {
     const askedAt = this.#now()
     // For this media type, the etag is the commit itself, whatever the credential.
-    const subject: Subject = isAgain ? 'known' : 'shown'
-    const options = { accept: 'application/vnd.github.sha', subject, ...(known === null ? {} : { etag: `"${known}"` }) }
+    const options = { accept: 'application/vnd.github.sha', subject, ...(expected === null ? {} : { etag: `"${expected}"` }) }
     const parameters = { owner: repository.owner, repo: repository.name, ref: name }
     const answer = await this.#options.api.get('/repos/{owner}/{repo}/commits/{ref}', parameters, options)
     switch (answer.status) {
       case 'ok':
         return this.#found(repository, askedAt, readCommit(answer.data))
       case 'unchanged':
-        return this.#found(repository, askedAt, known)
+        return this.#found(repository, askedAt, expected)
       case 'no_commit':
         return MISSING
       case 'missing': {
@@ -172,13 +201,6 @@ class GitHubRefs implements Refs {
 
 function commitOf(answer: CachedAnswer<KnownRef> | Trouble): CachedAnswer<CommitSha> | Trouble {
   return answer.status === 'ok' ? { status: 'ok', value: answer.value.commit } : answer
-}
-
-/** Name of the ref for the API; `null` when the ref may be a branch or a tag. */
-function nameOf(ref: string | null, defaultBranch: string): string | null {
-  if (ref === null || ref === defaultBranch) return `heads/${defaultBranch}`
-  const [name, ...others] = refNames(ref)
-  return name === undefined || others.length > 0 ? null : name.slice('refs/'.length)
 }
 
 /** The full names that a key of the cache may stand for. */

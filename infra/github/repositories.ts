@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
@@ -32,6 +33,8 @@ export interface Repositories {
   isGone(repository: HostRepository): boolean
   /** Drops everything known of these repositories: they may have been renamed or hidden. */
   forget(named: readonly NamedRepository[]): void
+  /** Drops everything known of the repositories of these accounts. Returns their ids. @param logins in lower case */
+  forgetAccounts(logins: ReadonlySet<string>): ReadonlySet<string>
 }
 
 /** A repository that the host hides is hidden here within this time. */
@@ -41,7 +44,8 @@ export const STALE_SECONDS = 600
 
 /** Description and default branch are asked for again after this time. */
 export const DESCRIBED_SECONDS = 300
-const CACHED_REPOSITORIES = 10_000
+/** Instants of some ten thousand repositories. */
+const INSTANTS = { maxSize: 2 * 1024 * 1024, sizeCalculation: memoryOfEntry }
 const MISSING = { status: 'missing' } as const
 const UNKNOWN = { status: 'unknown' } as const
 /** Too many names are being looked at. */
@@ -64,9 +68,9 @@ class GitHubRepositories implements Repositories {
   readonly #options: RepositoriesOptions
   readonly #cache: AnswerCache<KnownRepository>
   /** When the host last showed the repository as public, by id, in milliseconds since 1970. */
-  readonly #shownAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
+  readonly #shownAt = new LRUCache<string, number>(INSTANTS)
   /** When the host last announced a change, by id, in milliseconds since 1970. */
-  readonly #changedAt = new LRUCache<string, number>({ max: CACHED_REPOSITORIES })
+  readonly #changedAt = new LRUCache<string, number>(INSTANTS)
 
   constructor(options: RepositoriesOptions) {
     const { patienceMs, clock } = options
@@ -103,6 +107,17 @@ class GitHubRepositories implements Repositories {
       this.#shownAt.delete(id)
     }
     this.#cache.dropWhere((key, answer) => names.has(key) || (answer?.status === 'ok' && ids.has(answer.value.repository.id)))
+  }
+
+  forgetAccounts(logins: ReadonlySet<string>): ReadonlySet<string> {
+    const named = this.#cache
+      .values()
+      .map(({ repository: { id, owner, name } }) => ({ id, fullName: `${owner}/${name}` }))
+      .filter(({ fullName }) => logins.has(accountOf(fullName.toLowerCase())))
+    this.forget(named)
+    // What was missing may be there now, and what is being asked may be outdated.
+    this.#cache.dropWhere(key => logins.has(accountOf(key)))
+    return new Set(named.map(({ id }) => id))
   }
 
   async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | Trouble> {
@@ -198,6 +213,10 @@ class GitHubRepositories implements Repositories {
   #now(): number {
     return this.#options.clock.now().getTime()
   }
+}
+
+function accountOf(fullName: string): string {
+  return fullName.slice(0, fullName.indexOf('/'))
 }
 
 /** Names of GitHub ignore case. */

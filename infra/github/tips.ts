@@ -1,15 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { listRefs, type Remote, type RemoteRef, TooManyRefs } from '#infra/git/upload-pack.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type GitFailure, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
+import type { GitRemotes } from './git-remotes.ts'
 
 export interface TipsOptions {
-  /** @param isAnonymous without the credential */
-  remoteOf(repository: RepositoryName, isAnonymous?: boolean): Remote
+  remotes: GitRemotes
   clock: Clock
   /** Aborts everything under way. */
   closing: AbortSignal
@@ -27,7 +28,7 @@ export interface Tips {
   /**
    * Whether a request sees the repository.
    *
-   * @param isKnown whether the repository existed before; new names are endless, and have places of their own
+   * @param isKnown whether the repository existed before; new names are endless, and have places of their own, and so have new accounts
    * @returns `busy` when too many questions wait
    */
   look(repository: RepositoryName, isKnown: boolean, isAnonymous: boolean): Promise<{ status: 'ok' | 'busy' } | GitFailure>
@@ -46,42 +47,51 @@ const ANSWER_MS = 5_000
 const ANSWER_BYTES = 5 * 1024 * 1024
 /** A repository with more branches and tags is not listed again for this time: reading them takes seconds. */
 const TOO_MANY_SECONDS = 300
-const TOO_MANY_ENTRIES = 10_000
+const TOO_MANY_BYTES = 1024 * 1024
 /** Concurrent requests about known repositories, which take turns. */
 const AT_ONCE: FairGateLimits = { limit: 40, limitEach: 4, maxWaitingEach: 32, maxWaiting: 256 }
-/** Concurrent requests about new names. Accounts take turns. */
-const NEW_NAMES_AT_ONCE: FairGateLimits = { limit: 20, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
+/** Concurrent requests about new names of accounts that exist. Accounts take turns. */
+const NEW_NAMES_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
+/** Concurrent requests about names of accounts that may not exist. Visitors make up as many as they like, so turns alone are not fair. */
+const NEW_OWNERS_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
+/** Accounts of which git showed a repository: some ten thousand. */
+const OWNERS_BYTES = 2 * 1024 * 1024
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 
-export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
+export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
   // Longer than any request: the callers have timeouts of their own.
   const patienceMs = 2 * answerMs
   const cache = new AnswerCache<TipList>({ maxBytes: TIPS_BYTES, patienceMs, clock })
   /** By id, in milliseconds since 1970. */
-  const foundTooManyAt = new LRUCache<string, number>({ max: TOO_MANY_ENTRIES })
+  const foundTooManyAt = new LRUCache<string, number>({ maxSize: TOO_MANY_BYTES, sizeCalculation: memoryOfEntry })
   const now = () => clock.now().getTime()
   const throughGate = createFairGate(AT_ONCE)
   const throughNewNames = createFairGate(NEW_NAMES_AT_ONCE)
+  const throughNewOwners = createFairGate(NEW_OWNERS_AT_ONCE)
+  const shownOwners = new LRUCache<string, true>({ maxSize: OWNERS_BYTES, sizeCalculation: memoryOfEntry })
 
   /** @param onTooMany called when the listing exceeds `ANSWER_BYTES` */
   async function ask(
-    remote: Remote,
+    repository: RepositoryName,
+    isAnonymous: boolean,
     prefixes: readonly string[],
     onTooMany = () => {},
   ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
     try {
-      return { status: 'ok', value: await listRefs({ remote, signal }, prefixes, ANSWER_BYTES) }
+      const list = (remote: Remote) => listRefs({ remote, signal }, prefixes, ANSWER_BYTES)
+      return { status: 'ok', value: await remotes.ask(repository, list, { isAnonymous }) }
     } catch (error) {
       if (error instanceof TooManyRefs) onTooMany()
-      return readGitFailure(error, remote.authorization === null)
+      const failure = readGitFailure(error, true)
+      return failure.status === 'refused' ? UNAVAILABLE : failure
     }
   }
 
   async function askTips(repository: HostRepository): Promise<CachedAnswer<TipList> | Trouble> {
     if (now() - (foundTooManyAt.get(repository.id) ?? Number.NEGATIVE_INFINITY) < TOO_MANY_SECONDS * 1000) return UNAVAILABLE
     const onTooMany = () => foundTooManyAt.set(repository.id, now())
-    const askAll = () => ask(remoteOf(repository), ['refs/heads/', 'refs/tags/'], onTooMany)
+    const askAll = () => ask(repository, false, ['refs/heads/', 'refs/tags/'], onTooMany)
     const answer = await throughGate(repository.id, askAll).catch(error => ifFull(error, BUSY))
     if (answer.status === 'moved') return UNAVAILABLE
     return answer.status === 'ok' ? { status: 'ok', value: new Map(answer.value.map(({ name, oid }) => [name, oid])) } : answer
@@ -92,10 +102,14 @@ export function createTips({ remoteOf, clock, closing, answerMs = ANSWER_MS }: T
       return cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
     },
     look: async (repository, isKnown, isAnonymous) => {
-      const { owner, name } = repository
-      const lookNow = () => ask(remoteOf(repository, isAnonymous), ['HEAD'])
-      const looking = isKnown ? throughGate(`${owner}/${name}`, lookNow) : throughNewNames(owner.toLowerCase(), lookNow)
-      return looking.catch(error => ifFull(error, { status: 'busy' } as const))
+      const owner = repository.owner.toLowerCase()
+      const through = isKnown ? throughGate : shownOwners.has(owner) ? throughNewNames : throughNewOwners
+      const answer = await through(isKnown ? `${owner}/${repository.name}` : owner, () =>
+        ask(repository, isAnonymous, ['HEAD']),
+      ).catch(error => ifFull(error, { status: 'busy' } as const))
+      if (answer.status !== 'ok') return answer
+      shownOwners.set(owner, true)
+      return { status: 'ok' }
     },
     forget(id) {
       foundTooManyAt.delete(id)

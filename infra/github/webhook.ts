@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { CommitSha } from '#core/commit-sha.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { HookAnswer, HookHeaders, HostHook, HostRepository } from '#core/ports/git-host.ts'
 import { readRepository } from './described.ts'
 
@@ -16,6 +17,8 @@ export interface WebhookOptions {
   secret: string
   /** Called when everything known of the repositories is outdated. One delivery may name thousands. */
   onChanged(named: readonly NamedRepository[]): void
+  /** Called when everything known of the repositories of these accounts is outdated. @param logins in lower case */
+  onAccountsChanged(logins: ReadonlySet<string>): void
   /** Called when a ref moved. @returns whether this process has resolved the ref */
   onPushed(repositoryId: string, ref: string): boolean
   /** Receives warnings for the operator. */
@@ -23,37 +26,38 @@ export interface WebhookOptions {
 }
 
 /**
- * GitHub sends up to 25 MB. Larger deliveries than this limit name thousands of commits or repositories. The next request after the cached
+ * GitHub sends up to 25 MB. Larger deliveries than this limit are refused; they name thousands of commits or repositories. The next request after the cached
  * answers expire finds those changes.
  */
 const BYTES = 4 * 1024 * 1024
 /**
- * Deliveries that this process remembers, by event and signature, to ignore repeated and replayed ones. Their ids would not do: they are in a
+ * Memory of the deliveries that this process remembers, some ten thousand, by event and signature, to ignore repeated and replayed ones. Their ids would not do: they are in a
  * header that is not signed. The event is in such a header, too, so a replay under another event is not recognized, nor is one after eviction
- * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push of a ref that this process resolved
- * also offers its old commit for indexing, and lists the repository as it was, until its default branch is opened.
+ * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push of another branch than the default one
+ * also offers its old commit for indexing.
  */
-const REMEMBERED = 10_000
+const REMEMBERED_BYTES = 4 * 1024 * 1024
 /** GitHub accepts shorter secrets, so a shorter one is only a warning. */
 const SHORT_CHARACTERS = 16
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
 /** Verifies and interprets deliveries of a webhook of a repository, an organization or an app. */
-export function createWebhook({ secret, onChanged, onPushed, onWarning }: WebhookOptions): HostHook {
+export function createWebhook({ secret, onChanged, onAccountsChanged, onPushed, onWarning }: WebhookOptions): HostHook {
   if (secret.length < SHORT_CHARACTERS) {
     onWarning(
       `MOUNTGLASS_GITHUB_WEBHOOK_SECRET has fewer than ${SHORT_CHARACTERS} characters and may be guessed: generate a longer one, for example with openssl rand -hex 32`,
     )
   }
-  const seen = new LRUCache<string, true>({ max: REMEMBERED })
+  const seen = new LRUCache<string, true>({ maxSize: REMEMBERED_BYTES, sizeCalculation: memoryOfEntry })
 
   function interpret(event: string, message: unknown): HookAnswer {
     const delivery = readDelivery(event, message)
     if (delivery === null) return { status: 'malformed' }
-    const { changed, push } = delivery
+    const { changed, accounts, push, isKnown } = delivery
     if (changed.length > 0) onChanged(changed)
-    if (push === null) return changed.length > 0 ? { status: 'heard', commits: [] } : { status: 'ignored' }
+    if (accounts.length > 0) onAccountsChanged(new Set(accounts.map(login => login.toLowerCase())))
+    if (push === null) return isKnown ? { status: 'heard', commits: [] } : { status: 'ignored' }
     const isOpened = onPushed(push.repositoryId, push.ref)
     const { ref, repository, commit } = push
     if (!isOpened || !repository || !commit) return { status: 'heard', commits: [] }
@@ -73,7 +77,7 @@ export function createWebhook({ secret, onChanged, onPushed, onWarning }: Webhoo
       if (typeof event !== 'string') return { status: 'malformed' }
       const key = `${event} ${given.toString('base64')}`
       if (seen.has(key)) return { status: 'ignored' }
-      const answer = interpret(event, parseJson(body))
+      const answer = interpret(event, parseBody(headers, body))
       if (answer.status !== 'malformed') seen.set(key, true)
       return answer
     },
@@ -85,9 +89,12 @@ function signatureOf(headers: HookHeaders): Buffer | null {
   return digits === undefined ? null : Buffer.from(digits, 'hex')
 }
 
-function parseJson(body: Uint8Array): unknown {
+/** The message, as JSON or in the field `payload` of a form, which is GitHub's default. */
+function parseBody(headers: HookHeaders, body: Uint8Array): unknown {
+  const text = Buffer.from(body).toString('utf8')
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(String(headers['content-type'] ?? ''))
   try {
-    return JSON.parse(Buffer.from(body).toString('utf8'))
+    return JSON.parse(isForm ? (new URLSearchParams(text).get('payload') ?? '') : text)
   } catch {
     return undefined
   }
@@ -95,7 +102,11 @@ function parseJson(body: Uint8Array): unknown {
 
 interface Delivery {
   changed: NamedRepository[]
+  /** Logins of accounts of which any repository may have changed. */
+  accounts: string[]
   push: Push | null
+  /** Whether the event is one of those that are interpreted. */
+  isKnown: boolean
 }
 
 interface Push {
@@ -108,15 +119,24 @@ interface Push {
   commit: CommitSha | null
 }
 
-const NOTHING: Delivery = { changed: [], push: null }
+const NOTHING: Delivery = { changed: [], accounts: [], push: null, isKnown: false }
+const KNOWN: Delivery = { ...NOTHING, isKnown: true }
 
 const Named = z
   .object({ id: z.int().positive(), full_name: z.string() })
   .transform(({ id, full_name }): NamedRepository => ({ id: `gh-${id}`, fullName: full_name }))
 
 const Changed = z.object({ repository: Named })
-const Installed = z.object({ repositories: z.array(Named).default([]) })
+const Installation = z.object({ account: z.object({ login: z.string() }) })
+const Installed = z.object({ installation: Installation, repositories: z.array(Named).default([]) })
 const Selected = z.object({ repositories_added: z.array(Named), repositories_removed: z.array(Named) })
+const Renamed = z.object({
+  action: z.literal('renamed'),
+  changes: z.object({ login: z.object({ from: z.string() }) }),
+  organization: z.object({ login: z.string() }),
+})
+const Organized = z.object({ action: z.string(), organization: z.object({ login: z.string() }) })
+const Revoked = z.object({ action: z.string(), sender: z.object({ login: z.string() }) })
 const Pushed = z.object({
   ref: z.string().startsWith('refs/'),
   head_commit: z.object({ id: z.string().regex(/^[0-9a-f]{40}$/) }).nullable(),
@@ -129,18 +149,28 @@ function readDelivery(event: string, message: unknown): Delivery | null {
     case 'push':
       return readPush(Pushed.safeParse(message).data)
     case 'repository':
-    case 'public': {
+    case 'public':
+    case 'member': {
       const changed = Changed.safeParse(message).data
-      return changed ? { changed: [changed.repository], push: null } : null
+      return changed ? { ...KNOWN, changed: [changed.repository] } : null
     }
+    // Also suspended and unsuspended ones. The message need not name every repository.
     case 'installation': {
       const installed = Installed.safeParse(message).data
-      return installed ? { changed: installed.repositories, push: null } : null
+      return installed ? { ...KNOWN, changed: installed.repositories, accounts: [installed.installation.account.login] } : null
     }
     case 'installation_repositories': {
       const selected = Selected.safeParse(message).data
-      return selected ? { changed: [...selected.repositories_added, ...selected.repositories_removed], push: null } : null
+      return selected ? { ...KNOWN, changed: [...selected.repositories_added, ...selected.repositories_removed] } : null
     }
+    case 'organization': {
+      const renamed = Renamed.safeParse(message).data
+      if (renamed) return { ...KNOWN, accounts: [renamed.changes.login.from, renamed.organization.login] }
+      return Organized.safeParse(message).success ? NOTHING : null
+    }
+    // A person took the app's authorization back. Nothing is kept of persons.
+    case 'github_app_authorization':
+      return Revoked.safeParse(message).success ? KNOWN : null
     default:
       return NOTHING
   }
@@ -151,7 +181,7 @@ function readPush(pushed: z.infer<typeof Pushed> | undefined): Delivery | null {
   const { ref, head_commit, repository } = pushed
   const described = readRepository(repository)
   return {
-    changed: [],
+    ...KNOWN,
     push: {
       repositoryId: `gh-${repository.id}`,
       ref,

@@ -114,6 +114,8 @@ describe('the cards', () => {
     }
     expect(await readOperatorFolder(null, BASE_URL)).toBe(NO_CONTENT)
     app = await testApp({ 'mountglass/handbook': HANDBOOK, 'acme/tools': HANDBOOK })
+    // Other local repositories are not featured, also once they are indexed.
+    await app.open('/local/acme/tools')
     expect(await addresses(app)).toEqual(['/local/mountglass/handbook'])
   })
 

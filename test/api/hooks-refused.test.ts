@@ -41,7 +41,7 @@ describe('a message', () => {
   test('that is too long is refused before it is read whole', async () => {
     const delivery = await signed()
     const answer = await post({ ...delivery, body: ' '.repeat(5 * 1024 * 1024) })
-    expect(answer).toMatchObject({ status: 400, json: { error: { code: 'request.invalid' } } })
+    expect(answer).toMatchObject({ status: 413, json: { error: { code: 'request.too_large' } } })
   })
 
   test('has no route where no secret is set, and no other method', async () => {

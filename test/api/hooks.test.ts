@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { simpleAccount } from '#test/support/fake-github/bodies.ts'
 import {
   authorizationPayload,
   installationPayload,
@@ -13,11 +14,10 @@ import { ADDRESS, app, hookApp, mount, post, push, repository, tell } from './su
 describe('a push', () => {
   test('of a branch that somebody has opened is indexed at once, and shown to the next visitor', async () => {
     await app.open(ADDRESS)
+    app.github.log.clear()
     const { after, answer } = await push({ 'docs/guide.md': '# Guide\n\nTwo.\n' })
     expect(answer.status).toBe(202)
-    app.github.log.clear()
     expect(await app.index()).toBe(1)
-    expect(app.github.log.rest).toEqual([])
     expect((await mount()).json).toMatchObject({ commit: after, index: { status: 'ready', indexedAt: expect.any(String) } })
     expect(app.github.log.lines.filter(line => line.includes('/commits/'))).toHaveLength(1)
   })
@@ -125,6 +125,46 @@ describe('a push', () => {
   })
 })
 
+describe('pushes that are heard out of order', () => {
+  const skill = (name: string) => ({
+    [`skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: The ${name} one.\n---\nDo it.\n`,
+  })
+  const listed = async () => (await app.get('/api/v1/owners/gh/acme')).json.indexed[0]?.index.counts.skills
+
+  async function pushTwice() {
+    const before = app.commitOf('acme/tools')
+    const tools = app.repository('acme/tools')
+    const first = await tools.commit(skill('one'))
+    const second = await tools.commit(skill('two'))
+    const payloadOf = (from: string, to: string) =>
+      pushPayload(app.github.scene, repository, { ref: 'refs/heads/main', before: from, after: to }, null)
+    return { first, second, older: await payloadOf(before, first), newer: await payloadOf(first, second) }
+  }
+
+  test('leave the newer commit on the page of the owner', async () => {
+    await app.open(ADDRESS)
+    const { first, second, older, newer } = await pushTwice()
+    await tell('push', newer)
+    await app.index()
+    await app.open(`${ADDRESS}@${first}`)
+    await app.open(`${ADDRESS}@${second}`)
+    expect(await listed()).toBe(2)
+    await tell('push', older)
+    expect(await app.index()).toBe(0)
+    expect(await listed()).toBe(2)
+    expect((await mount()).json.commit).toBe(second)
+  })
+
+  test('index only the newer commit', async () => {
+    await app.open(ADDRESS)
+    const { second, older, newer } = await pushTwice()
+    await tell('push', newer)
+    await tell('push', older)
+    expect(await app.index()).toBe(1)
+    expect((await mount()).json).toMatchObject({ commit: second, index: { status: 'ready' } })
+  })
+})
+
 describe('what the host stops to show is on no route from the message on', () => {
   test.each([
     ['privatized', 'repository', () => Object.assign(repository, { visibility: 'private' })],
@@ -206,11 +246,36 @@ test('installations that come, go or reach something else have their repositorie
   }
 })
 
+test.each(['suspend', 'unsuspend'])(
+  'installations that the owner %ss have the repositories of the account looked up anew',
+  async action => {
+    const installation = app.github.install(hookApp, app.github.organization('acme'), { selection: 'all' })
+    await mount()
+    app.github.log.clear()
+    const payload = { ...(await installationPayload(app.github.scene, installation, action)), repositories: [] }
+    expect((await tell('installation', payload)).status).toBe(202)
+    await mount()
+    expect(app.github.log.lines.some(line => line.startsWith('GET /repos/acme/tools 200'))).toBe(true)
+  },
+)
+
+test('collaborators that come or go have their repository looked up anew', async () => {
+  await mount()
+  app.github.log.clear()
+  const member = app.github.user('ada')
+  const payload = await repositoryPayload(app.github.scene, repository, 'removed', null, {
+    member: simpleAccount(app.github.scene, member),
+  })
+  expect((await tell('member', payload)).status).toBe(202)
+  await mount()
+  expect(app.github.log.lines.some(line => line.startsWith('GET /repos/acme/tools 200'))).toBe(true)
+})
+
 test('messages of other kinds are taken and change nothing', async () => {
   await app.open(ADDRESS)
   app.github.log.clear()
   const person = app.github.user('ada')
-  expect((await tell('github_app_authorization', authorizationPayload(app.github.scene, person))).status).toBe(204)
+  expect((await tell('github_app_authorization', authorizationPayload(app.github.scene, person))).status).toBe(202)
   const ping = { headers: { 'x-github-event': 'ping' } }
   const signed = signDelivery(hookApp, 'github_app_authorization', authorizationPayload(app.github.scene, person))
   expect((await post({ ...signed, headers: { ...signed.headers, ...ping.headers } })).status).toBe(204)

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { storeForgedPack } from '#test/support/forged-packs.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
-import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { until } from '#test/support/until.ts'
 import { MIT } from './support/texts.ts'
@@ -14,8 +13,10 @@ const LARGE_BYTES = 3 * MIB
 let app: TestApp
 let raw: string
 let port: number
+/** The times by which the service measures how fast clients take answers, and the raw route how fast they take files, in milliseconds. */
+const now = { answers: 0, files: 0 }
 beforeAll(async () => {
-  app = await testApp({
+  const files = {
     'acme/tools': {
       LICENSE: MIT,
       'small.txt': 'told',
@@ -23,7 +24,8 @@ beforeAll(async () => {
       'whole.bin': new Uint8Array(LARGE_BYTES).fill(9),
     },
     'acme/media': { LICENSE: MIT },
-  })
+  }
+  app = await testApp(files, { clients: { checkEveryMs: 20, now: () => now.answers }, monotonicNow: () => now.files })
   const media = app.repository('acme/media')
   await media.commit({ 'film.bin': { blob: await media.writeZeroBlob(200 * MIB) } })
   await app.open('/local/acme/tools')
@@ -39,9 +41,16 @@ async function filmPath(): Promise<string> {
   return `/git/local/acme/media/raw/${await app.repository('acme/media').git('rev-parse', 'main')}/film.bin`
 }
 
+const stalling: Socket[] = []
+afterEach(async () => {
+  for (const socket of stalling.splice(0)) socket.destroy()
+  await until(() => countGitStreams() === 0)
+})
+
 /** A client that asks, reads the beginning of the answer, and then no more. `head` is empty where the connection was closed before. */
 async function stall(path: string): Promise<{ socket: Socket; head: string }> {
   const socket = connect({ host: '127.0.0.1', port })
+  stalling.push(socket)
   socket.on('error', () => {})
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
   const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [unknown]
@@ -93,14 +102,43 @@ test('a client that leaves ends git at once', async () => {
 })
 
 test('a client that takes nothing is dropped', async () => {
-  const path = await filmPath()
-  app.deps.readerIdleMs = IMPATIENT_MS
-  const { socket } = await stall(path)
-  delete app.deps.readerIdleMs
-  await until(() => countGitStreams() === 0)
+  const { socket } = await stall(await filmPath())
+  await until(() => {
+    now.answers += 10_000
+    return countGitStreams() === 0
+  })
   socket.resume()
   await until(() => socket.closed)
   expect(socket.bytesRead).toBeLessThan(200 * MIB)
+})
+
+test('what is no HTTP gets no answer in the middle of a file that is being sent', async () => {
+  const { socket } = await stall(await filmPath())
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1').replaceAll('\0', '')
+  })
+  socket.write('POST /hooks/github HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nno number\r\n')
+  await until(() => countGitStreams() === 0)
+  socket.resume()
+  await until(() => socket.closed)
+  expect(text).toBe('')
+})
+
+test('a client that stands still makes room for another one', async () => {
+  const path = await filmPath()
+  const stalled = await stall(path)
+  expect((await stall(path)).head).toContain(' 503 ')
+  // What the buffers of the system took at once counts less and less.
+  await until(async () => {
+    now.files += 10_000
+    return (await stall(path)).head.includes('200 OK')
+  })
+  expect(stalled.head).toContain('200 OK')
+  await until(() => countGitStreams() === 1)
+  stalled.socket.resume()
+  await until(() => stalled.socket.closed)
+  expect(stalled.socket.bytesRead).toBeLessThan(200 * MIB)
 })
 
 test('many clients that take nothing hold few processes; others are told when to come again, and small files are served', async () => {
@@ -113,6 +151,4 @@ test('many clients that take nothing hold few processes; others are told when to
   expect(countGitStreams()).toBe(1)
   const license = path.replace('film.bin', 'LICENSE')
   expect((await app.get(license)).status).toBe(200)
-  for (const { socket } of readers) socket.destroy()
-  await until(() => countGitStreams() === 0)
 })

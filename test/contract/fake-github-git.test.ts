@@ -20,6 +20,22 @@ describe('git', () => {
     expect(github.log.git.slice(0, 2).map(({ git: asked }) => asked?.command)).toEqual(['info/refs', 'ls-refs'])
   })
 
+  test('refs that moved, appeared or went are told at once, loose or packed', async () => {
+    const listed = async () => (await git(['ls-remote', remote('acme/tools'), 'refs/heads/new', 'HEAD'])).split('\n')
+    const head = `${commits.second}\tHEAD`
+    expect(await listed()).toEqual([head])
+    await tools.branch('new', commits.first)
+    expect(await listed()).toEqual([head, `${commits.first}\trefs/heads/new`])
+    await tools.branch('new', commits.second)
+    expect(await listed()).toEqual([head, `${commits.second}\trefs/heads/new`])
+    await tools.git('pack-refs', '--all')
+    await tools.git('update-ref', 'refs/heads/new', commits.first)
+    await tools.git('pack-refs', '--all')
+    expect(await listed()).toEqual([head, `${commits.first}\trefs/heads/new`])
+    await tools.git('update-ref', '-d', 'refs/heads/new')
+    expect(await listed()).toEqual([head])
+  })
+
   test('the older protocol is answered too', async () => {
     expect(await git(['ls-remote', remote('acme/tools'), 'refs/heads/main'], { 'protocol.version': '0' })).toContain(
       commits.second,

@@ -119,20 +119,4 @@ describe('a host that', () => {
     github.clock.advance(120)
     expect(await look(repository)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
   })
-
-  test('does not accept the token is unavailable; the operator is told once, without the token', async () => {
-    const repository = await create()
-    await repository.commit({ a: 'a' })
-    const warnings: string[] = []
-    const secret = 'ghp_notatokenthatanybodyeverissued000000'
-    const at = await open({ token: secret, onWarning: message => void warnings.push(message) })
-    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
-    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: 60 })
-    expect(github.log.rest).toHaveLength(1)
-    github.clock.advance(61)
-    expect(await look(repository, null, at)).toEqual({ status: 'unavailable', retryAfterSeconds: null })
-    expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toContain('MOUNTGLASS_GITHUB_TOKEN')
-    expect(warnings[0]).not.toContain(secret)
-  })
 })

@@ -77,7 +77,7 @@ describe('what is asked', () => {
     await look(repository, null, at)
     await listAt(at, repository, commit)
     for (const { headers, credential } of github.log.rest) {
-      expect(headers).toMatchObject({ 'x-github-api-version': '2022-11-28', 'user-agent': expect.stringContaining('mountglass') })
+      expect(headers).toMatchObject({ 'x-github-api-version': '2026-03-10', 'user-agent': expect.stringContaining('mountglass') })
       expect(credential).toBe('personal')
     }
     // The first look is taken as nobody, since it is not known yet what the token may see.

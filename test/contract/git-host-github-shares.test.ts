@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { GitHost } from '#core/ports/git-host.ts'
+import type { AccountDirectory, GitHost } from '#core/ports/git-host.ts'
+import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { describeAt, MISSING, ok } from './git-host-asking.ts'
 import { openGitHubHostScene } from './git-host-github-scene.ts'
@@ -16,8 +17,10 @@ afterAll(scene.close)
 
 /** Questions of one hour without a token. */
 const HOUR = 60
-/** The part that names, hashes and accounts which may not exist use at most, each. */
+/** The part that names, hashes, refs, accounts and pages of accounts use at most, each. */
 const SHARE = HOUR / 5
+/** The part that they use at most together. */
+const ALL_SHARES = (HOUR * 2) / 5
 
 const madeUp = (number: number) => number.toString(16).padStart(40, 'a')
 const spent = () => HOUR - (host.quota?.()?.remaining ?? HOUR)
@@ -67,6 +70,8 @@ describe('an hour of the API outlasts', () => {
       expect((await host.repository('acme', `none-${name}`)).status).toMatch(/^(missing|rate_limited)$/)
     expect(spent()).toBeLessThanOrEqual(SHARE + 4)
     github.faults.clear()
+    // A host that limits git is not asked by git for a minute.
+    github.clock.advance(61)
     await expectOpen(known)
   })
 
@@ -86,7 +91,96 @@ describe('an hour of the API outlasts', () => {
     expect(spent()).toBeLessThanOrEqual(SHARE + 1)
     await expectOpen()
   })
+
+  test('made-up accounts at once, as the first questions of this process and of an hour', async () => {
+    for (const hour of ['first', 'next']) {
+      await Promise.all(Array.from({ length: 40 }, (_, login) => host.accounts?.account(`none-${hour}-${login}`)))
+      expect(spent()).toBeLessThanOrEqual(SHARE)
+      await expectOpen()
+      github.clock.advance(3_601)
+    }
+  })
+
+  test('made-up refs in full: git tells that they are nothing', async () => {
+    const { repository } = await createWithCommit()
+    const described = await describeAt(host, repository)
+    github.log.clear()
+    for (let ref = 0; ref < 60; ref++) {
+      for (const folder of ['heads', 'tags']) expect(await host.resolve(described, `refs/${folder}/none-${ref}`)).toEqual(MISSING)
+    }
+    expect(asked()).toEqual([])
+    expect(github.log.git).toHaveLength(1)
+    await expectOpen()
+  })
+
+  test.each(['none', 'refs/heads/none'])('made-up refs such as %s while git is throttled', async name => {
+    const { repository } = await createWithCommit()
+    const described = await describeAt(host, repository)
+    const throttled = { status: 429, body: 'Too many requests\n', headers: { 'content-type': 'text/plain' } }
+    github.faults.add({ ...throttled, match: { host: 'web' }, times: 1_000 })
+    for (let ref = 0; ref < 60; ref++)
+      expect((await host.resolve(described, `${name}-${ref}`)).status).toMatch(/^(missing|rate_limited|unavailable)$/)
+    expect(spent()).toBeLessThanOrEqual(SHARE + 2)
+    github.faults.clear()
+    await expectOpen()
+  })
+
+  test.each(['', 'refs/heads/'])(
+    'sixty branches of one repository by %j and their names, minute by minute: git tells where they are',
+    async prefix => {
+      const { repository, commit } = await createWithCommit()
+      for (let branch = 0; branch < 60; branch++) await repository.branch(`branch-${branch}`, commit)
+      const described = await describeAt(host, repository)
+      for (let minute = 0; minute < 3; minute++) {
+        for (let branch = 0; branch < 60; branch++)
+          expect(await host.resolve(described, `${prefix}branch-${branch}`)).toEqual(ok(commit))
+        github.clock.advance(61)
+      }
+      expect(spent()).toBeLessThanOrEqual(SHARE + 1)
+      await expectOpen({ repository, commit })
+    },
+  )
+
+  test('pages of an account behind its last one, which are not asked for, and those of a large account', async () => {
+    const { repository } = await createWithCommit()
+    const accounts = accountsOf(host)
+    const account = answered(await accounts.account(repository.owner))
+    github.log.clear()
+    for (let page = Math.ceil(account.publicRepositories / 30) + 1; page <= 100; page++)
+      expect(await accounts.repositories(account, page)).toEqual(ok({ items: [], hasNext: false }))
+    expect(github.log.all).toEqual([])
+    for (let minute = 0; minute < 2; minute++) {
+      for (let page = 2; page <= 40; page++)
+        expect((await accounts.repositories({ ...account, publicRepositories: 3_000 }, page)).status).toMatch(
+          /^(ok|rate_limited)$/,
+        )
+      github.clock.advance(61)
+    }
+    expect(spent()).toBeLessThanOrEqual(SHARE + 2)
+    await expectOpen()
+  })
+
+  test('all of these together', async () => {
+    const { repository, commit } = await createWithCommit()
+    const described = await describeAt(host, repository)
+    for (let branch = 0; branch < 20; branch++) await repository.branch(`branch-${branch}`, commit)
+    for (let number = 0; number < 20; number++) {
+      await Promise.all([
+        host.resolve(described, `branch-${number}`),
+        host.resolve(described, madeUp(number)),
+        host.accounts?.account(`none-${number}`),
+      ])
+    }
+    expect(spent()).toBeLessThanOrEqual(ALL_SHARES + 1)
+    await expectOpen()
+  })
 })
+
+/** The stand-in's host, which has accounts. */
+function accountsOf({ accounts }: GitHost): AccountDirectory {
+  if (!accounts) throw new Error('the host has no accounts')
+  return accounts
+}
 
 test('a made-up hash is asked about once while branches and tags stay, however often it is asked for', async () => {
   const { repository } = await createWithCommit()

@@ -88,15 +88,6 @@ describe('a repository', () => {
     expect(await look(known, null, at)).toEqual(ok(commit))
   })
 
-  test('behind a single sign-on that the credential did not do is missing', async () => {
-    const member = github.user('unsigned')
-    github.organization('sealed', { members: new Map([[member, 'member']]), saml: { authorized: new Set() } })
-    const repository = await repositories.create('sealed', 'tools')
-    await repository.commit({ a: 'a' })
-    const at = await open({ token: github.personalToken(member) })
-    expect(await at.repository('sealed', 'tools')).toEqual(MISSING)
-  })
-
   test('is shown no more within a minute after it went private, was blocked or removed: by a ref as by a commit', async () => {
     const hide: ((shown: Repository) => void)[] = [
       shown => Object.assign(shown, { visibility: 'private' }),

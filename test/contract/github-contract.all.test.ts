@@ -7,11 +7,29 @@ import { type ProbedHost, type ProbeResult, runProbes } from '#test/support/gith
 import { openGitHubScene } from './fake-github-scene.ts'
 
 const MAIN = fileURLToPath(new URL('../support/github-contract/main.ts', import.meta.url))
-const SUBJECTS = { owner: 'acme', repository: 'Tools', branch: 'main', tag: 'v1', file: 'README.md' }
+const SUBJECTS = {
+  owner: 'acme',
+  repository: 'Tools',
+  branch: 'main',
+  tag: 'v1',
+  file: 'README.md',
+  renamed: 'acme/was',
+  blocked: 'acme/taken',
+  large: 'acme/large',
+}
 
 const scene = await openGitHubScene()
 const { github, tokens } = scene
 const host: ProbedHost = { url: github.origins.web, apiUrl: github.origins.api, token: null }
+
+const { repositories } = scene
+const renamed = await repositories.create('acme', 'was')
+const taken = await repositories.create('acme', 'taken')
+const large = await repositories.create('acme', 'large')
+for (const one of [renamed, taken, large]) await one.commit({ a: 'a', b: 'b' })
+github.world.rename(github.repository(renamed), { name: 'is' })
+github.repository(taken, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
+github.repository(large, { treeLimit: 1 })
 
 afterEach(scene.check)
 afterAll(scene.close)
@@ -23,7 +41,8 @@ test.each([
   const results: ProbeResult[] = []
   for await (const result of runProbes({ ...host, token }, SUBJECTS)) results.push(result)
   expect(results.filter(({ differences }) => differences.length > 0)).toEqual([])
-  expect(results.map(({ asked }) => asked)).not.toContain(null)
+  const leftOut = results.filter(({ asked }) => asked === null).map(({ probe }) => probe.as)
+  expect(leftOut).toEqual(token === null ? ['token'] : [])
   expect(results).toHaveLength(PROBES.length)
 })
 
@@ -39,17 +58,20 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
 }
 
 const ARGS = ['--repository', 'acme/Tools', '--branch', 'main', '--tag', 'v1']
+const OTHERS = ['--renamed', 'acme/was', '--blocked', 'acme/taken', '--large', 'acme/large']
+/** Of other repositories, and of a token. */
+const LEFT_OUT = 6
 
 test('the program finds no difference between the stand-in and itself', async () => {
-  const { code, output } = await run(ARGS)
-  expect(output).toMatch(new RegExp(`\\n${PROBES.length} asked, 0 different\\n$`))
+  const { code, output } = await run([...ARGS, ...OTHERS])
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 1} asked, 0 different\\n$`))
   expect(code).toBe(0)
 })
 
 test('tags are left out where none is named', async () => {
   const { code, output } = await run(ARGS.slice(0, 4))
   expect(output).toContain('the commit behind a tag: left out\n')
-  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 3} asked, 0 different\\n$`))
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 3 - LEFT_OUT} asked, 0 different\\n$`))
   expect(code).toBe(0)
 })
 

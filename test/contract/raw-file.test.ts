@@ -2,14 +2,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { createRawFiles } from '#infra/git/raw-file.ts'
-import { openLiveView } from '#infra/git/view.ts'
 import { FORGED_KINDS, forgeObject, storeForgedPack } from '#test/support/forged-packs.ts'
-import { countGitStreams } from '#test/support/git-streams.ts'
 import type { TestRepository } from '#test/support/repository.ts'
-import { until } from '#test/support/until.ts'
 import { describeAt } from './git-host-asking.ts'
-import { BASE_URL, openLocalHostScene } from './git-host-local-scene.ts'
+import { BASE_URL, openLocalHostScene, TEST_READER } from './git-host-local-scene.ts'
 
 const scene = await openLocalHostScene()
 const { host, create, rawText } = scene
@@ -17,19 +13,6 @@ afterAll(scene.close)
 
 const LARGE_BYTES = 3_000_000
 const damaged = expect.objectContaining({ name: 'RawFileError', reason: 'damaged' })
-const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
-
-/** Readers that leave together. */
-function openReaders(described: HostRepository, commit: CommitSha) {
-  const left = new AbortController()
-  return {
-    async read(path: string, client: string) {
-      const file = await host.readRawFile(described, commit, path, { client, signal: left.signal })
-      return (await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) ?? null
-    },
-    leave: () => left.abort(),
-  }
-}
 
 describe('a raw file', () => {
   let repository: TestRepository
@@ -54,7 +37,7 @@ describe('a raw file', () => {
     ['empty', 0],
   ] as const)('is given with its size and all of its bytes: %s', async (path, size) => {
     const { signal } = new AbortController()
-    const file = await host.readRawFile(described, commit.toUpperCase(), path, { client: 'test', signal })
+    const file = await host.readRawFile(described, commit.toUpperCase(), path, { ...TEST_READER, signal })
     expect(file).toMatchObject({ sizeBytes: size, oid: await repository.oidAt(commit, path), isVerified: size < LARGE_BYTES })
     expect(await rawText(described, commit, path)).toHaveLength(size)
   })
@@ -71,7 +54,7 @@ describe('a raw file', () => {
   ] as const)('is given in part: %s from %i to %i', async (path, firstByte, lastByte) => {
     const whole = (await rawText(described, commit, path)) ?? ''
     const sent = new AbortController()
-    const file = await host.readRawFile(described, commit, path, { client: 'test', signal: sent.signal })
+    const file = await host.readRawFile(described, commit, path, { ...TEST_READER, signal: sent.signal })
     const part = (await file?.read({ firstByte, lastByte })) as AsyncIterable<Uint8Array>
     expect(await text(part)).toBe(whole.slice(firstByte, lastByte + 1))
     sent.abort()
@@ -157,7 +140,7 @@ describe('damage is told as damage', () => {
       [0, 0],
     ] as const) {
       const sent = new AbortController()
-      const file = await host.readRawFile(described, commit, 'large.bin', { client: 'test', signal: sent.signal })
+      const file = await host.readRawFile(described, commit, 'large.bin', { ...TEST_READER, signal: sent.signal })
       let given = 0
       const reading = (async () => {
         for await (const piece of (await file?.read({ firstByte, lastByte })) ?? []) given += piece.length
@@ -173,80 +156,5 @@ describe('damage is told as damage', () => {
     const blob = await repository.writeChangeOfZeroBlob(128 * 1024 * 1024)
     const commit = await repository.commit({ 'a.md': { blob } })
     await expect(rawText(await describeAt(host, repository), commit, 'a.md')).rejects.toEqual(damaged)
-  })
-})
-
-describe('slow readers', () => {
-  let repository: TestRepository
-  let described: HostRepository
-  let commit: CommitSha
-
-  beforeAll(async () => {
-    repository = await create()
-    const large = await repository.writeZeroBlob(100 * 1024 * 1024)
-    commit = await repository.commit({ 'large.bin': { blob: large }, 'small.md': 'small' })
-    described = await describeAt(host, repository)
-  })
-
-  test('hold no more than their share, and leave the rest to others', async () => {
-    const other = await create()
-    const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * 1024 * 1024) } })
-    const stalled = openReaders(described, commit)
-    const opened = await Promise.all([stalled.read('large.bin', 'a'), stalled.read('large.bin', 'b')])
-    expect(opened).not.toContain(null)
-    await expect(stalled.read('large.bin', 'c'), 'the share of the repository').rejects.toEqual(busy)
-    expect(await rawText(described, commit, 'small.md'), 'a small file needs little').toBe('small')
-    const elsewhere = openReaders(await describeAt(host, other), otherCommit)
-    expect(await elsewhere.read('large.bin', 'a'), 'the share of another repository').not.toBeNull()
-    await expect(elsewhere.read('large.bin', 'a'), 'the share of the client').rejects.toEqual(busy)
-    stalled.leave()
-    elsewhere.leave()
-    await until(() => countGitStreams() === 0)
-    const again = openReaders(described, commit)
-    expect(await again.read('large.bin', 'a'), 'what they held is given back').not.toBeNull()
-    again.leave()
-  })
-
-  test('that leave end git at once, also while nothing is sent yet', async () => {
-    const far = openReaders(described, commit)
-    const huge = await create()
-    const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(1024 * 1024 * 1024) } })
-    const left = new AbortController()
-    const file = await host.readRawFile(await describeAt(host, huge), at, 'huge.bin', { client: 'a', signal: left.signal })
-    const lastByte = (file?.sizeBytes ?? 0) - 1
-    const reading = file?.read({ firstByte: lastByte, lastByte })
-    const failed = expect(reading).rejects.toThrow()
-    await until(() => countGitStreams() > 0)
-    left.abort()
-    await until(() => countGitStreams() === 0)
-    await failed
-    far.leave()
-  })
-
-  test('in a crowd wait in turn; too many of one repository are refused, and those of another one are not', async () => {
-    const rawFiles = createRawFiles()
-    const { promise: opening, resolve: openAll } = Promise.withResolvers<void>()
-    let opened = 0
-    const ask = (name: string) =>
-      rawFiles.open({
-        openView: async () => {
-          opened++
-          await opening
-          return openLiveView(repository.gitDir)
-        },
-        repository: name,
-        commit,
-        path: 'small.md',
-        client: 'a',
-        signal: new AbortController().signal,
-      })
-    const crowd = Array.from({ length: 4 + 64 }, () => ask('one'))
-    await expect(ask('one')).rejects.toEqual(busy)
-    const other = ask('two')
-    expect(opened).toBe(4 + 1)
-    openAll()
-    for (const file of await Promise.all([...crowd, other])) expect(file).toMatchObject({ sizeBytes: 5, isVerified: true })
-    expect(opened, 'those that waited took the processes of the others').toBe(4 + 1)
-    await rawFiles.close()
   })
 })

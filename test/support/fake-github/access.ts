@@ -2,7 +2,7 @@ import type { Credential } from './credentials.ts'
 import { type Account, type Installation, isInstalledOn, type Repository, type Role, type World } from './world.ts'
 
 /** What the host says about a repository to someone who asks for it. */
-export type Access = 'granted' | 'missing' | 'blocked' | 'saml' | 'suspended' | 'forbidden'
+export type Access = 'granted' | 'missing' | 'blocked' | 'saml' | 'suspended' | 'refused' | 'forbidden'
 
 /** Reading contents asks for more than seeing that the repository is there. */
 export type Purpose = 'metadata' | 'contents'
@@ -36,6 +36,7 @@ function visibilityOf(world: World, credential: Credential, repository: Reposito
     case 'personal':
     case 'user': {
       const { user } = credential
+      if (isPublic && repository.owner.refusesTokens !== null) return 'refused'
       if (isPublic) return isKeptOutBySaml(user, repository) ? 'saml' : 'granted'
       if (roleOf(user, repository) === null) return 'missing'
       if (credential.kind === 'personal') {

@@ -105,6 +105,8 @@ export function createWorld(clock: FakeClock, root: string | null): World {
         members: new Map(),
         basePermission: 'read',
         saml: null,
+        refusesTokens: null,
+        suspended: false,
         ...options,
       }
       world.accounts.add(account)

@@ -84,7 +84,15 @@ const REFRESH_TOKEN_SECONDS = 184 * 24 * 60 * 60
 /** A classic personal token. Without the scope `repo` it shows what everyone sees. */
 export function issuePersonalToken(world: World, user: Account, scopes: string[] = ['repo']): string {
   const value = `ghp_${randomText(36)}`
-  world.tokens.set(value, { kind: 'personal', user, scopes, endsAt: null })
+  world.tokens.set(value, { kind: 'personal', user, scopes, isFineGrained: false, endsAt: null })
+  return value
+}
+
+/** A fine-grained personal token, for public repositories only or for those of its owner, too. No answer tells its permissions. */
+export function issueFineGrainedToken(world: World, user: Account, sees: 'public' | 'private'): string {
+  const value = `github_pat_${randomText(22)}_${randomText(59)}`
+  const scopes = sees === 'private' ? ['repo'] : []
+  world.tokens.set(value, { kind: 'personal', user, scopes, isFineGrained: true, endsAt: null })
   return value
 }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { accessTo } from './access.ts'
 import type { Credential } from './credentials.ts'
-import { startGit } from './git.ts'
+import { runGitOnRefs, startGit } from './git-process.ts'
 import { type FakeAnswer, type FakeRequest, header, redirectAnswer, textAnswer } from './http.ts'
 import type { Origins } from './kinds.ts'
 import type { GitAsked } from './log.ts'
@@ -40,6 +40,8 @@ export async function answerGit(
   if (bearer || credential.kind === 'invalid' || credential.kind === 'app') return unauthorized(INVALID_TOKEN)
   if (credential.kind === 'installation' && credential.installation.suspendedAt !== null) return textAnswer(403, SUSPENDED)
 
+  if (credential.kind === 'personal' && credential.user.suspended) return textAnswer(403, SUSPENDED_ACCOUNT)
+
   const current = await world.repository(route.owner, route.name)
   const moved = current ? null : world.renamed(route.owner, route.name)
   const repository = current ?? moved
@@ -56,12 +58,14 @@ export async function answerGit(
   if (access === 'saml')
     return textAnswer(403, `The '${repository.owner.login}' organization has enabled or enforced SAML SSO.\n`)
   if (access === 'suspended') return textAnswer(403, SUSPENDED)
+  if (access === 'refused') return textAnswer(403, `${repository.owner.refusesTokens?.git}\n`)
   if (access === 'forbidden') return textAnswer(403, 'Write access to repository not granted.\n')
   return uploadPack(world, repository, request, route.service === 'info/refs')
 }
 
 const NOT_FOUND = 'Repository not found.\n'
 const INVALID_TOKEN = 'Invalid username or token. Password authentication is not supported for Git operations.\n'
+const SUSPENDED_ACCOUNT = 'Your account is suspended. Please visit https://support.github.com for more information.\n'
 const SUSPENDED = 'This installation has been suspended.\n'
 
 function unauthorized(text: string): FakeAnswer {
@@ -78,38 +82,32 @@ function blocked({ blocked }: Repository): FakeAnswer {
   return textAnswer(403, 'Access to this repository has been disabled by GitHub staff.\n')
 }
 
-function uploadPack(world: World, repository: Repository, request: FakeRequest, isAdvertisement: boolean): FakeAnswer {
+async function uploadPack(
+  world: World,
+  repository: Repository,
+  request: FakeRequest,
+  isAdvertisement: boolean,
+): Promise<FakeAnswer> {
   const protocol = header(request, 'git-protocol')
-  const git = startGit(
-    world,
-    repository,
-    ['upload-pack', '--stateless-rpc', ...(isAdvertisement ? ['--http-backend-info-refs'] : []), repository.gitDir],
-    { input: gitBody(request), env: protocol === null ? {} : { GIT_PROTOCOL: protocol } },
-  )
+  const input = gitBody(request)
+  const env = protocol === null ? {} : { GIT_PROTOCOL: protocol }
+  const args = ['upload-pack', '--stateless-rpc', ...(isAdvertisement ? ['--http-backend-info-refs'] : []), repository.gitDir]
   const headers = { 'cache-control': 'no-cache, max-age=0, must-revalidate', pragma: 'no-cache' }
-  if (!isAdvertisement)
-    return { status: 200, headers: { ...headers, 'content-type': 'application/x-git-upload-pack-result' }, body: git.output }
-  return {
-    status: 200,
-    headers: { ...headers, 'content-type': 'application/x-git-upload-pack-advertisement' },
-    body: prefixed(packetLine('# service=git-upload-pack\n') + FLUSH, git.output),
+  if (isAdvertisement) {
+    const service = Buffer.from(packetLine('# service=git-upload-pack\n') + FLUSH)
+    const body = Readable.from([service, await runGitOnRefs(world, repository, args, { input, env })], { objectMode: false })
+    return { status: 200, headers: { ...headers, 'content-type': 'application/x-git-upload-pack-advertisement' }, body }
   }
+  const body = asksForRefs(input)
+    ? Readable.from([await runGitOnRefs(world, repository, args, { input, env })], { objectMode: false })
+    : startGit(world, repository, args, { input, env }).output
+  return { status: 200, headers: { ...headers, 'content-type': 'application/x-git-upload-pack-result' }, body }
 }
 
 const FLUSH = '0000'
 
 function packetLine(text: string): string {
   return (text.length + 4).toString(16).padStart(4, '0') + text
-}
-
-function prefixed(prefix: string, rest: Readable): Readable {
-  const joined = async function* () {
-    yield Buffer.from(prefix)
-    yield* rest as AsyncIterable<Buffer>
-  }
-  const stream = Readable.from(joined(), { objectMode: false })
-  stream.once('close', () => rest.destroy())
-  return stream
 }
 
 function gitBody(request: FakeRequest): Buffer {
@@ -123,12 +121,16 @@ export function describeGit(request: FakeRequest, route: GitRoute): GitAsked {
   const value = (start: string) => lines.find(line => line.startsWith(start))?.slice(start.length) ?? null
   const depth = value('deepen ')
   return {
-    command: lines.includes('command=ls-refs') ? 'ls-refs' : 'fetch',
+    command: asksForRefs(gitBody(request)) ? 'ls-refs' : 'fetch',
     wants: lines.filter(line => line.startsWith('want ')).length,
     haves: lines.filter(line => line.startsWith('have ')).length,
     filter: value('filter '),
     depth: depth === null ? null : Number(depth),
   }
+}
+
+function asksForRefs(body: Buffer): boolean {
+  return packetLines(body).includes('command=ls-refs')
 }
 
 function packetLines(body: Buffer): string[] {

@@ -1,84 +1,11 @@
-import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { inflateSync } from 'node:zlib'
+import { loosePath } from '../git-objects.ts'
+import { linesOf, readLines, runGit, runGitOnRefs, startGit } from './git-process.ts'
 import type { Repository, World } from './world.ts'
-
-/** Settings of the host's git in command scope: `uploadpack.allowFilter` does not count when it stands in the repository. */
-const SETTINGS = {
-  'safe.directory': '*',
-  'uploadpack.allowFilter': 'true',
-  'uploadpack.allowAnySHA1InWant': 'true',
-  'core.hooksPath': '/dev/null',
-  'gc.auto': '0',
-}
-
-interface GitInput {
-  input?: string | Uint8Array
-  env?: Record<string, string>
-}
-
-interface Git {
-  output: Readable
-  ended: Promise<{ status: number | null; errors: string }>
-}
-
-/** git over the repository and, as on the real host, over the objects of its whole fork network. */
-export function startGit(world: World, repository: Repository, args: readonly string[], { input, env }: GitInput = {}): Git {
-  const others = world.network(repository).filter(other => other !== repository)
-  const settings = Object.entries(SETTINGS)
-  const child = spawn('git', ['--git-dir', repository.gitDir, ...args], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      LC_ALL: 'C',
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_ATTR_NOSYSTEM: '1',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: others.map(({ gitDir }) => join(gitDir, 'objects')).join(':'),
-      GIT_CONFIG_COUNT: String(settings.length),
-      ...Object.fromEntries(
-        settings.flatMap(([key, value], index) => [
-          [`GIT_CONFIG_KEY_${index}`, key],
-          [`GIT_CONFIG_VALUE_${index}`, value],
-        ]),
-      ),
-      ...env,
-    },
-  })
-  const errors: Buffer[] = []
-  child.stderr.on('data', chunk => errors.push(chunk))
-  child.stdin.on('error', () => {}) // the status tells more than a broken pipe
-  child.stdin.end(input)
-  child.stdout.once('close', () => void child.kill())
-  const ended = new Promise<{ status: number | null; errors: string }>(resolve => {
-    child.once('error', error => resolve({ status: null, errors: error.message }))
-    child.once('close', status => resolve({ status, errors: Buffer.concat(errors).toString() }))
-  })
-  return { output: child.stdout, ended }
-}
-
-/** The whole output. @throws Error with what git said, unless `statuses` holds how it ended */
-async function runGit(
-  world: World,
-  repository: Repository,
-  args: readonly string[],
-  options: GitInput & { statuses?: readonly number[] } = {},
-): Promise<Buffer> {
-  const git = startGit(world, repository, args, options)
-  const chunks: Buffer[] = []
-  for await (const chunk of git.output as AsyncIterable<Buffer>) chunks.push(chunk)
-  const { status, errors } = await git.ended
-  if (status === null || ![0, ...(options.statuses ?? [])].includes(status)) throw new Error(`git ${args.join(' ')}: ${errors}`)
-  return Buffer.concat(chunks)
-}
-
-async function readLines(world: World, repository: Repository, args: readonly string[], options: GitInput = {}) {
-  const text = (await runGit(world, repository, args, options)).toString()
-  return text.split('\n').filter(line => line !== '')
-}
 
 export interface ObjectInfo {
   oid: string
@@ -133,7 +60,7 @@ function candidates(world: World, ref: string): string[] {
 }
 
 export async function isEmpty(world: World, repository: Repository): Promise<boolean> {
-  return (await readLines(world, repository, ['for-each-ref', '--count=1'])).length === 0
+  return linesOf(await runGitOnRefs(world, repository, ['for-each-ref', '--count=1'])).length === 0
 }
 
 /** The branch that HEAD names, born or not. */
@@ -144,9 +71,29 @@ export async function defaultBranch({ gitDir }: Repository): Promise<string> {
 
 /** When the newest commit of a branch was made, in milliseconds; `null` while there is none. */
 export async function newestCommitAt(world: World, repository: Repository): Promise<number | null> {
+  const loose = await looseCommitTimes(repository)
+  if (loose !== null) return loose.length === 0 ? null : Math.max(...loose) * 1000
   const args = ['for-each-ref', '--count=1', '--sort=-committerdate', '--format=%(committerdate:unix)', 'refs/heads']
-  const [seconds] = await readLines(world, repository, args)
+  const [seconds] = linesOf(await runGitOnRefs(world, repository, args))
   return seconds === undefined ? null : Number(seconds) * 1000
+}
+
+/** When the commits of the branches were made, in seconds; `null` unless branches and commits are files of their own, which need no git. */
+async function looseCommitTimes({ gitDir }: Repository): Promise<number[] | null> {
+  try {
+    if (existsSync(join(gitDir, 'packed-refs'))) return null
+    const names = await readdir(join(gitDir, 'refs/heads'), { recursive: true, withFileTypes: true })
+    const refs = names.filter(entry => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+    return await Promise.all(
+      refs.map(async ref => {
+        const oid = (await readFile(ref, 'utf8')).trim()
+        const commit = inflateSync(await readFile(loosePath(gitDir, oid))).toString('latin1')
+        return Number(/^committer .* (\d+) [+-]\d+$/m.exec(commit)?.[1])
+      }),
+    )
+  } catch {
+    return null
+  }
 }
 
 export interface CommitPerson {

@@ -9,6 +9,7 @@ import { createClock, type FakeClock } from './clock.ts'
 import { createWorld } from './create-world.ts'
 import {
   type Credential,
+  issueFineGrainedToken,
   issueInstallationToken,
   issuePersonalToken,
   issueUserTokens,
@@ -73,6 +74,7 @@ export interface FakeGitHub {
   install(app: App, account: Account, options?: Partial<InstallationOptions>): Installation
 
   personalToken(user: Account, scopes?: string[]): string
+  fineGrainedToken(user: Account, sees: 'public' | 'private'): string
   /** As the sign-in gives them. */
   userTokens(app: App, user: Account): UserTokens
   installationToken(installation: Installation): string
@@ -197,6 +199,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
     app: (slug, options) => world.addApp(slug, options),
     install: (app, account, options) => world.install(app, account, options),
     personalToken: (user, scopes) => issuePersonalToken(world, user, scopes),
+    fineGrainedToken: (user, sees) => issueFineGrainedToken(world, user, sees),
     userTokens: (app, user) => issueUserTokens(world, app, user),
     installationToken: one => issueInstallationToken(world, one, null, one.permissions).token,
     appJwt: app => signJwt(app, clock.now()),

@@ -61,6 +61,10 @@ export interface AccountOptions {
   basePermission: Role | null
   /** Of an organisation: persons must have signed in to it. Those who did are here. */
   saml: { authorized: Set<Account> } | null
+  /** Of an organisation: what the host answers to every token of a person, for public repositories too. */
+  refusesTokens: { api: string; git: string } | null
+  /** Of a person: the host refuses every token of the account. */
+  suspended: boolean
 }
 
 export interface Account extends AccountOptions {
@@ -148,7 +152,8 @@ export interface Installation extends InstallationOptions {
 }
 
 export type Token =
-  | { kind: 'personal'; user: Account; scopes: string[]; endsAt: number | null }
+  /** `scopes` of a fine-grained token: `repo` when it may read private repositories. */
+  | { kind: 'personal'; user: Account; scopes: string[]; isFineGrained: boolean; endsAt: number | null }
   | { kind: 'user'; user: Account; app: App; endsAt: number | null; issuedAt: number }
   | {
       kind: 'installation'

@@ -1,7 +1,7 @@
 /**
  * Asks the real GitHub what the stand-in of the tests is asked, and prints where it answers otherwise. It changes nothing there.
  *
- *   npm run contract:github -- [--dry-run] [--repository octocat/Hello-World --branch master --tag v1 --file README]
+ *   npm run contract:github -- [--dry-run] [--repository octocat/Hello-World --branch master --tag v1 --file README --renamed octocat/Old …]
  *
  * The host and an optional token are those of the settings: MOUNTGLASS_GITHUB_URL, _API_URL and _TOKEN. For a maintainer with a
  * network; not part of the tests.
@@ -18,6 +18,9 @@ const USAGE = `usage: npm run contract:github -- [options]
   --branch name             one of its branches (${REAL_SUBJECTS.branch})
   --tag name                one of its tags; without one, tags are left out
   --file name               a file at the root of the branch (${REAL_SUBJECTS.file})
+  --renamed owner/name      a name that a public repository had before
+  --blocked owner/name      a repository that a takedown blocks
+  --large owner/name        a repository with more than 100,000 files
   --in-ci                   also where the variable CI is set
 `
 
@@ -28,6 +31,9 @@ const { values } = parseArgs({
     branch: { type: 'string', default: REAL_SUBJECTS.branch },
     tag: { type: 'string', default: REAL_SUBJECTS.tag },
     file: { type: 'string', default: REAL_SUBJECTS.file },
+    renamed: { type: 'string', default: '' },
+    blocked: { type: 'string', default: '' },
+    large: { type: 'string', default: '' },
     'in-ci': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -48,8 +54,8 @@ async function main(): Promise<number> {
   }
   const host = parseInfraSettings({ ...process.env, MOUNTGLASS_GITHUB: 'on' }).github
   if (host === null) return 2
-  const { branch, tag, file } = values
-  const subjects: Subjects = { owner, repository, branch, tag, file }
+  const { branch, tag, file, renamed, blocked, large } = values
+  const subjects: Subjects = { owner, repository, branch, tag, file, renamed, blocked, large }
   if (values['dry-run']) {
     for (const { probe, asked } of listProbes(host, subjects)) print(probe, asked ?? 'left out', [])
     return 0

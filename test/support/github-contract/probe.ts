@@ -7,8 +7,8 @@ export interface Probe {
   /** With placeholders `{owner}`; names are percent-encoded when they are filled in. `{=avatar}` is taken as it is, also as a whole address. */
   path: string
   headers?: Readonly<Record<string, string>>
-  /** As somebody else than the rest: nobody, or with a token that is none. */
-  as?: 'nobody' | 'nonsense'
+  /** As somebody else than the rest: nobody, or with a token that is none. `token`: left out where there is no token. */
+  as?: 'nobody' | 'nonsense' | 'token'
   /** Lines that git sends; a flush follows. */
   gitLines?: readonly GitLine[]
   status: number
@@ -38,4 +38,10 @@ export interface Subjects {
   tag: string
   /** A text file at the root of the branch. */
   file: string
+  /** `owner/name` that a public repository had before; empty: left out, as the next two. */
+  renamed: string
+  /** `owner/name` of a repository that a takedown blocks. */
+  blocked: string
+  /** `owner/name` of a repository with more than 100,000 files. */
+  large: string
 }

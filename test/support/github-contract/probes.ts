@@ -1,7 +1,17 @@
-import { DELIMITER, type Probe, type Subjects } from './probe.ts'
+import { GIT_PROBES } from './git-probes.ts'
+import type { Probe, Subjects } from './probe.ts'
 
 /** A small public repository that GitHub shows its API with. */
-export const REAL_SUBJECTS: Subjects = { owner: 'octocat', repository: 'Hello-World', branch: 'master', tag: '', file: 'README' }
+export const REAL_SUBJECTS: Subjects = {
+  owner: 'octocat',
+  repository: 'Hello-World',
+  branch: 'master',
+  tag: '',
+  file: 'README',
+  renamed: '',
+  blocked: '',
+  large: '',
+}
 
 const SHA = { accept: 'application/vnd.github.sha' }
 const JSON_TYPE = { 'content-type': '^application/json; charset=utf-8$' }
@@ -82,6 +92,46 @@ export const PROBES: readonly Probe[] = [
     headers: { 'x-github-api-version': '2000-01-01' },
     status: 400,
     fields: REFUSAL,
+  },
+  {
+    name: 'in the older version, for Enterprise Servers',
+    host: 'api',
+    path: REPO,
+    headers: { 'x-github-api-version': '2022-11-28' },
+    status: 200,
+    fields: REPOSITORY_FIELDS,
+  },
+  {
+    name: 'a repository by its former name',
+    host: 'api',
+    path: '/repos/{=renamed}',
+    status: 301,
+    answerHeaders: { location: '/repositories/[0-9]+$' },
+    fields: REFUSAL,
+  },
+  {
+    name: 'a repository that is blocked',
+    host: 'api',
+    path: '/repos/{=blocked}',
+    status: 451,
+    fields: REFUSAL,
+    text: 'access blocked',
+  },
+  {
+    name: 'a tree that is too large',
+    host: 'api',
+    path: '/repos/{=large}/git/trees/HEAD?recursive=1',
+    status: 200,
+    text: '"truncated": ?true',
+  },
+  {
+    name: 'the private repositories of the token',
+    host: 'api',
+    path: '/user/repos?visibility=private&per_page=1',
+    as: 'token',
+    status: 200,
+    answerHeaders: JSON_TYPE,
+    text: '^\\[',
   },
   {
     name: 'the commit of a branch',
@@ -196,76 +246,10 @@ export const PROBES: readonly Probe[] = [
     host: 'api',
     path: '/rate_limit',
     status: 200,
-    operation: 'GET /rate_limit',
+    // The description is of the older version, whose answer has a field more.
     fields: { 'resources.core.limit': 'number', 'resources.core.remaining': 'number', 'resources.core.reset': 'number' },
   },
-  {
-    name: 'git, for the tip of a branch',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    gitLines: ['command=ls-refs', DELIMITER, 'peel', 'ref-prefix refs/heads/', 'ref-prefix refs/tags/'],
-    status: 200,
-    answerHeaders: { 'content-type': '^application/x-git-upload-pack-result$' },
-    text: '{commit} refs/heads/{branch}',
-  },
-  {
-    name: 'git, for what lies behind a tag',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    gitLines: ['command=ls-refs', DELIMITER, 'peel', 'ref-prefix refs/tags/{tag}'],
-    status: 200,
-    text: '{tagged}',
-  },
-  {
-    name: 'git, whether everyone sees a repository',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    as: 'nobody',
-    gitLines: ['command=ls-refs', DELIMITER, 'peel', 'ref-prefix HEAD'],
-    status: 200,
-    answerHeaders: { 'content-type': '^application/x-git-upload-pack-result$' },
-    text: '^[0-9a-f]{44} HEAD',
-  },
-  {
-    name: 'git, for a commit by its id without blobs',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    gitLines: ['command=fetch', DELIMITER, 'ofs-delta', 'no-progress', 'deepen 1', 'filter blob:none', 'want {commit}', 'done'],
-    status: 200,
-    text: '^[\\s\\S]*shallow-info[\\s\\S]*packfile[\\s\\S]*PACK',
-  },
-  {
-    name: 'git, for a tree or blob by its id',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    gitLines: ['command=fetch', DELIMITER, 'ofs-delta', 'no-progress', 'want {entry}', 'done'],
-    status: 200,
-    text: '^000dpackfile\\n[\\s\\S]*PACK',
-  },
-  {
-    name: 'git, for what is not there',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/{repository}.git/git-upload-pack',
-    gitLines: ['command=fetch', DELIMITER, 'ofs-delta', 'want 0123456789012345678901234567890123456789', 'done'],
-    status: 200,
-    text: 'ERR .*not our ref 0123456789012345678901234567890123456789',
-  },
-  {
-    name: 'git, for a repository that is not there',
-    host: 'web',
-    method: 'POST',
-    path: '/{owner}/mountglass-probes-what-is-not-there.git/git-upload-pack',
-    as: 'nobody',
-    gitLines: ['command=ls-refs', DELIMITER, 'peel', 'ref-prefix HEAD'],
-    status: 401,
-    answerHeaders: { 'www-authenticate': '^Basic ', 'content-type': '^text/plain' },
-  },
+  ...GIT_PROBES,
   {
     name: 'a file by the address that people use',
     host: 'web',

@@ -38,6 +38,10 @@ export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGen
   const known = wordsOf(subjects)
   let isReached = false
   for (const probe of PROBES) {
+    if (probe.as === 'token' && host.token === null) {
+      yield { probe, asked: null, differences: [] }
+      continue
+    }
     const missing = placeholdersOf(probe).find(name => !known[name])
     if (missing !== undefined) {
       const isGiven = missing in subjects
@@ -62,7 +66,8 @@ export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGen
 export function listProbes(host: ProbedHost, subjects: Subjects): ProbeResult[] {
   const known = wordsOf(subjects)
   return PROBES.map(probe => {
-    const isSkipped = placeholdersOf(probe).some(name => name in subjects && !known[name])
+    const isSkipped =
+      (probe.as === 'token' && host.token === null) || placeholdersOf(probe).some(name => name in subjects && !known[name])
     const { url, init } = requestOf(probe, host, known)
     return { probe, asked: isSkipped ? null : `${init.method} ${url}`, differences: [] }
   })
@@ -112,7 +117,7 @@ function requestOf({ host: at, method = 'GET', path, headers = {}, as, gitLines 
     signal: AbortSignal.timeout(ANSWER_MS),
     headers: {
       'user-agent': at === 'api' ? 'mountglass-contract' : 'git/mountglass',
-      ...(at === 'api' ? { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' } : {}),
+      ...(at === 'api' ? { accept: 'application/vnd.github+json', 'x-github-api-version': '2026-03-10' } : {}),
       ...(authorization === null ? {} : { authorization }),
       ...(gitLines ? { 'git-protocol': 'version=2', 'content-type': 'application/x-git-upload-pack-request' } : {}),
       ...Object.fromEntries(filledHeaders),

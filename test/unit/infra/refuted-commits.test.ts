@@ -22,6 +22,24 @@ test('endless hashes of one repository evict only their own', () => {
   expect(refuted.fingerprintOf('attacked', hashOf(0))).toBeNull()
 })
 
+test('a hundred attacked repositories keep what was asked of them last', () => {
+  const refuted = new RefutedCommits()
+  for (let repository = 0; repository < 100; repository++)
+    for (let number = 0; number < 1_001; number++) refuted.add(`${repository}`, hashOf(number), 'tips')
+  for (let repository = 0; repository < 100; repository++) {
+    expect(refuted.fingerprintOf(`${repository}`, hashOf(0))).toBeNull()
+    for (const number of [1, 8, 500, 1_000]) expect(refuted.fingerprintOf(`${repository}`, hashOf(number))).toBe('tips')
+  }
+})
+
+test('the end of one hash and the start of the next are no hash', () => {
+  const refuted = new RefutedCommits()
+  refuted.add('one', 'ab'.repeat(20), 'tips')
+  refuted.add('one', 'cd'.repeat(20), 'tips')
+  expect(refuted.fingerprintOf('one', `${'ab'.repeat(10)}${'cd'.repeat(10)}`)).toBeNull()
+  expect(refuted.fingerprintOf('one', '0'.repeat(40))).toBeNull()
+})
+
 test('endless repositories stay within a bound of bytes', () => {
   const refuted = new RefutedCommits()
   for (let number = 0; number < 50_000; number++) refuted.add(`repository-${number}`, hashOf(1), 'tips')

@@ -5,9 +5,15 @@ import { createWebhook, type NamedRepository } from '#infra/github/webhook.ts'
 test('the repositories of one message are told at once: whoever forgets them looks through what is known once', () => {
   const told: (readonly NamedRepository[])[] = []
   const secret = 'between-the-host-and-us'
-  const hook = createWebhook({ secret, onChanged: named => told.push(named), onPushed: () => false, onWarning: () => {} })
+  const hook = createWebhook({
+    secret,
+    onChanged: named => told.push(named),
+    onAccountsChanged: () => {},
+    onPushed: () => false,
+    onWarning: () => {},
+  })
   const repositories = Array.from({ length: 20_000 }, (_, index) => ({ id: index + 1, full_name: `acme/tools-${index + 1}` }))
-  const body = Buffer.from(JSON.stringify({ action: 'created', repositories }))
+  const body = Buffer.from(JSON.stringify({ action: 'created', installation: { account: { login: 'acme' } }, repositories }))
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'x-github-event': 'installation', 'x-hub-signature-256': signature }
   expect(hook.receive(headers, body)).toEqual({ status: 'heard', commits: [] })
@@ -18,7 +24,13 @@ test('the repositories of one message are told at once: whoever forgets them loo
 test('a secret that may be guessed is warned of, without being told', () => {
   const warningsFor = (secret: string) => {
     const warnings: string[] = []
-    createWebhook({ secret, onChanged: () => {}, onPushed: () => false, onWarning: message => warnings.push(message) })
+    createWebhook({
+      secret,
+      onChanged: () => {},
+      onAccountsChanged: () => {},
+      onPushed: () => false,
+      onWarning: message => warnings.push(message),
+    })
     return warnings
   }
   expect(warningsFor('sixteen-letters.')).toEqual([])

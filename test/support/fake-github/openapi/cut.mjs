@@ -40,6 +40,7 @@ const OPERATIONS = [
   'GET /user',
   'GET /user/installations',
   'GET /user/installations/{installation_id}/repositories',
+  'GET /user/repos',
   'GET /users/{username}',
   'GET /users/{username}/repos',
 ]
@@ -61,6 +62,7 @@ const WEBHOOKS = [
   'installation-unsuspend',
   'member-added',
   'member-removed',
+  'organization-renamed',
   'public',
   'push',
   'repository-deleted',

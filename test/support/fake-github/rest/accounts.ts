@@ -64,6 +64,25 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
     },
   },
   {
+    operation: 'GET /user/repos',
+    docs: 'repos/repos#list-repositories-for-the-authenticated-user',
+    // Those in which the person has a role, as far as the token reaches.
+    answer: async call => {
+      const { world, credential, request } = call
+      if (credential.kind === 'installation') return refuse(call, 403, 'Resource not accessible by integration')
+      if (credential.kind !== 'personal' && credential.kind !== 'user') return refuse(call, 401, 'Requires authentication')
+      await world.look()
+      const type = request.query.get('visibility') ?? 'all'
+      const seen = [...world.repositories].filter(
+        repository =>
+          roleOf(credential.user, repository) !== null &&
+          accessTo(world, credential, repository, 'metadata') === 'granted' &&
+          isOfType(type, repository),
+      )
+      return listRepositories(call, seen, 'full_name', '/user/repos', installedRepository)
+    },
+  },
+  {
     operation: 'GET /user/installations',
     docs: 'apps/installations#list-app-installations-accessible-to-the-user-access-token',
     answer: call =>
@@ -137,6 +156,7 @@ async function listRepositories(
   repositories: readonly Repository[],
   defaultSort: 'full_name' | 'created',
   path: string,
+  bodyOf: typeof minimalRepository = minimalRepository,
 ): Promise<RestAnswer> {
   const { query } = call.request
   const sort = query.get('sort') ?? defaultSort
@@ -147,7 +167,7 @@ async function listRepositories(
   keyed.sort((left, right) => compareText(left.key, right.key) || compareText(left.name, right.name))
   if (descending) keyed.reverse()
   const { items, headers } = cutPage(call, keyed, path)
-  return { status: 200, json: await Promise.all(items.map(({ repository }) => minimalRepository(call, repository))), headers }
+  return { status: 200, json: await Promise.all(items.map(({ repository }) => bodyOf(call, repository))), headers }
 }
 
 async function sortKey({ world }: Call, sort: string, repository: Repository): Promise<string> {

@@ -11,7 +11,7 @@ import { APP_ROUTES } from './apps.ts'
 import { type Call, matchPath, notFound, type RestAnswer, type Route, refuse } from './call.ts'
 import { REPOSITORY_ROUTES } from './repositories.ts'
 
-/** Versions of the API by date; the first is what an unnamed one means. The description is of the first. */
+/** Versions of the API by date; the first is what an unnamed one means. */
 const VERSIONS = ['2022-11-28', '2026-03-10']
 
 /** Answers one request of `api.github.com`. */
@@ -36,7 +36,7 @@ export function createApi(limits: LimitKeeper, onFault: (fault: string) => void)
 
       const call: Call = { ...scene, request, params: found?.params ?? [], docs: found?.route.docs ?? '' }
       const given = await answerCall(call, found?.route ?? null)
-      const fault = found && versionOf(request) === VERSIONS[0] ? faultOf(found.route, given) : null
+      const fault = found && isDescribed(request, found.route) ? faultOf(found.route, given) : null
       if (fault !== null) {
         onFault(fault)
         return textAnswer(500, `this stand-in made an answer that is not as described: ${fault}`)
@@ -51,6 +51,11 @@ export function createApi(limits: LimitKeeper, onFault: (fault: string) => void)
       end()
     }
   }
+}
+
+/** The description is of the older version, from which the newer one differs in one answer that is given here. */
+function isDescribed(request: FakeRequest, { operation }: Route): boolean {
+  return versionOf(request) === VERSIONS[0] || operation !== 'GET /rate_limit'
 }
 
 function faultOf({ operation }: Route, { status, json }: RestAnswer): string | null {
@@ -78,6 +83,7 @@ async function answerCall(call: Call, route: Route | null): Promise<RestAnswer> 
   if (!VERSIONS.includes(version)) return refuse(call, 400, `Unsupported API version: ${version}`)
   if (credential.kind === 'installation' && credential.installation.suspendedAt !== null)
     return refuse(call, 403, 'This installation has been suspended')
+  if (credential.kind === 'personal' && credential.user.suspended) return refuse(call, 403, 'Sorry. Your account was suspended.')
   return route === null ? notFound(call) : route.answer(call)
 }
 
@@ -198,7 +204,7 @@ function withCommonHeaders({ world, credential }: Scene, budget: Budget, request
       'x-ratelimit-reset': String(Math.ceil(resetsAt / 1000)),
       'x-ratelimit-resource': 'core',
       'x-ratelimit-used': String(used),
-      ...(credential.kind === 'personal'
+      ...(credential.kind === 'personal' && !credential.isFineGrained
         ? { 'x-oauth-scopes': credential.scopes.join(', '), 'x-accepted-oauth-scopes': 'repo' }
         : {}),
       ...answer.headers,

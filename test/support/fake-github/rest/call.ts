@@ -66,6 +66,8 @@ export async function withRepository(
       return samlAnswer(call, repository.owner)
     case 'suspended':
       return refuse(call, 403, 'This installation has been suspended')
+    case 'refused':
+      return refuse(call, 403, repository.owner.refusesTokens?.api ?? '')
     case 'forbidden':
       return refuse(call, 403, 'Resource not accessible by integration')
   }

@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Octokit } from '@octokit/core'
+import type { HostQuota } from '#core/ports/git-host.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { type ApiAnswer, type Refused, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { Pause } from './pause.ts'
+import { createQuota, type Quota, type Subject } from './quota.ts'
+
+export interface ApiClientOptions {
+  /** Without a trailing slash. */
+  apiUrl: string
+  /** `null`: asks without a credential. */
+  token: string | null
+  /** Of the API: `2022-11-28`. */
+  version: string
+  clock: Clock
+  /** Aborts everything under way. */
+  closing: AbortSignal
+  /** Receives the headers of every answer. */
+  onHeaders(headers: Headers): void
+  /** Timeout of one request. Default: 5 s. */
+  answerMs?: number | undefined
+  /** A failed request is retried only if it failed within this time. Default: 1 s. */
+  retryWithinMs?: number | undefined
+}
+
+export type Headers = Readonly<Record<string, string | number | undefined>>
+
+/** A question to the API. */
+export interface Question {
+  /** Template below the API's base: `/repos/{owner}/{repo}` */
+  url: string
+  parameters: Readonly<Record<string, string | number>>
+  options: AskOptions
+}
+
+export interface AskOptions {
+  /** Etag of the cached answer. */
+  etag?: string
+  /** Media type. Default: JSON. */
+  accept?: string
+  /** Which part of the quota the question may use. Default: `shown`. */
+  subject?: Subject
+  /** Parses the body of a successful answer. Default: parses it as JSON, at once. An error counts as no answer. */
+  read?(body: AsyncIterable<Uint8Array>): Promise<unknown>
+  maxBytes?: number
+  milliseconds?: number
+  signal?: AbortSignal
+}
+
+/** The target of the API's redirect, as an absolute URL. */
+export interface Place {
+  status: 'ok'
+  url: string
+}
+
+export const ANSWER_MS = 5_000
+const ANSWER_BYTES = 8 * 1024 * 1024
+/** Delay of the one retry. Only a failure within `RETRY_WITHIN_MS` is retried. */
+const RETRY_AFTER_MS = 100
+const RETRY_WITHIN_MS = 1_000
+const RETRIED = new Set([500, 502, 503, 504])
+/** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once, those about what may not exist first. */
+const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40, ref: 40, page: 40 } satisfies Record<Subject, number>
+const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
+const REDIRECTS = new Set([301, 302, 307, 308])
+
+interface RawAnswer {
+  status: number
+  headers: Headers
+  data: unknown
+}
+
+interface Answered {
+  status: 'answered'
+  raw: RawAnswer
+  answer: ApiAnswer | Refused
+}
+
+/**
+ * The API with one credential, or without: a quota, a pause and a number of running requests of its own. It never queues a question or
+ * sleeps until a rate limit ends.
+ */
+export class ApiClient {
+  readonly #options: ApiClientOptions
+  readonly #octokit: Octokit
+  readonly #quota: Quota
+  readonly #pause: Pause
+  #running = 0
+
+  constructor(options: ApiClientOptions) {
+    const { apiUrl, token, clock } = options
+    this.#options = options
+    this.#quota = createQuota(clock)
+    this.#pause = new Pause(clock)
+    this.#octokit = new Octokit({
+      baseUrl: apiUrl,
+      userAgent: 'mountglass',
+      log: SILENT,
+      ...(token === null ? {} : { auth: token }),
+    })
+  }
+
+  quota(): HostQuota | null {
+    return this.#quota.left()
+  }
+
+  /** Why a question may not be asked now; `null` when it may. */
+  refusal(subject: Subject): Trouble | null {
+    const paused = this.#pause.refusal()
+    if (paused !== null) return paused
+    const waitSeconds = this.#quota.waitSeconds(subject)
+    if (waitSeconds !== null) return { status: 'rate_limited', retryAfterSeconds: waitSeconds }
+    return this.#running >= AT_ONCE[subject] ? BUSY : null
+  }
+
+  async locate(question: Question): Promise<Place | ApiAnswer | Refused> {
+    const answered = await this.#exchange(() => this.#askTwice(question), question.options)
+    return answered.status === 'answered' ? (placeOf(answered.raw) ?? answered.answer) : answered
+  }
+
+  async get(question: Question): Promise<ApiAnswer | Refused> {
+    const request = async () => {
+      const first = await this.#askTwice(question)
+      return first && REDIRECTS.has(first.status) ? await this.#follow(first, question.options) : first
+    }
+    const answered = await this.#exchange(request, question.options)
+    return answered.status === 'answered' ? answered.answer : answered
+  }
+
+  /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
+  async #exchange(request: () => Promise<RawAnswer | null>, { subject = 'shown' }: AskOptions): Promise<Answered | Trouble> {
+    const refusal = this.refusal(subject)
+    if (refusal !== null) return refusal
+    const end = this.#quota.spend(subject)
+    this.#running++
+    let isFree = false
+    try {
+      const raw = await request()
+      if (raw === null) return UNAVAILABLE
+      this.#quota.note(raw.headers)
+      this.#options.onHeaders(raw.headers)
+      const answer = readAnswer(raw, this.#options.clock.now())
+      if (answer.status === 'rate_limited') return this.#pause.begin(answer)
+      this.#pause.noteAnswered()
+      isFree = answer.status === 'unchanged' && this.#options.token !== null
+      return { status: 'answered', raw, answer }
+    } finally {
+      this.#running--
+      end(isFree)
+    }
+  }
+
+  async #askTwice(question: Question): Promise<RawAnswer | null> {
+    const startedAt = performance.now()
+    const raw = await this.#ask(question)
+    if (raw !== null && !RETRIED.has(raw.status)) return raw
+    const mayRetry =
+      raw?.headers['retry-after'] === undefined &&
+      performance.now() - startedAt < (this.#options.retryWithinMs ?? RETRY_WITHIN_MS)
+    if (!mayRetry || this.#options.closing.aborted || question.options.signal?.aborted) return raw
+    await sleep(RETRY_AFTER_MS)
+    return this.#ask(question)
+  }
+
+  /** `null` when no answer came. */
+  async #ask({ url, parameters, options }: Question): Promise<RawAnswer | null> {
+    const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
+    const { closing, answerMs = ANSWER_MS, version } = this.#options
+    const timeout = AbortSignal.timeout(options.milliseconds ?? answerMs)
+    const signals = [closing, timeout, ...(options.signal ? [options.signal] : [])]
+    const request = {
+      fetch: boundedFetch(maxBytes),
+      signal: AbortSignal.any(signals),
+      parseSuccessResponseBody: !read,
+      // Otherwise it writes a line to the console for every answer of a version that GitHub is about to retire.
+      log: SILENT,
+    }
+    try {
+      const { status, headers, data } = await this.#octokit.request(`GET ${url}`, {
+        ...parameters,
+        headers: { accept, 'x-github-api-version': version, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
+        request,
+      })
+      return { status, headers, data: read ? await read(data as ReadableStream<Uint8Array>) : data }
+    } catch (error) {
+      // The error of a refusal has the response. Any other error means that no answer came; its text may hold the request, so it is dropped.
+      const { response } = error as { response?: RawAnswer }
+      return response ?? null
+    }
+  }
+
+  /** Follows the redirect of a renamed repository, once, and only within the API. */
+  async #follow({ headers }: RawAnswer, options: AskOptions): Promise<RawAnswer | null> {
+    const { apiUrl } = this.#options
+    const target = URL.parse(String(headers.location ?? ''), `${apiUrl}/`)
+    if (!target?.href.startsWith(`${apiUrl}/`)) return null
+    const raw = await this.#askTwice({ url: target.href, parameters: {}, options })
+    return raw === null || REDIRECTS.has(raw.status) ? null : raw
+  }
+}
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+function placeOf({ status, headers }: RawAnswer): Place | null {
+  const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
+  return url && { status: 'ok', url: url.href }
+}
+
+function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer | Refused {
+  if (status !== 200) return readRefusal(status, headers, data, now)
+  const { etag, link } = headers
+  return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
+}

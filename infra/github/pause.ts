@@ -1,0 +1,47 @@
+import type { Clock } from '#core/ports/system.ts'
+import type { Trouble } from './answers.ts'
+
+/** GitHub documents this wait for a limit without `retry-after`, growing with each limit after it. */
+const FIRST_SECONDS = 60
+const LONGEST_SECONDS = 3_600
+
+/** How long a host that limits requests is left alone: a question during a limit prolongs it. */
+export class Pause {
+  readonly #clock: Clock
+  /** In milliseconds since 1970. */
+  #until = Number.NEGATIVE_INFINITY
+  #status: Trouble['status'] = 'unavailable'
+  /** 0: the last answer was no limit without seconds. */
+  #ownSeconds = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Why nothing may be asked now; `null` when it may. */
+  refusal(): Trouble | null {
+    const waitMs = this.#until - this.#clock.now().getTime()
+    return waitMs > 0 ? { status: this.#status, retryAfterSeconds: Math.ceil(waitMs / 1000) } : null
+  }
+
+  /** Begins a pause. Returns the trouble with its seconds. */
+  begin({ status, retryAfterSeconds }: Trouble): Trouble {
+    // The answers to concurrent questions are one limit.
+    const running = retryAfterSeconds === null ? this.refusal() : null
+    if (running !== null) return { ...running, status }
+    const seconds = retryAfterSeconds ?? this.#nextSeconds()
+    this.#until = this.#clock.now().getTime() + seconds * 1000
+    this.#status = status
+    return { status, retryAfterSeconds: seconds }
+  }
+
+  /** Notes an answer that is no limit. */
+  noteAnswered(): void {
+    this.#ownSeconds = 0
+  }
+
+  #nextSeconds(): number {
+    this.#ownSeconds = Math.min(LONGEST_SECONDS, this.#ownSeconds === 0 ? FIRST_SECONDS : this.#ownSeconds * 2)
+    return this.#ownSeconds
+  }
+}

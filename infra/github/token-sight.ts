@@ -1,0 +1,70 @@
+import type { Clock } from '#core/ports/system.ts'
+import type { ApiAnswer, Refused } from './answers.ts'
+import type { Headers } from './api-client.ts'
+
+export interface TokenSightOptions {
+  token: string | null
+  clock: Clock
+  /** Asks the API with the token. */
+  get(url: string, parameters: Readonly<Record<string, string | number>>): Promise<ApiAnswer | Refused>
+}
+
+/** What the operator's token sees. */
+export interface TokenSight {
+  /** Notes the headers of an answer to the token. */
+  note(headers: Headers): void
+  /** Whether it may see private repositories. `true` until an answer of the host says otherwise. */
+  maySeePrivate(): boolean
+  /** Asks the host, and says it in a sentence; `null` without a token, or when the host does not answer. */
+  describe(): Promise<string | null>
+}
+
+/** GitHub says in no header what a fine-grained token sees, so it is asked for its private repositories: again after this time, in the background. */
+const LISTED_SECONDS = 60
+/** An older listing does not count: a repository may have become private since. */
+const COUNTED_SECONDS = 120
+const FINE_GRAINED = 'github_pat_'
+
+export function createTokenSight({ token, clock, get }: TokenSightOptions): TokenSight {
+  const isFineGrained = token?.startsWith(FINE_GRAINED) === true
+  /** Scopes of a classic token; `null`: unknown. */
+  let scopes: readonly string[] | null = null
+  /** The last listing of a fine-grained token's private repositories. Times in milliseconds since 1970. */
+  let listed = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY, isEmpty: false }
+  const isWithin = (instant: number, seconds: number) => clock.now().getTime() - instant < seconds * 1000
+
+  async function list(): Promise<void> {
+    const askedAt = clock.now().getTime()
+    listed = { ...listed, askedAt }
+    const answer = await get('/user/repos', { visibility: 'private', per_page: 1 })
+    if (answer.status !== 'ok') return
+    listed = { askedAt, answeredAt: askedAt, isEmpty: Array.isArray(answer.data) && answer.data.length === 0 }
+  }
+
+  function maySeePrivate(): boolean {
+    if (token === null) return false
+    if (!isFineGrained) return scopes === null || scopes.includes('repo')
+    if (!isWithin(listed.askedAt, LISTED_SECONDS)) void list()
+    return !(listed.isEmpty && isWithin(listed.answeredAt, COUNTED_SECONDS))
+  }
+
+  return {
+    note(headers) {
+      const text = headers['x-oauth-scopes']
+      if (text !== undefined) scopes = String(text).split(/,\s*/)
+    },
+
+    maySeePrivate,
+
+    async describe() {
+      if (token === null) return null
+      const limits = await get('/rate_limit', {})
+      if (limits.status !== 'ok') return null
+      if (isFineGrained) await list()
+      if (!maySeePrivate()) return 'The GitHub token sees public repositories only, as it should.'
+      return isFineGrained || scopes !== null
+        ? 'The GitHub token may see private repositories, which are never served. It makes every first visit slower: better use a token for public repositories only.'
+        : 'GitHub does not say what the token sees. A token for public repositories only makes first visits faster.'
+    },
+  }
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { createRawFiles } from '#infra/git/raw-file.ts'
+import { openLiveView } from '#infra/git/view.ts'
+import { countGitStreams } from '#test/support/git-streams.ts'
+import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
+import { describeAt } from './git-host-asking.ts'
+import { openLocalHostScene, TEST_READER } from './git-host-local-scene.ts'
+
+const scene = await openLocalHostScene()
+const { host, create, rawText } = scene
+afterAll(scene.close)
+
+const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
+
+/** Readers that leave together. */
+function openReaders(described: HostRepository, commit: CommitSha) {
+  const left = new AbortController()
+  return {
+    async read(path: string, client: string) {
+      const file = await host.readRawFile(described, commit, path, { ...TEST_READER, client, signal: left.signal })
+      return (await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) ?? null
+    },
+    leave: () => left.abort(),
+  }
+}
+
+describe('slow readers', () => {
+  let repository: TestRepository
+  let described: HostRepository
+  let commit: CommitSha
+
+  beforeAll(async () => {
+    repository = await create()
+    const large = await repository.writeZeroBlob(100 * 1024 * 1024)
+    const picture = new Uint8Array(1024 * 1024)
+    commit = await repository.commit({ 'large.bin': { blob: large }, 'small.md': 'small', 'picture.png': picture })
+    described = await describeAt(host, repository)
+  })
+
+  test('hold no more than their share, and leave the rest to others', async () => {
+    const other = await create()
+    const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * 1024 * 1024) } })
+    const stalled = openReaders(described, commit)
+    const opened = await Promise.all([stalled.read('large.bin', 'a'), stalled.read('large.bin', 'b')])
+    expect(opened).not.toContain(null)
+    await expect(stalled.read('large.bin', 'c'), 'the share of the repository').rejects.toEqual(busy)
+    expect(await rawText(described, commit, 'small.md'), 'a small file needs little').toBe('small')
+    const elsewhere = openReaders(await describeAt(host, other), otherCommit)
+    expect(await elsewhere.read('large.bin', 'a'), 'the share of another repository').not.toBeNull()
+    await expect(elsewhere.read('large.bin', 'a'), 'the share of the client').rejects.toEqual(busy)
+    stalled.leave()
+    elsewhere.leave()
+    await until(() => countGitStreams() === 0)
+    const again = openReaders(described, commit)
+    expect(await again.read('large.bin', 'a'), 'what they held is given back').not.toBeNull()
+    again.leave()
+  })
+
+  test('that leave end git at once, also while nothing is sent yet', async () => {
+    const far = openReaders(described, commit)
+    const huge = await create()
+    const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(1024 * 1024 * 1024) } })
+    const left = new AbortController()
+    const file = await host.readRawFile(await describeAt(host, huge), at, 'huge.bin', { ...TEST_READER, signal: left.signal })
+    const lastByte = (file?.sizeBytes ?? 0) - 1
+    const reading = file?.read({ firstByte: lastByte, lastByte })
+    const failed = expect(reading).rejects.toThrow()
+    await until(() => countGitStreams() > 0)
+    left.abort()
+    await until(() => countGitStreams() === 0)
+    await failed
+    far.leave()
+  })
+
+  test('of a file that is larger than any share leave room for the files of pages', async () => {
+    const huge = await create()
+    const blob = await huge.writeZeroBlob(300 * 1024 * 1024)
+    const at = await huge.commit({ 'huge.bin': { blob }, 'page.md': 'a page', 'full.md': 'x'.repeat(64 * 1024) })
+    const place = await describeAt(host, huge)
+    const stalled = openReaders(place, at)
+    expect(await stalled.read('huge.bin', 'test')).not.toBeNull()
+    await expect(stalled.read('huge.bin', 'test')).rejects.toEqual(busy)
+    expect(await rawText(place, at, 'page.md')).toBe('a page')
+    expect(await rawText(place, at, 'full.md')).toHaveLength(64 * 1024)
+    stalled.leave()
+    await until(() => countGitStreams() === 0)
+  })
+
+  describe('make room for others', () => {
+    /** Readers of one repository, which holds two of them, under a time that the test sets. */
+    function openTimed() {
+      let now = 0
+      const rawFiles = createRawFiles(() => now)
+      const displaced: string[] = []
+      const ends: (() => void)[] = []
+      onTestFinished(async () => {
+        for (const end of ends) end()
+        await rawFiles.close()
+        await until(() => countGitStreams() === 0)
+      })
+      /** Takes 64 KiB, in the pieces in which they come; `false` at the end. */
+      type Take = () => Promise<boolean>
+      async function read(client: string, path = 'large.bin'): Promise<Take> {
+        const ended = new AbortController()
+        const displace = () => {
+          displaced.push(client)
+          ended.abort()
+        }
+        ends.push(() => ended.abort())
+        const openView = async () => openLiveView(repository.gitDir)
+        const file = await rawFiles.open({ openView, repository: 'one', commit, path, client, signal: ended.signal, displace })
+        const bytes = await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })
+        const pieces = bytes?.[Symbol.asyncIterator]()
+        return async () => {
+          for (let takenBytes = 0; takenBytes < 64 * 1024; ) {
+            const piece = await pieces?.next()
+            if (piece?.done !== false) return false
+            takenBytes += piece.value.length
+          }
+          return true
+        }
+      }
+      return {
+        displaced,
+        read,
+        advance: (seconds: number) => {
+          now += seconds * 1000
+        },
+      }
+    }
+
+    test('when they stand still, once the service waited for them for a while', async () => {
+      const { read, advance, displaced } = openTimed()
+      await read('first')
+      advance(5)
+      await read('second')
+      advance(4)
+      await expect(read('too early')).rejects.toEqual(busy)
+      advance(1)
+      await read('third')
+      expect(displaced).toEqual(['first'])
+      await expect(read('fourth')).rejects.toEqual(busy)
+      advance(5)
+      await read('fourth')
+      expect(displaced).toEqual(['first', 'second'])
+    })
+
+    test('the slowest first, also if it was fast at first', async () => {
+      const { read, advance, displaced } = openTimed()
+      const [steady, halted] = [await read('steady'), await read('halted')]
+      for (let piece = 0; piece < 200; piece++) await halted()
+      for (let turn = 0; turn < 8; turn++) {
+        advance(8)
+        await steady()
+      }
+      await read('third')
+      expect(displaced).toEqual(['halted'])
+    })
+
+    test('but not those that take their file fast', async () => {
+      const { read, advance, displaced } = openTimed()
+      const [fast, slow] = [await read('fast'), await read('slow')]
+      for (let second = 0; second < 40; second++) {
+        advance(1)
+        await fast()
+        await fast()
+        if (second % 10 === 0) await slow()
+      }
+      await read('third')
+      expect(displaced).toEqual(['slow'])
+      await expect(read('fourth')).rejects.toEqual(busy)
+    })
+
+    test('when they took all of a file but the rest that is buffered for them', async () => {
+      const { read, advance, displaced } = openTimed()
+      for (let number = 0; number < 256; number++) {
+        const take = await read(`reader ${number}`, 'picture.png')
+        while (await take());
+      }
+      await expect(read('too early')).rejects.toEqual(busy)
+      advance(10)
+      await read('newcomer')
+      expect(displaced.length).toBeGreaterThan(0)
+    })
+  })
+
+  test('in a crowd wait in turn; too many of one repository are refused, and those of another one are not', async () => {
+    const rawFiles = createRawFiles()
+    const { promise: opening, resolve: openAll } = Promise.withResolvers<void>()
+    let opened = 0
+    const ask = (name: string) =>
+      rawFiles.open({
+        openView: async () => {
+          opened++
+          await opening
+          return openLiveView(repository.gitDir)
+        },
+        repository: name,
+        commit,
+        path: 'small.md',
+        ...TEST_READER,
+        signal: new AbortController().signal,
+      })
+    const crowd = Array.from({ length: 4 + 64 }, () => ask('one'))
+    await expect(ask('one')).rejects.toEqual(busy)
+    const other = ask('two')
+    expect(opened).toBe(4 + 1)
+    openAll()
+    for (const file of await Promise.all([...crowd, other])) expect(file).toMatchObject({ sizeBytes: 5, isVerified: true })
+    expect(opened, 'those that waited took the processes of the others').toBe(4 + 1)
+    await rawFiles.close()
+  })
+})
