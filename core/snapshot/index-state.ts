@@ -10,7 +10,7 @@ export const QueueMarker = z.object({
   commit: CommitSha,
   isDefault: z.literal(true).exactOptional(),
   offeredAt: z.iso.datetime(),
-  /** See `turnOf`. Absent in markers of earlier versions, which wait since `offeredAt`. */
+  /** See `turnOf`. Absent in markers of earlier versions. */
   turnAt: z.iso.datetime().exactOptional(),
 })
 export type QueueMarker = z.infer<typeof QueueMarker>

@@ -6,7 +6,7 @@ import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { turnOf } from '#core/snapshot/job-turns.ts'
+import { turnOf, turnOfDefault } from '#core/snapshot/job-turns.ts'
 import { jobKey, queueName, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
 import { JobEntries, jobOf, markerOf } from './job-entries.ts'
 
@@ -65,11 +65,11 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
   const { db, states, clock, leaseSeconds = LEASE_SECONDS } = options
   const boss = await startBoss(db, options)
   await boss.createQueue(queueName(), { policy: 'exclusive' })
-  const count: CountJobs = async (condition, ...values) => {
-    const sql = `SELECT count(*)::int AS count FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active' AND ${condition}`
-    return (await db.executeSql(sql, [queueName(), ...values])).rows[0].count
+  const select: SelectJobs = async (columns, condition, ...values) => {
+    const sql = `SELECT ${columns} FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active' AND ${condition}`
+    return (await db.executeSql(sql, [queueName(), ...values])).rows
   }
-  const queue = new BossQueue(boss, states, clock, leaseSeconds, count)
+  const queue = new BossQueue(boss, states, clock, leaseSeconds, select)
   return {
     leaseSeconds,
     offer: job => queue.offer(job),
@@ -79,13 +79,14 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
     release: lease => queue.release(lease),
     fail: (lease, errorCode) => queue.fail(lease, errorCode),
     crash: (lease, errorCode) => queue.crash(lease, errorCode),
-    depth: () => count('true'),
+    depth: () => queue.count('true'),
     close: () => boss.stop({ graceful: false, close: false }),
   }
 }
 
-/** Number of jobs that wait or run and meet the condition, whose values begin at `$2`. */
-type CountJobs = (condition: string, ...values: readonly string[]) => Promise<number>
+/** Rows of the jobs that wait or run and meet the condition, whose values begin at `$2`. */
+// biome-ignore lint/suspicious/noExplicitAny: the columns decide
+type SelectJobs = (columns: string, condition: string, ...values: readonly string[]) => Promise<any[]>
 
 class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #boss: PgBoss
@@ -93,12 +94,12 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #entries: JobEntries
   readonly #clock: Clock
   readonly #jobOptions: { heartbeatSeconds: number; retryLimit: number }
-  readonly #count: CountJobs
+  readonly #select: SelectJobs
   readonly #adding = createFairGate(ONE_BY_ONE)
 
-  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number, count: CountJobs) {
+  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number, select: SelectJobs) {
     this.#boss = boss
-    this.#count = count
+    this.#select = select
     this.#entries = new JobEntries(states, clock, leaseSeconds)
     this.#clock = clock
     // Before this time, no other worker could claim the job.
@@ -109,43 +110,63 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   async offer(job: IndexJob): Promise<JobState> {
     const found = await this.#entries.find(job)
     if (found !== null) return found
-    const group = repositoryQueuePrefix(job.repository)
-    if (job.isDefault) await this.#addDefault(job, group)
-    else await this.#add(job, group)
+    await this.#add(job, repositoryQueuePrefix(job.repository))
     return { status: 'indexing' }
   }
 
-  #add(job: IndexJob, group: string): Promise<void> {
-    // One after another, so that offers at the same time do not exceed the bound together.
-    return this.#adding(group, async () => {
-      await this.#send(job, group, await this.#count('group_id = $2', group))
-    })
+  async count(condition: string, ...values: readonly string[]): Promise<number> {
+    return (await this.#select('count(*)::int AS count', condition, ...values))[0].count
   }
 
-  /** Whether the commit was offered under another name, before it became that of the default branch. */
-  async #isUnderOtherName(key: string): Promise<boolean> {
-    return (await this.#count("singleton_key = $2 AND data->>'isDefault' IS NULL", key)) > 0
+  /** One after another, so that offers at the same time do not exceed the bound of their repository together. */
+  #add(job: IndexJob, group: string): Promise<void> {
+    return this.#adding(group, async () => {
+      if (job.isDefault) return await this.#addDefault(job, group)
+      const now = this.#clock.now()
+      const turnAt = turnOf(now, await this.count('group_id = $2', group))
+      if (turnAt !== null) await this.#send(markerOf(job, now, turnAt), turnAt, group)
+    })
   }
 
   async #addDefault(job: IndexJob, group: string): Promise<void> {
     const singletonKey = jobKey(job.repository, job.commit)
-    if ((await this.#send(job, group, 0)) || !(await this.#isUnderOtherName(singletonKey))) return
+    const isKnown = "singleton_key = $2 AND data->>'isDefault' IS NOT NULL"
+    // Most offers come while the job waits.
+    if ((await this.count(isKnown, singletonKey)) > 0) return
+    const superseded = await this.#supersede(singletonKey, group)
     const now = this.#clock.now()
-    await this.#boss.update(this.#queue, markerOf(job, now, now), { singletonKey, priority: priorityOf(now) })
+    const turnAt = turnOfDefault(now, superseded)
+    const marker = markerOf(job, now, turnAt)
+    if (await this.#send(marker, turnAt, group)) return
+    // The commit was offered under another name, before it became that of the default branch.
+    await this.#boss.update(this.#queue, marker, { singletonKey, priority: priorityOf(turnAt) })
+  }
+
+  /**
+   * Removes the jobs of the default branch that wait, and returns their markers. A worker that one of them is delivered to meanwhile finds that
+   * it is gone. Processes that offer different commits at the same time may leave one job each, until the next offer.
+   */
+  async #supersede(singletonKey: string, group: string): Promise<QueueMarker[]> {
+    const waiting = "state < 'active' AND group_id = $2 AND singleton_key <> $3 AND data->>'isDefault' IS NOT NULL"
+    const superseded: QueueMarker[] = []
+    for (const { id, data } of await this.#select('id, data', waiting, group, singletonKey)) {
+      const marker = QueueMarker.safeParse(data).data
+      if (marker === undefined || (await this.#entries.find(jobOf(marker)))?.status === 'indexing') continue
+      await this.#remove(id)
+      superseded.push(marker)
+    }
+    return superseded
   }
 
   /** Whether the job is new. */
-  async #send(job: IndexJob, group: string, others: number): Promise<boolean> {
-    const now = this.#clock.now()
-    const turnAt = turnOf(job, now, others)
-    if (turnAt === null) return false
+  async #send(marker: QueueMarker, turnAt: Date, group: string): Promise<boolean> {
     const options = {
       ...this.#jobOptions,
-      singletonKey: jobKey(job.repository, job.commit),
+      singletonKey: jobKey(marker.repository, marker.commit),
       priority: priorityOf(turnAt),
       group: { id: group },
     }
-    return (await this.#boss.send(this.#queue, markerOf(job, now, turnAt), options)) !== null
+    return (await this.#boss.send(this.#queue, marker, options)) !== null
   }
 
   async take(worker: string): Promise<Lease | null> {
@@ -168,7 +189,7 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     // another worker may have claimed the job anew, and `remove` deletes the entry of that worker. It then stops, and the next
     // visitor offers the job again.
     if ((await this.#entries.renew(lease)) === null) return
-    await this.#removeDelivered(deliveryOf(lease))
+    await this.#remove(deliveryOf(lease))
     await this.#entries.remove(lease.job)
   }
 
@@ -177,26 +198,26 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   }
 
   async fail(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
-    if (await this.#entries.fail(lease, errorCode)) await this.#removeDelivered(deliveryOf(lease))
+    if (await this.#entries.fail(lease, errorCode)) await this.#remove(deliveryOf(lease))
   }
 
   async crash(lease: Lease, errorCode: IndexErrorCode): Promise<void> {
     const ended = await this.#entries.crash(lease, errorCode)
     if (ended === 'released') await this.#putBack(deliveryOf(lease))
-    if (ended === 'failed') await this.#removeDelivered(deliveryOf(lease))
+    if (ended === 'failed') await this.#remove(deliveryOf(lease))
   }
 
   /** The lease for the worker of a delivered job; `null` when the job cannot be claimed. */
   async #claim(delivered: Job, worker: string): Promise<Lease | null> {
     const marker = QueueMarker.safeParse(delivered.data).data
     if (marker === undefined) {
-      await this.#removeDelivered(delivered.id)
+      await this.#remove(delivered.id)
       return null
     }
     const claimed = await this.#entries.claim(jobOf(marker), worker)
     switch (claimed.status) {
       case 'failed':
-        await this.#removeDelivered(delivered.id)
+        await this.#remove(delivered.id)
         return null
       case 'held':
         await this.#putBack(delivered.id)
@@ -225,7 +246,7 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     await this.#boss.fail(this.#queue, id)
   }
 
-  async #removeDelivered(id: string): Promise<void> {
+  async #remove(id: string): Promise<void> {
     await this.#boss.deleteJob(this.#queue, id)
   }
 }

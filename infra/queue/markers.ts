@@ -3,6 +3,7 @@ import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
+import { turnAtOf } from '#core/snapshot/job-turns.ts'
 import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
 
 export interface KnownMarker {
@@ -23,7 +24,7 @@ const LISTED = 1_000
 /** Markers read after one listing. */
 const MARKERS = 100
 const READS_AT_ONCE = 16
-/** Markers cached in memory. */
+/** Markers cached in memory: of more, those whose turn comes first. */
 const CACHED = 10_000
 
 /**
@@ -35,6 +36,7 @@ const CACHED = 10_000
 export class Markers {
   readonly #states: StateStore
   readonly #clock: Clock
+  readonly #cached: number
   readonly #known = new Map<string, KnownMarker>()
   /** Markers of other versions, with the instant from which they are read again. */
   readonly #ofOthers = new Map<string, number>()
@@ -42,9 +44,11 @@ export class Markers {
   /** The last key of the listing before. */
   #after = ''
 
-  constructor(states: StateStore, clock: Clock) {
+  /** @param cached markers kept in memory */
+  constructor(states: StateStore, clock: Clock, cached: number = CACHED) {
     this.#states = states
     this.#clock = clock
+    this.#cached = cached
   }
 
   /** Lists, reads some new markers, and returns all known ones: those that were leased at the last look, then the others in turn. */
@@ -52,7 +56,10 @@ export class Markers {
     await this.#list()
     await this.#readSome()
     const wasLeased = ({ runsUntil }: KnownMarker) => Number(runsUntil > 0)
-    return [...this.#known.values()].sort((a, b) => wasLeased(b) - wasLeased(a) || a.turnAt - b.turnAt)
+    const inTurn = [...this.#known.values()].sort((a, b) => wasLeased(b) - wasLeased(a) || a.turnAt - b.turnAt)
+    // A later listing returns the dropped ones, so that they are read again. Otherwise no job could come before those that are known.
+    for (const { key } of inTurn.splice(this.#cached)) this.#known.delete(key)
+    return inTurn
   }
 
   async remove(key: string): Promise<void> {
@@ -88,7 +95,7 @@ export class Markers {
   }
 
   async #readSome(): Promise<void> {
-    const keys = this.#unread.splice(0, Math.min(MARKERS, CACHED - this.#known.size))
+    const keys = this.#unread.splice(0, MARKERS)
     // In groups, so that a store that fails gets no further requests.
     for (let start = 0; start < keys.length; start += READS_AT_ONCE) {
       await Promise.all(keys.slice(start, start + READS_AT_ONCE).map(key => this.#read(key)))
@@ -108,7 +115,7 @@ export class Markers {
 
 function knownOf(key: string, marker: QueueMarker): KnownMarker {
   const repository = repositoryQueuePrefix(marker.repository)
-  return { key, marker, repository, turnAt: Date.parse(marker.turnAt ?? marker.offeredAt), heldUntil: 0, runsUntil: 0 }
+  return { key, marker, repository, turnAt: turnAtOf(marker).getTime(), heldUntil: 0, runsUntil: 0 }
 }
 
 /** The marker at the key; `null` when there is none, or one that no worker can parse. Removes the latter: it would stay forever. */

@@ -5,7 +5,7 @@ import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { turnOf } from '#core/snapshot/job-turns.ts'
+import { turnOf, turnOfDefault } from '#core/snapshot/job-turns.ts'
 import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
 import { type Claim, JobEntries, jobOf, markerOf } from './job-entries.ts'
 import { type KnownMarker, Markers, readMarker } from './markers.ts'
@@ -15,7 +15,7 @@ import { type KnownMarker, Markers, readMarker } from './markers.ts'
  * the state store. Closing the queue leaves the state store open.
  *
  * A look at the queue is bounded, since some stores charge by the request: at most one listing, `MARKERS` reads, and four requests for
- * the job that is taken. An offer that adds a job costs one listing of the repository's jobs. Jobs with a lease are read again after `lookSeconds`, and so is a queue that had nothing to take.
+ * the job that is taken. An offer that adds a job costs one listing of the repository's jobs; one of the default branch reads them, too. Jobs with a lease are read again after `lookSeconds`, and so is a queue that had nothing to take.
  *
  * Every step leaves a state from which the next caller continues, wherever the process dies:
  *
@@ -82,30 +82,45 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     return { status: 'indexing' }
   }
 
-  async #add(job: IndexJob): Promise<void> {
-    if (job.isDefault) return this.#create(job, 0)
+  /** One after another, so that offers at the same time do not exceed the bound of their repository together. */
+  #add(job: IndexJob): Promise<void> {
     const siblings = repositoryQueuePrefix(job.repository)
-    // One after another, so that offers at the same time do not exceed the bound together.
     return this.#adding(siblings, async () => {
-      const keys = await this.#states.list(siblings)
-      await this.#create(job, keys.filter(isQueueKeyOfOurs).length)
+      const keys = (await this.#states.list(siblings)).filter(isQueueKeyOfOurs)
+      const now = this.#clock.now()
+      const turnAt = job.isDefault ? turnOfDefault(now, await this.#supersede(job, keys)) : turnOf(now, keys.length)
+      if (turnAt === null) return
+      await this.#states.create(keyOf(job), markerOf(job, now, turnAt))
+      this.#announce(job)
     })
   }
 
-  async #create(job: IndexJob, others: number): Promise<void> {
-    const now = this.#clock.now()
-    const turnAt = turnOf(job, now, others)
-    if (turnAt === null) return
-    await this.#states.create(keyOf(job), markerOf(job, now, turnAt))
-    this.#announce(job)
+  /** The commit was offered under another name, and became that of the default branch: it comes before the others of its repository. */
+  #promote(job: IndexJob, etag: string): Promise<void> {
+    const siblings = repositoryQueuePrefix(job.repository)
+    return this.#adding(siblings, async () => {
+      const superseded = await this.#supersede(job, await this.#states.list(siblings))
+      const now = this.#clock.now()
+      await this.#states.replace(keyOf(job), markerOf(job, now, turnOfDefault(now, superseded)), etag)
+      this.#markers.forget(keyOf(job))
+      this.#announce(job)
+    })
   }
 
-  /** The commit was offered under another name, and became that of the default branch: it comes before the others of its repository. */
-  async #promote(job: IndexJob, etag: string): Promise<void> {
-    const now = this.#clock.now()
-    await this.#states.replace(keyOf(job), markerOf(job, now, now), etag)
-    this.#markers.forget(keyOf(job))
-    this.#announce(job)
+  /**
+   * Removes the jobs of the default branch that wait, and returns their markers. A worker that claims one of them meanwhile finishes it, or
+   * finds no marker. Processes that offer different commits at the same time may leave one job each, until the next offer.
+   */
+  async #supersede(job: IndexJob, siblings: readonly string[]): Promise<QueueMarker[]> {
+    const superseded: QueueMarker[] = []
+    for (const key of siblings) {
+      if (key === keyOf(job) || !isQueueKeyOfOurs(key)) continue
+      const marker = await readMarker(this.#states, key)
+      if (!marker?.isDefault || (await this.#entries.find(jobOf(marker)))?.status === 'indexing') continue
+      await this.#markers.remove(key)
+      superseded.push(marker)
+    }
+    return superseded
   }
 
   async take(worker: string): Promise<Lease | null> {
@@ -175,6 +190,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       throw error
     })
     if (marker === null) {
+      this.#markers.forget(known.key)
       await this.#entries.remove(known.marker)
       return null
     }

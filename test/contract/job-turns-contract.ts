@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { JOB_TURN_SECONDS, REPOSITORY_JOBS } from '#core/limits.ts'
 import type { IndexJob, JobQueue } from '#core/ports/job-queue.ts'
 import { type QueueDriver, SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
@@ -18,6 +18,10 @@ async function finishAll(queue: JobQueue): Promise<IndexJob[]> {
     await queue.finish(lease)
   }
   return jobs
+}
+
+async function commitsOf(jobs: IndexJob[] | Promise<IndexJob[]>): Promise<string[]> {
+  return (await jobs).map(({ commit }) => commit).sort()
 }
 
 /** What every driver does so that no repository holds up another. */
@@ -114,5 +118,74 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
     expect(await queue.depth()).toBe(SIX.length)
     await queue.finish(running)
     expect((await taken(queue)).job).toEqual(latest)
+  })
+
+  describe('of the commits of a default branch', () => {
+    const latest = (commit: number) => ({ ...at(1, commit), isDefault: true }) as const
+
+    test('the last one that was offered waits, however many came before it', async () => {
+      const { queue, another } = await openQueue()
+      for (let commit = 0; commit < 3 * REPOSITORY_JOBS; commit++) expect(await queue.offer(latest(commit))).toEqual(INDEXING)
+      expect(await queue.depth()).toBe(1)
+      expect(await (await another()).offer(latest(50))).toEqual(INDEXING)
+      expect(await finishAll(queue)).toEqual([latest(50)])
+    })
+
+    test('one that runs comes to its end, and one waits beside it', async () => {
+      const { queue, clock } = await openQueue()
+      await queue.offer(latest(10))
+      const running = await taken(queue)
+      for (const commit of [11, 12, 13]) await queue.offer(latest(commit))
+      expect(await queue.depth()).toBe(2)
+      await clock.advance(1)
+      expect(await queue.renew(running)).not.toBeNull()
+      expect(await queue.offer(latest(10))).toEqual(INDEXING)
+      expect(await queue.take('second')).toBeNull()
+      await queue.finish(running)
+      expect(await finishAll(queue)).toEqual([latest(13)])
+    })
+
+    test('one that another worker still lists when it is superseded is not started, nor are others held up', async () => {
+      const { queue, another } = await openQueue()
+      const other = await another()
+      await queue.offer(at(1, 9))
+      await queue.offer(latest(10))
+      const running = await taken(other)
+      expect(await other.take('second')).toBeNull()
+      await queue.offer(latest(11))
+      await other.finish(running)
+      const left = [at(1, 9), at(1, 11)].filter(({ commit }) => commit !== running.job.commit)
+      expect(await commitsOf(finishAll(other))).toEqual(await commitsOf(left))
+      expect(await queue.depth()).toBe(0)
+    })
+
+    test('a new one takes the turn of the one that waits: frequent pushes do not put it off', async () => {
+      const { queue, clock } = await openQueue()
+      await queue.offer(latest(10))
+      await clock.advance(5)
+      await queue.offer(jobOf(2))
+      await clock.advance(5)
+      await queue.offer(latest(11))
+      expect(await finishAll(queue)).toEqual([latest(11), jobOf(2)])
+    })
+
+    test('one that was superseded may be offered as any other commit', async () => {
+      const { queue } = await openQueue()
+      await queue.offer(latest(10))
+      await queue.offer(latest(11))
+      expect(await queue.offer(at(1, 10))).toEqual(INDEXING)
+      expect(await queue.depth()).toBe(2)
+      expect(await finishAll(queue)).toEqual([latest(11), at(1, 10)])
+    })
+
+    test('one that waits under another name supersedes the others, too; what was offered under a name stays', async () => {
+      const { queue } = await openQueue()
+      await queue.offer(at(1, 20))
+      await queue.offer(at(1, 21))
+      await queue.offer(latest(10))
+      await queue.offer(latest(21))
+      expect(await queue.depth()).toBe(2)
+      expect(await commitsOf(finishAll(queue))).toEqual(await commitsOf([at(1, 20), at(1, 21)]))
+    })
   })
 }

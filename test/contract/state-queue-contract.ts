@@ -3,6 +3,8 @@ import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, OLD_VERSION_DAYS } from '#core/li
 import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
+import { markerOf } from '#infra/queue/job-entries.ts'
+import { Markers } from '#infra/queue/markers.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
@@ -218,6 +220,25 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     clock.advance(OLD_VERSION_DAYS * 24 * 3600 + 1)
     expect(await queue.take('worker')).toBeNull()
     expect(await states.list('')).toEqual([])
+  })
+
+  test('of more jobs than a worker keeps in memory, a new one whose turn comes first is found, and then the others', async () => {
+    const { states, clock, queue } = await openQueue()
+    const markers = new Markers(states, clock, 5)
+    for (let number = 0; number < 8; number++) {
+      await queue.offer(jobOf(number))
+      clock.advance(1)
+    }
+    const commits = async () => (await markers.inTurn()).map(({ marker }) => marker.commit)
+    const first = (from: number) => Array.from({ length: 5 }, (_, number) => jobOf(from + number).commit)
+    expect(await commits()).toEqual(first(0))
+    const { repository, commit } = jobOf(20)
+    const earlier = new Date(clock.now().getTime() - 3_600_000)
+    await states.create(queueKey(repository, commit), markerOf({ repository, commit }, earlier, earlier))
+    expect(await commits()).toEqual([commit, ...first(0).slice(0, 4)])
+    await markers.remove(queueKey(repository, commit))
+    for (let number = 0; number < 3; number++) await markers.remove(queueKey(jobOf(number).repository, jobOf(number).commit))
+    expect(await commits()).toEqual(first(3))
   })
 
   test('a record that no worker can read counts as none', async () => {
