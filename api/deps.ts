@@ -28,8 +28,6 @@ export interface Deps {
   localSource: 'withheld' | 'open'
   /** Timeouts in milliseconds for one featured card, and for all listings of an account. Default: those of `api/cards`. */
   patienceMs?: { card: number; listings: number }
-  /** How long a reader of a raw file may take nothing, in milliseconds. Default: that of `api/routes/raw-file.ts`. */
-  readerIdleMs?: number
   /** Told of failures that fail no answer. Default: not counted. */
   fallbacks?: Fallbacks
   /** Called when a job was offered, so that an indexer in this process starts without polling. */

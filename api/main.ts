@@ -116,6 +116,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
+  for (const host of infra.hosts) void host.describeCredential?.().then(text => text !== null && app.log.info(text))
   const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
 }
@@ -163,13 +164,14 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages({ hosts, fallbacks }: Deps, baseUrl: string, metrics: Metrics): SitePlugin {
+function pages({ hosts, fallbacks, localSource }: Deps, baseUrl: string, metrics: Metrics): SitePlugin {
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
       client,
       baseUrl,
       hosts: hosts.map(host => host.segment),
+      localSource,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

@@ -40,6 +40,14 @@ export const FEATURED_ADDRESSES = 50
 export const FEATURED_FILE_BYTES = 64 * 1024
 export const OPERATOR_PICTURE_BYTES = 1024 * 1024
 
+// Local repositories
+/** Branches and tags, loose and packed. */
+export const LOCAL_REFS = 50_000
+/** The whole file: a mirror of a git host also packs its pull requests, which are not kept. */
+export const LOCAL_PACKED_REFS_BYTES = 16 * 1024 * 1024
+/** The file that says where the history of a shallow clone ends: 25,000 commits. */
+export const LOCAL_SHALLOW_BYTES = 1024 * 1024
+
 // Reading a repository
 export const TREE_ENTRIES = 200_000
 export const TREE_DEPTH_SEGMENTS = 64
@@ -100,7 +108,7 @@ export const FAILURE_BACKOFF_SECONDS = { first: 30, max: 3_600 } as const
 export const JOB_CRASHES = 3
 /** Jobs at once of a worker that is told nothing else. A repository has one running job, so that two places leave one to the others. */
 export const JOBS_AT_ONCE = 2
-/** Jobs of one repository that wait or run at once. Its default branch may add one beyond them. */
+/** Jobs of one repository that wait or run at once. Its default branch may add two beyond them: one that runs, and one that waits. */
 export const REPOSITORY_JOBS = 8
 /** For each job of its repository that waits or runs already, a job lets those of other repositories go first that are offered within this time. */
 export const JOB_TURN_SECONDS = 60

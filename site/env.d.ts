@@ -15,5 +15,6 @@ declare namespace App {
     baseUrl: string
     /** Host segments that this deployment serves. */
     hosts: readonly string[]
+    localSource: import('./lib/links.ts').LocalSource
   }
 }

@@ -12,7 +12,7 @@ export interface BodyLimits {
 /** Reads request bodies into memory. */
 export interface BodyReader {
   /**
-   * @throws ServiceError `request.invalid` when the body is longer than `maxBytes` or breaks off, `request.timeout` after the deadline,
+   * @throws ServiceError `request.too_large` when the body is longer than `maxBytes`, `request.invalid` when it breaks off, `request.timeout` after the deadline,
    * `hook.busy` when its memory is needed for bodies that arrive faster
    */
   read(body: Readable, maxBytes: number): Promise<Buffer>
@@ -43,7 +43,7 @@ export function createBodyReader({ totalBytes, deadlineMs }: BodyLimits): BodyRe
     reading.sizeBytes += chunk.length
     heldBytes += chunk.length
     if (reading.sizeBytes > maxBytes) {
-      reading.end(new ServiceError('request.invalid', { message: `the body exceeds ${maxBytes.toLocaleString('en')} bytes` }))
+      reading.end(new ServiceError('request.too_large', { message: `the body exceeds ${maxBytes.toLocaleString('en')} bytes` }))
       return
     }
     reading.chunks.push(chunk)

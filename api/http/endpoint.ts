@@ -4,6 +4,7 @@ import type { Address, OwnerName } from '#core/address.ts'
 import {
   type AnswerOf,
   type BodyOf,
+  COMMON_ERRORS,
   ENDPOINTS,
   type EndpointGuard,
   type EndpointName,
@@ -115,9 +116,9 @@ function failures(errors: readonly ErrorCode[]) {
   return Object.fromEntries(responses)
 }
 
-/** The codes that an endpoint answers, `service.internal` included, by their HTTP status in rising order. */
+/** The codes that an endpoint answers, `COMMON_ERRORS` included, by their HTTP status in rising order. @param errors of the endpoint alone */
 export function codesByStatus(errors: readonly ErrorCode[]): Map<number, ErrorCode[]> {
-  const codes: ErrorCode[] = [...errors, 'service.internal']
+  const codes: ErrorCode[] = [...errors, ...COMMON_ERRORS]
   codes.sort((left, right) => ERROR_STATUS[left] - ERROR_STATUS[right])
   return Map.groupBy(codes, code => ERROR_STATUS[code])
 }

@@ -1,21 +1,19 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { type ConnectionLimits, Connections } from './connections.ts'
 
 /** What clients may hold, and for how long. */
-export interface ClientLimits {
+export interface ClientLimits extends ConnectionLimits {
   /** Time to send the headers of a request. */
   headersMs: number
   /** Time to send a whole request. */
   requestMs: number
-  /** Interval at which both are checked. */
+  /** Interval at which both are checked, and how fast clients take their answers. */
   checkEveryMs: number
   /** A connection is closed after this time without a byte in either direction. */
   idleMs: number
   /** Time to read an answer that came before the end of the request. The connection is destroyed afterwards. */
   lingerMs: number
-  /** Number of connections. A new one beyond them ends the connection that has waited longest for its client. */
-  connections: number
 }
 
 export const CLIENT_LIMITS: ClientLimits = {
@@ -25,6 +23,9 @@ export const CLIENT_LIMITS: ClientLimits = {
   idleMs: 120_000,
   lingerMs: 1_000,
   connections: 2_048,
+  // A quarter of what a very slow line carries.
+  answerPace: { bytesPerSecond: 2 * 1024, graceMs: 240_000 },
+  now: () => performance.now(),
 }
 
 /** Longer than the 60 seconds after which most proxies close an idle connection, so that the proxy closes it first. */
@@ -59,24 +60,20 @@ export function createHttpServer(listener: RequestListener, limits: ClientLimits
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (_request, socket) => endSocket(socket, answers.toConnect(), limits.lingerMs))
   server.on('request', (request, response) => endUnfinished(request, response, limits.lingerMs))
-  boundConnections(server, limits.connections)
-  refuseMalformed(server, limits.lingerMs, answers)
+  const connections = new Connections(server, limits)
+  refuseMalformed(server, connections, limits.lingerMs, answers)
   return server
 }
 
 /** Answers what is not HTTP, or did not arrive in time, and then releases its socket. */
-function refuseMalformed(server: Server, lingerMs: number, answers: RefusedAnswers): void {
-  const running = new WeakMap<Duplex, ServerResponse>()
+function refuseMalformed(server: Server, connections: Connections, lingerMs: number, answers: RefusedAnswers): void {
   const refused = new WeakSet<Duplex>()
-  server.on('request', (request, response) => running.set(request.socket, response))
   server.on('clientError', (error: ParserError, socket) => {
     // The parser reports every further chunk of a refused connection again.
     if (refused.has(socket)) return
     refused.add(socket)
-    const response = running.get(socket)
     // A second answer would become part of the one that is being sent.
-    const isAnswering = response?.headersSent === true && !response.writableFinished
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || connections.isAnswering(socket)) socket.destroy()
     else endSocket(socket, answers.toBytes(error), lingerMs)
   })
 }
@@ -105,43 +102,4 @@ function destroyAfter(socket: Duplex, lingerMs: number): NodeJS.Timeout {
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
   return timer
-}
-
-/**
- * Beyond the limit, a new connection takes the place of another whose client is due to act: the one that waits longest for a request; if none
- * waits, the oldest whose client does not finish its body, or does not take its answer.
- */
-function boundConnections(server: Server, limit: number): void {
-  let connections = 0
-  // In the order since when they wait: for a request, or for the rest of its headers.
-  const waiting = new Set<Socket>()
-  const answering = new Map<Socket, IncomingMessage>()
-
-  const placeFor = (newcomer: Socket): Socket => {
-    for (const socket of waiting) if (socket !== newcomer) return socket
-    for (const [socket, request] of answering) if (!request.complete || socket.writableLength > 0) return socket
-    return newcomer
-  }
-
-  server.on('connection', socket => {
-    waiting.add(socket)
-    socket.once('close', () => {
-      waiting.delete(socket)
-      answering.delete(socket)
-      connections--
-    })
-    connections++
-    if (connections > limit) placeFor(socket).destroy()
-  })
-  server.on('request', (request, response) => {
-    const { socket } = request
-    waiting.delete(socket)
-    answering.set(socket, request)
-    response.once('close', () => {
-      // Of requests that were sent together, the last one decides.
-      if (answering.get(socket) !== request) return
-      answering.delete(socket)
-      if (!socket.destroyed) waiting.add(socket)
-    })
-  })
 }

@@ -21,9 +21,11 @@ export function explainInvalid(problems: readonly FastifySchemaValidationError[]
   return [...new Set(explained)].slice(0, NAMED).join('; ')
 }
 
+/** The message where the query as a whole is refused. */
+export const QUERY_REFUSED = `the query has a malformed percent-escape or exceeds ${QUERY_STRING_BYTES.toLocaleString('en')} bytes; encode it as UTF-8, or shorten it`
+
 function explainUnknown(name: string): string {
-  if (name === MALFORMED)
-    return `the query has a malformed percent-escape or exceeds ${QUERY_STRING_BYTES.toLocaleString('en')} bytes; encode it as UTF-8, or shorten it`
+  if (name === MALFORMED) return QUERY_REFUSED
   return `parameter ${truncateCharacters(name, NAME_CHARACTERS)} is not known here; remove it`
 }
 

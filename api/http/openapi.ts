@@ -22,7 +22,7 @@ export async function registerOpenApi(app: FastifyInstance, baseUrl: string): Pr
         description: [
           'What an agent receives from an address that points into a git repository.',
           'The path parameter `address` consists of several segments. Its slashes stay as they are, so a client must not percent-encode it as one text; it encodes every segment by itself.',
-          'Errors of every endpoint: 405 `request.method_not_allowed` for another method, 404 `request.not_found` for another path. A request that is not well-formed HTTP, or does not arrive in time, gets 400 `request.invalid`, 408 `request.timeout` or 431 `request.headers_too_large`. New fields and codes may be added.',
+          'Every operation lists the errors of requests that differ from it in method (405), path (404 `request.not_found`) or form (400, 408, 431), too. New fields and codes may be added.',
         ].join('\n\n'),
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },

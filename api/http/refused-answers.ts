@@ -4,6 +4,7 @@ import { ServiceError } from '#core/errors.ts'
 import { ADDRESS_BYTES, QUERY_STRING_BYTES } from '#core/limits.ts'
 import { errorBody } from './error-handler.ts'
 import type { ParserError, RefusedAnswers } from './http-server.ts'
+import { QUERY_REFUSED } from './invalid-request.ts'
 import { apiHeaders } from './response-headers.ts'
 
 /**
@@ -35,7 +36,10 @@ function refusalOf({ code }: ParserError, packet: string): ServiceError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServiceError('request.timeout')
     case 'HPE_HEADER_OVERFLOW':
-      return new ServiceError(isInTarget(packet) ? 'address.too_long' : 'request.headers_too_large')
+      if (!isInTarget(packet)) return new ServiceError('request.headers_too_large')
+      return isInQuery(packet)
+        ? new ServiceError('request.invalid', { message: QUERY_REFUSED })
+        : new ServiceError('address.too_long')
     default:
       return new ServiceError('request.invalid', { message: 'this is not a well-formed HTTP request; check its bytes' })
   }
@@ -46,6 +50,12 @@ function isInTarget(packet: string): boolean {
   const target = /^[A-Z]+ (\S+)/.exec(packet)?.[1]
   // The continuation of a target has no white space; that of headers has a line break at least.
   return target === undefined ? !/\s/.test(packet) : target.length > ADDRESS_BYTES + QUERY_STRING_BYTES
+}
+
+/** Whether the target is too long for its query alone. Of a target that came in pieces, the beginning may be unknown; it counts as an address. */
+function isInQuery(packet: string): boolean {
+  const path = /^[A-Z]+ ([^\s?]+)\?/.exec(packet)?.[1]
+  return path !== undefined && path.length <= ADDRESS_BYTES
 }
 
 function format(error: ServiceError, more: Record<string, string>): string {

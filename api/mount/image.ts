@@ -27,17 +27,17 @@ export function manifestImageOf(
   return 'url' in image ? image.url : host.urls.raw(repository, commit, image.path)
 }
 
-/** The diagnostic of a declared picture that this process would have to serve without a license. */
+/** The diagnostic of a declared picture that `isWithheld`. */
 export function imageDiagnostics(deps: Pick<ImageDeps, 'localSource'>, { host, folder }: ReadyMount): Diagnostic[] {
   const { image } = folder
   if (image === undefined || !isWithheld(deps, host, image)) return []
-  const message = 'no license permits to copy the picture'
+  const message = 'the picture is not served: its license permits no copy, or it has none'
   return [{ code: 'image.withheld', severity: 'warning', path: image.describedOnlyBy, field: 'image', message }]
 }
 
 type Image = NonNullable<FolderRow['image']>
 
-/** Whether no license permits a copy of the picture, and the host is this very process. */
+/** Whether this process would have to serve the picture, and its license permits no copy. */
 function isWithheld(
   { localSource }: Pick<ImageDeps, 'localSource'>,
   host: GitHost,

@@ -8,7 +8,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { DamagedBytes } from '#core/snapshot/damage.ts'
+import { DamagedBytes, parseStoredJson } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import type { Cache, Loaded } from './cache.ts'
@@ -128,7 +128,7 @@ function createDamageReporter(onDamage: OnDamage, fallbacks: Fallbacks): DamageR
 
 async function parseHeader(stored: Uint8Array, repository: HostRepository, commit: CommitSha) {
   const bytes = await unpack(stored, { maxOutputLength: HEADER_BYTES })
-  const header = SnapshotHeader.parse(JSON.parse(bytes.toString('utf8')))
+  const header = SnapshotHeader.parse(parseStoredJson(bytes.toString('utf8')))
   if (header.commit !== commit || header.repositoryId !== repository.id)
     throw new DamagedBytes(`the header is of ${header.repositoryId} at ${header.commit}`)
   return { header, sizeBytes: bytes.length * PARSED_FACTOR + (header.search?.segments.length ?? 0) * LOCATION_BYTES }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DamagedBytes } from '#core/snapshot/damage.ts'
+import { DamagedBytes, parseStoredJson } from '#core/snapshot/damage.ts'
 import { type RowOf, TABLES, type TableIndex, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from './bisect.ts'
@@ -20,7 +20,7 @@ export function parseShard<Name extends TableName>(
   firstKey: string,
   rows: number,
 ): TableRow<Name>[] {
-  const shard = SHARD_SCHEMAS[table]?.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))) as TableRow<Name>[]
+  const shard = SHARD_SCHEMAS[table]?.parse(parseStoredJson(Buffer.from(bytes).toString('utf8'))) as TableRow<Name>[]
   if (shard.length !== rows || shard[0]?.[0] !== firstKey)
     throw new DamagedBytes(`the shard does not have ${rows} rows from ${JSON.stringify(firstKey)} on`)
   return shard

@@ -46,12 +46,19 @@ export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
 }
 
+/** What the raw route of local repositories does with files that no license permits to copy. */
+export type LocalSource = 'withheld' | 'open'
+
 /**
- * The original of a text that its license does not let the service copy, if a page may link to it. A local repository has none: this service
- * is its host, and serves such a file there only where its operator says so.
+ * The original of a text that its license does not let the service copy, if a page may link to it. The host of a local repository is this
+ * service, which serves such a file only where its operator says so.
  */
-export function originalHref(address: Address | undefined, sourceUrl: string | undefined): string | undefined {
-  return address?.host === 'local' ? undefined : webHref(sourceUrl)
+export function originalHref(
+  address: Address | undefined,
+  sourceUrl: string | undefined,
+  localSource: LocalSource,
+): string | undefined {
+  return address?.host === 'local' && localSource === 'withheld' ? undefined : webHref(sourceUrl)
 }
 
 /** The URL of a picture, if a page may load it: only from this origin. */

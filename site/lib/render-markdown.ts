@@ -47,6 +47,7 @@ function createMarkdown() {
   md.validateLink = href =>
     /^(?:https?:\/\/|mailto:)/i.test(href) || !(/^[a-z][a-z0-9+.-]*:/i.test(href) || href.startsWith('//'))
 
+  keepFootnotes(md)
   const rules = md.renderer.rules
   rules.text = (tokens, index) => markHidden(tokens[index]?.content ?? '')
   rules.code_inline = (tokens, index) => `<code>${markHidden(tokens[index]?.content ?? '')}</code>`
@@ -80,6 +81,20 @@ function createMarkdown() {
     }
   }
   return md
+}
+
+/** Shows footnotes as they are written: Markdown itself takes `[^1]: Word` for the definition of a link. */
+function keepFootnotes({ block }: InstanceType<typeof MarkdownIt>): void {
+  const rules = block.ruler.getRules('')
+  block.ruler.disable('reference')
+  const others = new Set(block.ruler.getRules(''))
+  const reference = rules.find(rule => !others.has(rule))
+  if (reference === undefined) throw new Error('markdown-it has no rule for definitions of links')
+  block.ruler.at('reference', (state, startLine, endLine, silent) => {
+    const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)
+    return !state.src.startsWith('[^', start) && reference(state, startLine, endLine, silent)
+  })
+  block.ruler.enable('reference')
 }
 
 function codeBlock(text: string): string {

@@ -4,7 +4,7 @@ import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from './support/texts.ts'
 
 const ADDRESS = '/local/acme/tools'
-const many = (count: number, path: (number: number) => string, text: (number: number) => string) =>
+const many = <File>(count: number, path: (number: number) => string, text: (number: number) => File) =>
   Object.fromEntries(Array.from({ length: count }, (_, number) => [path(number), text(number)]))
 const big = 'x'.repeat(READABLE_FILE_BYTES + 1)
 
@@ -26,6 +26,9 @@ beforeAll(async () => {
       'include/below/SKILLSET.md': '---\nname: Below\ninclude: [[a.md]]\n---\n',
       'include/below/one/SKILL.md': skillText('one-below'),
       'include/below/two/SKILL.md': skillText('two-below'),
+      'include/lost/SKILLSET.md': '---\nname: Lost\ninclude: [gone.md]\n---\n',
+      'include/lost/alone/page.md': '# Page\n',
+      'include/lost/closed/SKILL.md': skillText('closed', 'Body.\n', 'license: Proprietary\n'),
       'include/self/SKILLSET.md': '---\nname: Self\ninclude: [SKILLSET.md, .style/style.txt]\n---\nRule.\n',
       'include/self/.style/style.txt': 'Style of all.\n',
       'include/self/it/SKILL.md': skillText('it', 'Body.\n', 'include: [SKILL.md, ../.style/style.txt]\n'),
@@ -52,6 +55,22 @@ beforeAll(async () => {
         REFERENCE_DIRECTORY_FILES + 1,
         number => `folder/all/${number}.md`,
         number => `# ${number}\n`,
+      ),
+      'late/SKILL.md': skillText(
+        'late',
+        `See [shots](shots/). ${Array.from({ length: REFERENCES }, (_, n) => `[${n}](/raw/${n}.dat)`).join(' ')} [end](end.md)\n`,
+      ),
+      'late/end.md': '# End\n',
+      'late/shots/z.md': '# Shot\n',
+      ...many(
+        REFERENCE_DIRECTORY_FILES + 1,
+        number => `late/shots/${number}.png`,
+        () => new Uint8Array([0, 1]),
+      ),
+      ...many(
+        REFERENCES,
+        number => `raw/${number}.dat`,
+        number => new Uint8Array([0, 1, number]),
       ),
       'heavy/SKILL.md': skillText('heavy'),
       ...many(
@@ -133,6 +152,12 @@ describe('a mount inside a skill', () => {
 })
 
 describe('includes', () => {
+  test('a failed one of a manifest is told by every mount, whether a skill in it is served or not', async () => {
+    const failed = expect.objectContaining({ code: 'include.missing', path: 'include/lost/SKILLSET.md', field: 'include' })
+    for (const folder of ['include', 'include/lost', 'include/lost/alone', 'include/lost/closed'])
+      expect((await ready(`${ADDRESS}/${folder}`)).diagnostics).toContainEqual(failed)
+  })
+
   test.each([
     ['include/bad/SKILL.md', 'include/bad/SKILL.md'],
     ['include/below/one/SKILL.md', 'include/below/SKILLSET.md'],
@@ -186,6 +211,12 @@ describe('a list that was cut says so', () => {
     expect(wide.warnings[0]?.message).toBe('only the first 200 of 201 references are listed')
     const folder = (await skill('folder/SKILL.md')).skill
     expect([folder.references?.length, codes(folder.warnings)]).toEqual([REFERENCE_DIRECTORY_FILES, ['references.truncated']])
+  })
+
+  test('but pictures and files that cannot be read take no place in it', async () => {
+    const late = (await skill('late/SKILL.md')).skill
+    expect(late.references).toEqual(['late/shots/z.md', 'late/end.md'])
+    expect(codes(late.warnings)).not.toContain('references.truncated')
   })
 
   test('oversized', async () => {

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 
@@ -87,7 +87,8 @@ test('only the parameters that are required are, and integers are described with
 test('it lists every error code of every endpoint under the status of the code', () => {
   for (const { path, errors } of Object.values(ENDPOINTS)) {
     const responses = document.paths[`/api/v1${path}`]?.get.responses ?? {}
-    for (const code of errors) expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
+    for (const code of [...errors, ...COMMON_ERRORS])
+      expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
     expect(responses['200']?.content['application/json']?.schema.$ref).toMatch(/^#\/components\/schemas\//)
   }
 })
@@ -98,7 +99,7 @@ test('parameters of text are described with their bounds', () => {
   expect(schemaOf('mounts/{address}', 'address')).toEqual({ type: 'string', minLength: 1, maxLength: 2_048 })
   expect(schemaOf('browse/{address}', 'path')).toEqual({ type: 'string', maxLength: 1_024 })
   expect(schemaOf('files/{address}', 'path')).toEqual({ type: 'string', minLength: 1, maxLength: 1_024 })
-  expect(schemaOf('skills/{address}', 'path')).toEqual({ type: 'string', minLength: 1 })
+  expect(schemaOf('skills/{address}', 'path')).toEqual({ type: 'string', minLength: 1, maxLength: 1_024 })
   expect(schemaOf('find/{address}', 'query')).toEqual({ type: 'string', minLength: 1, maxLength: 500 })
   for (const endpoint of ['browse', 'find', 'skills'])
     expect(schemaOf(`${endpoint}/{address}`, 'cursor')).toMatchObject({ maxLength: 8_192, pattern: '^[A-Za-z0-9_-]{23,}$' })

@@ -54,6 +54,7 @@ const INVALID: readonly [EndpointName, string, message: string][] = [
   ['find', `query=x&cursor=${sealed('0')}`, CURSOR],
   ['skills', '', 'parameter path is missing'],
   ['skills', 'path=', 'parameter path is empty'],
+  ['skills', `path=${'a'.repeat(1_025)}`, 'parameter path exceeds 1,024 characters'],
   ['skills', `path=a/SKILL.md&cursor=${sealed('[1]')}`, CURSOR],
   ['files', '', 'parameter path is missing'],
   ['files', 'path=', 'parameter path is empty'],

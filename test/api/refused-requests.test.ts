@@ -21,7 +21,7 @@ async function listen({ app }: TestApp): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-/** The body and the headers of the interface, whoever refuses. */
+/** A refusal by Node's parser has the body and the headers of the interface, too. */
 function expectOfInterface({ headers, body, text }: RawAnswer): void {
   expect(headers, text).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -45,6 +45,14 @@ test.for([
   ['an address of 17 kB', `GET ${P}/${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],
   ['an address of 60 kB', `GET ${P}/${'a'.repeat(60_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],
   ['an address of 1 MB', `GET ${P}/${'a'.repeat(1_000_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],
+  ['a query of 9 kB', `GET ${P}?x=${'a'.repeat(9_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'request.invalid'],
+  ['a query of 33 kB', `GET ${P}?x=${'a'.repeat(33_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'request.invalid'],
+  [
+    'an address of 60 kB with a query',
+    `GET ${P}/${'a'.repeat(60_000)}?x=y HTTP/1.1\r\nhost: x\r\n${END}`,
+    400,
+    'address.too_long',
+  ],
   ['headers of 35 kB', `GET ${P} HTTP/1.1\r\nhost: x\r\n${'x: y\r\n'.repeat(6_000)}`, 431, 'request.headers_too_large'],
   ['no host', `GET ${P} HTTP/1.1\r\n${END}`, 400, 'request.invalid'],
   ['two hosts', `GET ${P} HTTP/1.1\r\nhost: x\r\nHost: y\r\n${END}`, 400, 'request.invalid'],

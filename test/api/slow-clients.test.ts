@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { CLIENT_LIMITS } from '#api/http/http-server.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { openRaw, type RawConnection } from '#test/support/raw-socket.ts'
 import { type TestApp, type TestAppOptions, testApp, WEBHOOK_SECRET } from '#test/support/test-app.ts'
@@ -12,9 +13,13 @@ const MESSAGE = JSON.stringify({ repository: { id: 1, full_name: 'acme/tools' },
 let app: TestApp
 let port: number
 const begun: RawConnection[] = []
+/** The connections as the service sees them. */
+const accepted: Socket[] = []
 
 async function start(options: TestAppOptions): Promise<void> {
   app = await testApp(FILES, { github: { withToken: true }, ...options })
+  accepted.splice(0)
+  app.app.server.on('connection', socket => accepted.push(socket))
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   port = (app.app.server.address() as AddressInfo).port
 }
@@ -130,19 +135,104 @@ test('a connection that is being answered is not closed for a new one', async ()
   expect(reading?.answer().text).toBe('')
 })
 
-test.each([
-  ['do not finish their bodies', () => beginningOf(10)],
-  ['do not take their answers', () => `GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(200)],
-])('where all connections belong to clients that %s, a new one is answered', async (_, request) => {
+test('where all clients send their bodies slowly, a new one is answered', async () => {
   await start({ clients: { connections: 4 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
-  const held = Array.from({ length: 4 }, () => openRaw(port))
-  for (const { socket, closed } of held) {
-    // The service may reset it.
-    closed.catch(() => {})
-    socket.pause()
-    socket.write(request())
-  }
+  openMany(4, beginningOf(10))
   await until(async () => (await openConnections()) === 4)
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
-  for (const { socket } of held) socket.destroy()
+})
+
+const DESCRIPTION = 'GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'
+/** Together larger than what the buffers of the system hold. */
+const MANY_DESCRIPTIONS = DESCRIPTION.repeat(200)
+
+/** Connections whose clients take nothing of their answers. Resolves once the service waits for them. */
+async function openUndrained(count: number): Promise<RawConnection[]> {
+  const opened = openMany(count, MANY_DESCRIPTIONS)
+  for (const { socket } of opened) socket.pause()
+  await until(() => accepted.length >= count && accepted.every(({ writableLength }) => writableLength > 0))
+  return opened
+}
+
+/** Whether the service answers a new client. */
+async function isAnswered(): Promise<boolean> {
+  return await fetch(`http://127.0.0.1:${port}/healthz`).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+}
+
+test('where all clients stand still while they are answered, a new one is answered', async () => {
+  await start({ clients: { connections: 4, checkEveryMs: 20 } })
+  await openUndrained(4)
+  await until(isAnswered)
+})
+
+test('a client that takes its answers is not closed for a new one, although bytes wait for it at any time', async () => {
+  await start({ clients: { connections: 1 } })
+  const [reader] = openMany(1, MANY_DESCRIPTIONS)
+  let newcomers = 0
+  reader?.socket.on('data', () => {
+    if (newcomers++ < 20) openMany(1, '')
+  })
+  const answers = () => (reader?.answer().text.split('HTTP/1.1 200 OK').length ?? 0) - 1
+  // Afterwards, it waits for a request, and may be closed.
+  await until(() => answers() === 200 || accepted[0]?.destroyed === true)
+  if (answers() < 200) await reader?.closed
+  expect([answers(), newcomers > 20]).toEqual([200, true])
+})
+
+test('a client whose first answer is sent, and whose second one is being made, is not closed for a new one', async () => {
+  await start({ clients: { connections: 1 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
+  let answerNow = () => {}
+  app.deps.checkReady = () =>
+    new Promise(resolve => {
+      answerNow = resolve
+    })
+  const [reader] = openMany(1, `${DESCRIPTION}GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n`)
+  await until(() => reader?.answer().body.endsWith('}') === true)
+  const newcomers = openMany(10, '')
+  await Promise.all(newcomers.map(({ closed }) => closed))
+  answerNow()
+  await until(() => reader?.answer().text.includes('HTTP/1.1 200 OK', 1) === true)
+})
+
+describe('a client that takes its answers', () => {
+  const { bytesPerSecond } = CLIENT_LIMITS.answerPace
+  let now = 0
+  const clients = { checkEveryMs: 20, now: () => now }
+
+  test('a few bytes at a time is closed, although its connection is never idle', async () => {
+    await start({ clients })
+    const [trickling] = await openUndrained(1)
+    let received = 0
+    trickling?.socket.on('data', chunk => {
+      received += chunk.length
+    })
+    await until(() => {
+      // A byte a minute.
+      now += 60_000
+      trickling?.socket.read(1)
+      return accepted[0]?.destroyed === true
+    })
+    expect(received, 'a byte at each turn').toBeLessThan(1_000)
+    await until(async () => (await openConnections()) === 0)
+  })
+
+  test('slowly, and yet at four times the least pace, gets all of them', async () => {
+    await start({ clients })
+    const slow = openRaw(port)
+    begun.push(slow)
+    slow.socket.pause()
+    slow.socket.write(MANY_DESCRIPTIONS + DESCRIPTION.replace('host: x', 'host: x\r\nconnection: close'))
+    await until(() => (accepted[0]?.writableLength ?? 0) > 0)
+    slow.socket.resume().on('data', chunk => {
+      now += (chunk.length * 1000) / (4 * bytesPerSecond)
+      // A slow client reads no more than that at a time.
+      slow.socket.pause()
+      setImmediate(() => slow.socket.resume())
+    })
+    await slow.closed
+    expect(slow.answer().text.split('HTTP/1.1 200 OK').length - 1).toBe(201)
+  })
 })

@@ -49,6 +49,12 @@ describe('untrusted Markdown', () => {
     expect(renderMarkdown('[*x*](y.md) z', { idPrefix: '', resolveLink: () => null })).toBe('<p><em>x</em> z</p>\n')
   })
 
+  test('a footnote is shown as it is written, and is no link', () => {
+    const text = 'Text[^1] and [one][^1].\n\n[^1]: Word\n\n[^note]: https://a.example/\n'
+    expect(render(text)).toBe('<p>Text[^1] and [one][^1].</p>\n<p>[^1]: Word</p>\n<p>[^note]: https://a.example/</p>\n')
+    expect(render('[one]\n\n[one]: a.md\n')).toContain('href="a.md"')
+  })
+
   test('headings go below those of the page, with ids of their own that do not repeat', () => {
     expect(render('# A b\n# A b\n###### C')).toBe('<h3 id="t-a-b">A b</h3>\n<h3 id="t-a-b-1">A b</h3>\n<h6 id="t-c">C</h6>\n')
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FEATURED_CARD_MS } from '#api/cards/featured.ts'
 import { OWNER_LISTINGS_MS } from '#api/cards/indexed.ts'
-import { ANSWER_MS } from '#infra/github/api.ts'
+import { ANSWER_MS } from '#infra/github/api-client.ts'
 import { PATIENCE_MS } from '#infra/github/host.ts'
 
 // Other tests inject their patience, so these values would otherwise be tested by none.
