@@ -31,7 +31,10 @@ export function loosePath(gitDir: string, oid: string): string {
 async function storeLoose(gitDir: string, oid: string, stored: Uint8Array): Promise<void> {
   const path = loosePath(gitDir, oid)
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, stored)
+  // What is there already may be read just now.
+  await writeFile(path, stored, { flag: 'wx' }).catch(error => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 const CHUNK_BYTES = 1024 * 1024

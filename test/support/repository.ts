@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { bytesOf, loosePath, storeObject, storeZeroBlob, text } from './git-objects.ts'
+import { isPlainRef, LooseCommits, type TestFile, writeRef } from './loose-commits.ts'
 import { storeChangeOfZeroBlob } from './packs.ts'
 
 /** A folder of real git repositories, laid out as the local git host serves them. */
@@ -24,16 +25,7 @@ export interface CreateOptions {
   description?: string
 }
 
-/** What lies at a path; `null` removes it. */
-export type TestFile =
-  | string
-  | Uint8Array
-  | { link: string }
-  | { mode: '100644' | '100755'; content: string | Uint8Array }
-  | { submodule: string }
-  /** A blob that the repository has already. */
-  | { blob: string; mode?: '100644' | '100755' | '120000' }
-  | null
+export type { TestFile }
 
 export interface CommitOptions {
   /** The branch that moves; `null` leaves the commit outside every ref. Default: the default branch. */
@@ -112,6 +104,11 @@ async function createRepository(
   if (description !== undefined) await writeFile(join(gitDir, 'description'), description)
   let head = defaultBranch
   let commits = 0
+  const loose = new LooseCommits(gitDir)
+  const moveRef = async (ref: string, oid: string) => {
+    if (isPlainRef(gitDir, ref, oid)) await writeRef(gitDir, ref, oid)
+    else await git('update-ref', ref, oid)
+  }
 
   const git = async (...args: string[]) => (await runGit(gitDir, args)).toString().replace(/\n$/, '')
   const tipOf = async (branch: string): Promise<string | null> => {
@@ -141,9 +138,18 @@ async function createRepository(
       const parent = await parentOf(options, branch)
       const date = nextDate(options)
       const ref = branch === null ? 'refs/test/unreachable' : `refs/heads/${branch}`
+      const people = `author ${PERSON} ${date} +0000\ncommitter ${PERSON} ${date} +0000\n`
+      const message = options.message ?? 'Change files'
+      const stored = isPlainRef(gitDir, ref, parent ?? ZERO_OID)
+        ? await loose.store({ files, parent, replace: options.replace === true, text: `${people}\n${message}` })
+        : null
+      if (stored !== null) {
+        if (branch !== null) await writeRef(gitDir, ref, stored)
+        return stored as CommitSha
+      }
       const parts: Uint8Array[] = [
-        text(`commit ${ref}\nmark :1\nauthor ${PERSON} ${date} +0000\ncommitter ${PERSON} ${date} +0000\n`),
-        ...data(options.message ?? 'Change files'),
+        text(`commit ${ref}\nmark :1\n${people}`),
+        ...data(message),
         text(parent === null ? '' : `from ${parent}\n`),
         text(options.replace || parent === null ? 'deleteall\n' : ''),
         ...Object.entries(files).flatMap(([path, file]) => fileCommand(path, file)),
@@ -166,18 +172,18 @@ async function createRepository(
         'commit',
         `tree ${tree}\n${parentLine}${people}\n${options.message ?? 'Change files'}`,
       )
-      if (branch !== null) await git('update-ref', `refs/heads/${branch}`, commit)
+      if (branch !== null) await moveRef(`refs/heads/${branch}`, commit)
       return commit as CommitSha
     },
 
     async branch(branch, commit) {
-      await git('update-ref', `refs/heads/${branch}`, commit)
+      await moveRef(`refs/heads/${branch}`, commit)
     },
 
     async tag(tag, target, options = {}) {
       const body = `object ${target}\ntype ${options.targetType ?? 'commit'}\ntag ${tag}\ntagger ${PERSON} ${FIRST_COMMIT_AT} +0000\n\n${tag}\n`
       const oid = options.annotated ? await repository.writeObject('tag', body) : target
-      await git('update-ref', `refs/tags/${tag}`, oid)
+      await moveRef(`refs/tags/${tag}`, oid)
       return oid
     },
 

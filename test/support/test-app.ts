@@ -9,7 +9,7 @@ import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { type AnswerOf, COMMON_ERRORS, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
@@ -36,6 +36,8 @@ export const BASE_URL = 'https://mountglass.test'
 export const WEBHOOK_SECRET = 'between-the-host-and-us'
 
 export interface TestAppOptions {
+  /** The time by which the pace of readers of raw files is measured, in milliseconds. Default: that of this process. */
+  monotonicNow?: () => number
   /** Default: those of `openTestStores`. */
   blobs?: BlobStore
   states?: StateStore
@@ -120,7 +122,8 @@ export async function testApp(
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
   const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)
-  const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+  const { monotonicNow } = options
+  const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL, ...(monotonicNow && { monotonicNow }) })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const hosts: GitHost[] = [host]
   if (github) {
@@ -274,11 +277,9 @@ function checkError(url: string, status: number, headers: Answer['headers'], jso
 }
 
 /** What every route may answer besides the codes of its endpoint. */
-const CODES_OF_ALL = ['service.internal', 'request.method_not_allowed', 'request.not_found']
-
 /** The table of endpoints lists every code of an endpoint, and the OpenAPI description with it. */
 function checkDeclared(url: string, endpoint: EndpointName, code: string): void {
-  const declared: readonly string[] = [...ENDPOINTS[endpoint].errors, ...CODES_OF_ALL]
+  const declared: readonly string[] = [...ENDPOINTS[endpoint].errors, ...COMMON_ERRORS]
   if (!declared.includes(code)) throw new Error(`${url}: ${code} is no code of ${endpoint}`)
 }
 

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { decodeHead } from '#core/search/head.ts'
 import { openItemsBlock } from '#core/search/items-block.ts'
-import { DamagedBytes, isDamage } from '#core/snapshot/damage.ts'
+import { DamagedBytes, isDamage, parseStoredJson } from '#core/snapshot/damage.ts'
 import { SnapshotHeader } from '#core/snapshot/format.ts'
 
 test.for<[string, () => unknown]>([
@@ -10,7 +10,7 @@ test.for<[string, () => unknown]>([
   ['gzip that is cut', () => gunzipSync(gzipSync('text').subarray(0, 12))],
   ['gzip whose checksum does not match', () => gunzipSync(withoutChecksum(gzipSync('text')))],
   ['gzip that unpacks to more than the limit', () => gunzipSync(gzipSync('x'.repeat(1_000)), { maxOutputLength: 10 })],
-  ['text that is no JSON', () => JSON.parse('{')],
+  ['text that is no JSON', () => parseStoredJson('{')],
   ['JSON that the schema refuses', () => SnapshotHeader.parse({})],
   ['bytes that are no UTF-8', () => openItemsBlock(Uint8Array.of(0xff))],
   ['bytes that are no head', () => decodeHead(Uint8Array.of(5))],
@@ -25,6 +25,8 @@ test.for<[string, () => unknown]>([
   ['an array that is too long', () => new Uint8Array(-1)],
   ['endless recursion', () => recurse()],
   ['an argument of the wrong kind', () => gunzipSync(7 as unknown as Uint8Array)],
+  ['a text of ours that is no JSON', () => JSON.parse('{')],
+  ['a text that is no number', () => BigInt('x')],
   ['an error of the system', () => throwIt(Object.assign(new Error('read EIO'), { code: 'EIO' }))],
 ])('%s is no damage', ([, read]) => {
   expect(isDamage(thrownBy(read))).toBe(false)
