@@ -116,7 +116,11 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
-  for (const host of infra.hosts) void host.describeCredential?.().then(text => text !== null && app.log.info(text))
+  for (const host of infra.hosts)
+    void host.describeCredential?.().then(
+      text => text !== null && app.log.info(text),
+      () => {},
+    )
   const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
   process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
 }

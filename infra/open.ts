@@ -7,7 +7,8 @@ import type { Metrics } from '#core/ports/metrics.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
 import { requireGit } from './git/process.ts'
-import { openGitHubHost } from './github/host.ts'
+import type { CredentialHandover } from './github/credential.ts'
+import { type GitHubHost, openGitHubHost } from './github/host.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
@@ -23,8 +24,8 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' |
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` when git is not installed. */
   local: LocalHost | null
-  /** Probe results for `openJobInfra` of a child process. Without secrets. */
-  handover: string
+  /** What this process knows now, for `openJobInfra` of a child process. Without secrets. */
+  handover(): string
   close(): Promise<void>
 }
 
@@ -86,12 +87,26 @@ const JOB_CONNECTIONS = 2
 export async function openJobInfra(settings: InfraSettings, metrics: Metrics, handover: string): Promise<JobInfra> {
   return await openWithoutQueue(settings, metrics, {
     connections: JOB_CONNECTIONS,
-    buckets: JSON.parse(handover) as ProbedBuckets,
+    handover: JSON.parse(handover) as Handover,
   })
 }
 
-async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null, options: OpenOptions): Promise<JobInfra> {
-  const store = await openStores(settings, options)
+interface Handover {
+  buckets: ProbedBuckets
+  gitHub: CredentialHandover | null
+}
+
+interface Options extends Pick<OpenOptions, 'connections'> {
+  /** Of the parent process. */
+  handover?: Handover
+}
+
+async function openWithoutQueue(
+  settings: InfraSettings,
+  metrics: Metrics | null,
+  { handover, ...options }: Options,
+): Promise<JobInfra> {
+  const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets } : options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()
@@ -101,14 +116,17 @@ async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null
     const local = hasGit ? await openLocal(settings, store) : null
     if (local) closing.push(() => local.close())
     const hosts: GitHost[] = local ? [local] : []
+    let github: GitHubHost | null = null
     if (settings.github) {
       const onWarning = (message: string) => process.emitWarning(message)
-      const github = await openGitHubHost({ ...settings.github, hasGit, clock: systemClock, onWarning })
-      closing.push(() => github.close())
+      const parent = handover?.gitHub ?? null
+      github = await openGitHubHost({ ...settings.github, hasGit, clock: systemClock, onWarning, parent })
+      closing.push(github.close.bind(github))
       hosts.push(github)
     }
     const { blobs, states, database, secret } = store
-    const opened = { blobs, states, database, hosts, local, secret, handover: JSON.stringify(store.buckets), close }
+    const told = (): Handover => ({ buckets: store.buckets, gitHub: github?.credentialHandover() ?? null })
+    const opened = { blobs, states, database, hosts, local, secret, handover: () => JSON.stringify(told()), close }
     if (!metrics) return opened
     watchHosts(hosts, metrics)
     return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }

@@ -47,8 +47,8 @@ type EndReason = 'idle' | 'large' | 'stopped'
 export interface JobProcessSettings {
   /** The environment of the worker. The process receives `jobEnvironment` of it. */
   env: NodeJS.ProcessEnv
-  /** State of the worker's drivers, passed as an argument; see `openJobInfra`. */
-  handover: string
+  /** What the worker's drivers know when the process starts, passed as an argument; see `openJobInfra`. */
+  handover(): string
   /** Memory limit of the process and its children. The JavaScript heap gets two thirds. */
   memoryMegabytes: number
   /** The worker kills a job after this time. Default: the time limit of a job, and 15 seconds. */
@@ -120,7 +120,7 @@ class RunningProcess implements JobProcess {
 
   constructor(settings: JobProcessSettings) {
     this.#settings = settings
-    this.#child = fork(PROGRAM, [settings.handover], {
+    this.#child = fork(PROGRAM, [settings.handover()], {
       env: jobEnvironment(settings.env),
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // Its output goes to standard error, like the log: standard output may carry data.

@@ -2,6 +2,7 @@ import type { BlobSelection } from '#core/ports/git-host.ts'
 import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
 import { runGit } from './process.ts'
 import type { TreeLine } from './tree-lines.ts'
+import type { Remote } from './upload-pack.ts'
 
 /** Fetches the blobs that a reader needs. */
 export interface BlobSupply {
@@ -25,7 +26,11 @@ export interface ListedSizes {
   isComplete: boolean
 }
 
-export interface SupplyOptions extends FetchOptions {
+/** Asks a repository of the host. The question may run twice, with a credential and without. */
+export type AskRemote = <Value>(question: (remote: Remote) => Promise<Value>) => Promise<Value>
+
+export interface SupplyOptions extends Omit<FetchOptions, 'remote'> {
+  ask: AskRemote
   commit: string
   selection: BlobSelection | undefined
   /** Asks the host for the sizes of all blobs below a tree; `null` when the host does not answer. */
@@ -120,7 +125,7 @@ class RemoteBlobs implements BlobSupply {
   /** Fetches all small blobs of the commit in one request; the host omits larger ones. */
   async #fetchSmall(maxBytes: number): Promise<void> {
     const { commit, gitDir, signal } = this.#options
-    await fetchSmallBlobs(this.#options, commit, maxBytes)
+    await this.#ask(options => fetchSmallBlobs(options, commit, maxBytes))
     const absent = await absentOf(this.#blobs, gitDir, signal)
     for (const oid of this.#blobs) if (!absent.has(oid)) this.#fetched.add(oid)
   }
@@ -134,9 +139,14 @@ class RemoteBlobs implements BlobSupply {
       await this.#listSizes(this.#root)
       wanted = wanted.filter(isWanted)
     }
-    if (wanted.length > NAMED_BLOBS) await fetchSmallBlobs(this.#options, commit, maxBytes)
-    else await fetchBlobs(this.#options, wanted)
+    await this.#ask(options =>
+      wanted.length > NAMED_BLOBS ? fetchSmallBlobs(options, commit, maxBytes) : fetchBlobs(options, wanted),
+    )
     for (const oid of wanted) this.#fetched.add(oid)
+  }
+
+  #ask(fetch: (options: FetchOptions) => Promise<void>): Promise<void> {
+    return this.#options.ask(remote => fetch({ ...this.#options, remote }))
   }
 
   /** Runs one fetch at a time: two would wait for each other's locks. */

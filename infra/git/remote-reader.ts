@@ -2,12 +2,12 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobSelection, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
 import { fetchTrees } from './fetch.ts'
 import { openReader } from './reader.ts'
-import { type BlobSupply, createBlobSupply, type SupplyOptions } from './remote-blobs.ts'
-import type { Remote } from './upload-pack.ts'
+import { type AskRemote, type BlobSupply, createBlobSupply, type SupplyOptions } from './remote-blobs.ts'
 import { openScratch } from './view.ts'
 
 export interface RemoteReaderOptions {
-  remote: Remote
+  /** Asks the host. @param question may run twice */
+  ask: AskRemote
   commit: CommitSha
   limits: ReadLimits
   selection: BlobSelection | undefined
@@ -25,7 +25,7 @@ export interface RemoteReaderOptions {
  * @throws ReadError
  */
 export async function openRemoteReader(options: RemoteReaderOptions): Promise<RepositoryReader> {
-  const { remote, commit, limits, selection, listSizes, onClosed } = options
+  const { ask, commit, limits, selection, listSizes, onClosed } = options
   const { gitDir, remove } = await openScratch()
   let supply: BlobSupply | null = null
   return openReader({
@@ -34,8 +34,8 @@ export async function openRemoteReader(options: RemoteReaderOptions): Promise<Re
     limits,
     signal: options.signal,
     async connect(signal) {
-      await fetchTrees({ gitDir, remote, signal }, commit)
-      supply = createBlobSupply({ gitDir, remote, signal, commit, selection, listSizes })
+      await ask(remote => fetchTrees({ gitDir, remote, signal }, commit))
+      supply = createBlobSupply({ gitDir, ask, signal, commit, selection, listSizes })
       return supply
     },
     async release() {

@@ -1,3 +1,5 @@
+import { visibleLine } from '#core/hidden-text.ts'
+
 /** Longest part of a host's refusal that is read. */
 export const REFUSAL_BYTES = 1024
 /** Longest part of a host's message that is quoted, in UTF-16 units. */
@@ -23,7 +25,7 @@ export class RemoteRefusal extends Error {
   /** An error within a result of git: of an error packet, or of the band for errors. */
   static ofGit(text: string): RemoteRefusal {
     const refusal = new RemoteRefusal(200, text.slice(0, REFUSAL_BYTES).trim())
-    refusal.message = `git-upload-pack: ${text.slice(0, MESSAGE_LENGTH).trim()}`
+    refusal.message = `git-upload-pack: ${visibleLine(text.slice(0, MESSAGE_LENGTH))}`
     return refusal
   }
 }

@@ -24,6 +24,8 @@ export interface Refused {
   of: 'token' | 'account' | 'version'
   /** Of the host, untrusted. */
   message: string
+  /** Of a git request: the error that tells it. */
+  error?: unknown
 }
 
 export const UNAVAILABLE: Trouble = { status: 'unavailable', retryAfterSeconds: null }
@@ -38,7 +40,8 @@ type Headers = Readonly<Record<string, string | number | undefined>>
 /**
  * The meaning of a status other than 200. An outcome without seconds leaves the wait to the caller.
  *
- * Only the API answers with a message. The page of a proxy in front of it says nothing about the repository.
+ * Only the API answers with a message. The page of a proxy in front of it says nothing about the repository; but that the question is too long
+ * or odd for it (414, 400) says that nothing has such a name.
  */
 export function readRefusal(
   status: number,
@@ -105,7 +108,8 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   if (text !== null && (status === 451 || BLOCKED.test(text))) return { status: 'missing', isBlocked: true }
   if (text !== null && status !== 200) {
     if (status === 404 || status === 410) return { status: 'missing', isBlocked: false }
-    if (status === 401 && isAnonymous && NOT_FOUND.test(text)) return { status: 'missing', isBlocked: false }
+    if (status === 401 && NOT_FOUND.test(text))
+      return isAnonymous ? { status: 'missing', isBlocked: false } : { status: 'refused', of: 'account', message: text }
     if (status === 401) return { status: 'refused', of: 'token', message: text }
     if (status === 403) return { status: 'refused', of: TOKEN_REFUSED.test(text) ? 'token' : 'account', message: text }
   }
@@ -119,7 +123,8 @@ function limited(headers: Headers, now: Date): Trouble {
 /** No rate limit lasts longer. A longer one is an error or a wrong clock, and must not stop all questions. */
 const LONGEST_LIMIT_SECONDS = 3_600
 
-const LIMIT = /rate limit|abuse|too many requests|temporarily limiting/i
+/** Phrases that no login can hold, since messages name accounts. */
+const LIMIT = /rate limit|abuse detection|too many requests|temporarily limiting/i
 const NOT_FOUND = /not found/i
 
 function isLimit(headers: Headers, message: string): boolean {

@@ -143,7 +143,7 @@ export class ApiClient {
       this.#options.onHeaders(raw.headers)
       const answer = readAnswer(raw, this.#options.clock.now())
       if (answer.status === 'rate_limited') return this.#pause.begin(answer)
-      this.#pause.noteAnswered()
+      if (answer.status !== 'unavailable') this.#pause.noteAnswered()
       isFree = answer.status === 'unchanged' && this.#options.token !== null
       return { status: 'answered', raw, answer }
     } finally {

@@ -1,11 +1,12 @@
+import { visibleLine } from '#core/hidden-text.ts'
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type AskOptions, type Headers, type Place, type Question } from './api-client.ts'
+import { askWithCredential, isRefused } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
 import type { Subject } from './quota.ts'
-import { noteRefused } from './token-refusals.ts'
 import { createTokenSight, type TokenSight } from './token-sight.ts'
 
 /** GitHub's API, asked with the operator's token where GitHub accepts it, and without where it does not. */
@@ -18,6 +19,8 @@ export interface GitHubApi {
   refusal(subject: Subject): Trouble | null
   /** Whether the token may see private repositories. `true` until an answer of the host says otherwise. */
   readonly maySeePrivate: boolean
+  /** How old the knowledge may be that the token does not see private repositories, in seconds. */
+  readonly sightSeconds: number
   /** See `GitHost.quota`. */
   quota(): HostQuota | null
   /** Asks what the token sees, and says it in a sentence; `null` without a token, or when the host does not answer. */
@@ -83,6 +86,10 @@ class CredentialedApi implements GitHubApi {
     return this.#sight.maySeePrivate()
   }
 
+  get sightSeconds(): number {
+    return this.#sight.seconds
+  }
+
   quota(): HostQuota | null {
     return this.#main.quota()
   }
@@ -92,11 +99,11 @@ class CredentialedApi implements GitHubApi {
   }
 
   get(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<ApiAnswer> {
-    return this.#ask(parameters, client => client.get({ url, parameters, options }))
+    return this.#ask(parameters, options, client => client.get({ url, parameters, options }))
   }
 
   async locate(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<Place | Trouble> {
-    const answer = await this.#ask(parameters, client => client.locate({ url, parameters, options }))
+    const answer = await this.#ask(parameters, options, client => client.locate({ url, parameters, options }))
     return 'url' in answer ? answer : troubleOf(answer)
   }
 
@@ -104,57 +111,40 @@ class CredentialedApi implements GitHubApi {
     return this.#sight.describe()
   }
 
+  /** The client that most questions use now. */
   get #main(): ApiClient {
-    return this.#options.credential.token === null ? this.#withoutToken : this.#withToken
+    return this.#options.credential.useFor(null) === 'never' ? this.#withoutToken : this.#withToken
   }
 
-  /** With the token; again without it where the host refuses the token. */
-  async #ask<Answer>(
+  /** See `askWithCredential`. */
+  async #ask<Answer extends { status: string }>(
     parameters: Question['parameters'],
+    { subject = 'shown' }: AskOptions,
     ask: (client: ApiClient) => Promise<Answer | Refused>,
-  ): Promise<Exclude<Answer, Refused> | Trouble> {
-    const { credential, warn } = this.#options
-    const account = accountOf(parameters)
-    if (credential.mayAsk(account)) {
-      const answer = await ask(this.#withToken)
-      if (!isRefused(answer)) {
-        if (isAnswer(answer)) credential.noteValid()
-        return answer as Exclude<Answer, Refused>
-      }
-      noteRefused(answer, account, true, { credential, warn })
-      if (answer.of === 'version') return UNAVAILABLE
-    }
-    const answer = await ask(this.#withoutToken)
-    if (!isRefused(answer)) return answer as Exclude<Answer, Refused>
-    noteRefused(answer, account, false, { credential, warn })
-    return UNAVAILABLE
+  ): Promise<Answer | Trouble> {
+    const answer = await askWithCredential(this.#options, {
+      account: accountOf(parameters),
+      mayAsk: () => this.#withToken.refusal(subject) === null,
+      ask: withToken => ask(withToken ? this.#withToken : this.#withoutToken),
+    })
+    return isRefused(answer) ? UNAVAILABLE : answer
   }
 
   /** Only with the token: the answer is about the token. */
-  async #getWithToken(url: string, parameters: Question['parameters']): Promise<ApiAnswer | Refused> {
-    const { credential, warn } = this.#options
-    if (!credential.mayAsk(null)) return UNAVAILABLE
-    const answer = await this.#withToken.get({ url, parameters, options: {} })
-    if (isRefused(answer) && answer.of !== 'account') noteRefused(answer, null, true, { credential, warn })
-    return answer
+  async #getWithToken(url: string, parameters: Question['parameters']): Promise<ApiAnswer> {
+    if (this.#options.credential.useFor(null) === 'never') return UNAVAILABLE
+    const options = { subject: 'known' } as const
+    return this.#ask(parameters, options, client =>
+      client === this.#withToken ? client.get({ url, parameters, options }) : Promise.resolve(UNAVAILABLE),
+    )
   }
 
   /** GitHub announces in every answer that it is about to retire the version. */
   #noteRetirement({ deprecation, sunset }: Headers): void {
     if (deprecation === undefined && sunset === undefined) return
-    const end = sunset === undefined ? 'soon' : `on ${String(sunset).slice(0, 40)}`
+    const end = sunset === undefined ? 'soon' : `on ${visibleLine(String(sunset)).slice(0, 40)}`
     this.#options.warn('retirement', `GitHub stops answering this version of its API ${end}: update Mountglass before`)
   }
-}
-
-function isRefused(answer: unknown): answer is Refused {
-  return (answer as { status?: unknown }).status === 'refused'
-}
-
-/** Whether the host answered, and knows the token. */
-function isAnswer(answer: unknown): boolean {
-  const { status } = answer as { status?: unknown }
-  return status !== 'unavailable' && status !== 'rate_limited'
 }
 
 /** The account in whose repositories the question is; `null` when the question does not name it. */

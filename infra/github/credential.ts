@@ -6,17 +6,32 @@ import type { Clock } from '#core/ports/system.ts'
 export interface Credential {
   readonly token: string | null
   /**
-   * Whether to send the token with the next question. After a pause, one caller is told to try; until that answer the others go without.
+   * Resolves once the first question with the token is over; `null` before it began. The others wait for it, so that a token that nobody knows
+   * is not sent many times at the start.
+   */
+  firstAnswer(): Promise<void> | null
+  /**
+   * Whether the next question sends the token. `attempt`: the token was refused, its pause is over, and one question tries it.
    *
    * @param account in whose repositories the question is; `null`: in no account's
    */
-  mayAsk(account: string | null): boolean
+  useFor(account: string | null): 'always' | 'attempt' | 'never'
+  /** Call it right before a question with the token, and what it returns after the answer. After a pause, the others go without until then. */
+  begin(): () => void
   /** An answer to a question with the token refused the token itself. */
   noteInvalid(): void
   /** An answer refused the token only for this account, for example by a rule of the organization. */
   noteKeptOut(account: string): void
   /** An answer shows that the host knows the token. */
   noteValid(): void
+  /** What a job process needs to know. */
+  handover(): CredentialHandover
+}
+
+/** What one process knows of the token, for a process that it starts. */
+export interface CredentialHandover {
+  /** End of the token's pause, in milliseconds since 1970; `null`: it is not refused. */
+  pausedUntil: number | null
 }
 
 /** Pause after a refused token, which doubles with each refusal: repeated attempts look like an attack, and GitHub then refuses valid tokens, too. */
@@ -29,32 +44,46 @@ const KEPT_OUT_SECONDS = 600
 /** Some thousand accounts. One that was evicted is asked with the token once more. */
 const KEPT_OUT_BYTES = 1024 * 1024
 
-export function createCredential(token: string | null, clock: Clock): Credential {
+/**
+ * @param parent what the process that started this one knows; `null`: none did. One process tries a refused token again, so one that was started
+ *   by another leaves it aside for `LONGEST_PAUSE_SECONDS`
+ */
+export function createCredential(token: string | null, clock: Clock, parent: CredentialHandover | null = null): Credential {
   /** By login in lower case, in milliseconds since 1970. */
   const keptOutAt = new LRUCache<string, number>({ maxSize: KEPT_OUT_BYTES, sizeCalculation: memoryOfEntry })
-  let pausedUntil = Number.NEGATIVE_INFINITY
+  const firstPauseSeconds = parent === null ? FIRST_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
+  let pausedUntil = parent?.pausedUntil ?? Number.NEGATIVE_INFINITY
   /** 0: the last answer accepted the token. */
-  let pauseSeconds = 0
+  let pauseSeconds = parent?.pausedUntil ? LONGEST_PAUSE_SECONDS : 0
+  let first: Promise<void> | null = null
   const now = () => clock.now().getTime()
 
   return {
     token,
 
-    mayAsk(account) {
-      if (token === null) return false
+    firstAnswer: () => first,
+
+    useFor(account) {
+      if (token === null) return 'never'
       const refusedAt = account === null ? undefined : keptOutAt.get(account.toLowerCase())
-      if (refusedAt !== undefined && now() - refusedAt < KEPT_OUT_SECONDS * 1000) return false
-      if (pauseSeconds === 0) return true
-      if (now() < pausedUntil) return false
-      pausedUntil = now() + ATTEMPT_SECONDS * 1000
-      return true
+      if (refusedAt !== undefined && now() - refusedAt < KEPT_OUT_SECONDS * 1000) return 'never'
+      if (pauseSeconds === 0) return 'always'
+      return now() < pausedUntil ? 'never' : 'attempt'
+    },
+
+    begin() {
+      if (pauseSeconds > 0) pausedUntil = now() + ATTEMPT_SECONDS * 1000
+      if (first !== null) return () => {}
+      const { promise, resolve } = Promise.withResolvers<void>()
+      first = promise
+      return resolve
     },
 
     noteInvalid() {
       // The answers to concurrent questions are one refusal.
       const isSameRefusal = pauseSeconds > 0 && now() < pausedUntil - ATTEMPT_SECONDS * 1000
       if (isSameRefusal) return
-      pauseSeconds = Math.min(LONGEST_PAUSE_SECONDS, pauseSeconds === 0 ? FIRST_PAUSE_SECONDS : pauseSeconds * 2)
+      pauseSeconds = Math.min(LONGEST_PAUSE_SECONDS, pauseSeconds === 0 ? firstPauseSeconds : pauseSeconds * 2)
       pausedUntil = now() + pauseSeconds * 1000
     },
 
@@ -65,5 +94,7 @@ export function createCredential(token: string | null, clock: Clock): Credential
     noteValid() {
       pauseSeconds = 0
     },
+
+    handover: () => ({ pausedUntil: pauseSeconds > 0 ? pausedUntil : null }),
   }
 }

@@ -1,11 +1,10 @@
-import { ReadError } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
-import { Paused, readGitFailure } from './answers.ts'
+import { Paused, type Refused, readGitFailure } from './answers.ts'
+import { askWithCredential } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
 import { Pause } from './pause.ts'
-import { noteRefused } from './token-refusals.ts'
 
 /** An outage may be about one repository after all, so the others are not kept from it for longer. */
 const LONGEST_OUTAGE_SECONDS = 60
@@ -24,7 +23,7 @@ export interface GitRemotes {
    * Asks, and asks again without the token when the host refuses it.
    *
    * @param repository its names have been validated
-   * @param ask may run twice. Its error, or the cause of its `ReadError`, tells how the host answered
+   * @param ask may run twice. Its error tells how the host answered
    * @throws Paused, or what `ask` throws
    */
   ask<Value>(
@@ -44,27 +43,15 @@ export function createGitRemotes({ url, credential, warn, clock }: GitRemotesOpt
   const authorization = token === null ? null : `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
   const pauses = { withToken: new Pause(clock), withoutToken: new Pause(clock) }
 
-  /** @returns whether to ask again without the token */
-  function note(error: unknown, owner: string, withToken: boolean): boolean {
-    const failure = readGitFailure(error instanceof ReadError ? error.cause : error, !withToken)
-    const pause = withToken ? pauses.withToken : pauses.withoutToken
-    switch (failure.status) {
-      case 'rate_limited':
-        pause.begin(failure)
-        return false
-      case 'unavailable':
-        // Without seconds, it may be about this repository alone.
-        if (failure.retryAfterSeconds !== null) {
-          const retryAfterSeconds = Math.min(failure.retryAfterSeconds, LONGEST_OUTAGE_SECONDS)
-          pause.begin({ status: failure.status, retryAfterSeconds })
-        }
-        return false
-      case 'refused':
-        noteRefused(failure, owner, withToken, { credential, warn })
-        return withToken
-      default:
-        return false
+  /** Notes what an error says about the host. Returns it, as a refusal where it is one. */
+  function read(error: unknown, pause: Pause, isAnonymous: boolean): Failed | Refused {
+    const failure = readGitFailure(error, isAnonymous)
+    if (failure.status === 'rate_limited') pause.begin(failure)
+    // Without seconds, it may be about this repository alone.
+    if (failure.status === 'unavailable' && failure.retryAfterSeconds !== null) {
+      pause.begin({ ...failure, retryAfterSeconds: Math.min(failure.retryAfterSeconds, LONGEST_OUTAGE_SECONDS) })
     }
+    return failure.status === 'refused' ? { ...failure, error } : { status: 'failed', error }
   }
 
   return {
@@ -73,24 +60,24 @@ export function createGitRemotes({ url, credential, warn, clock }: GitRemotesOpt
       const askOnce = async (withToken: boolean) => {
         const pause = withToken ? pauses.withToken : pauses.withoutToken
         const trouble = pause.refusal()
-        if (trouble !== null) throw new Paused(trouble)
-        const value = await ask({ url: remote, authorization: withToken ? authorization : null })
-        pause.noteAnswered()
-        if (withToken) credential.noteValid()
-        return value
+        if (trouble !== null) return { status: 'failed', error: new Paused(trouble) } as const
+        try {
+          const value = await ask({ url: remote, authorization: withToken ? authorization : null })
+          pause.noteAnswered()
+          return { status: 'ok', value } as const
+        } catch (error) {
+          return read(error, pause, !withToken)
+        }
       }
-      const withToken = !isAnonymous && credential.mayAsk(owner)
-      try {
-        return await askOnce(withToken)
-      } catch (error) {
-        if (error instanceof Paused || !note(error, owner, withToken)) throw error
-      }
-      try {
-        return await askOnce(false)
-      } catch (error) {
-        if (!(error instanceof Paused)) note(error, owner, false)
-        throw error
-      }
+      const question = { account: owner, mayAsk: () => pauses.withToken.refusal() === null, ask: askOnce }
+      const answer = isAnonymous ? await askOnce(false) : await askWithCredential({ credential, warn }, question)
+      if (answer.status === 'ok') return answer.value
+      throw answer.error
     },
   }
+}
+
+interface Failed {
+  status: 'failed'
+  error: unknown
 }

@@ -19,7 +19,7 @@ import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
 import { createBlockedRepositories } from './blocked.ts'
-import { createCredential } from './credential.ts'
+import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
 import { createGitRemotes } from './git-remotes.ts'
 import { createPins, type Pins } from './pins.ts'
@@ -43,6 +43,8 @@ export interface GitHubHostOptions {
   hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
+  /** What the process that started this one knows of the token. Default: none did. */
+  parent?: CredentialHandover | null
   /** For tests. */
   timeouts?: HostTimeouts
 }
@@ -63,7 +65,9 @@ export const PATIENCE_MS = 2_800
 const MISSING = { status: 'missing' } as const
 const GONE = { status: 'gone' } as const
 
-export async function openGitHubHost(options: GitHubHostOptions): Promise<GitHost> {
+export type { GitHubHost }
+
+export async function openGitHubHost(options: GitHubHostOptions): Promise<GitHubHost> {
   await removeLeftoverViews(new Date())
   return new GitHubHost(options)
 }
@@ -76,6 +80,7 @@ class GitHubHost implements GitHost {
   readonly accounts: Accounts
   readonly hook?: HostHook
   readonly #api: GitHubApi
+  readonly #credential: Credential
   readonly #repositories: Repositories
   readonly #refs: Refs
   readonly #pins: Pins
@@ -84,7 +89,7 @@ class GitHubHost implements GitHost {
 
   constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
     const closing = this.#closing.signal
-    const credential = createCredential(token, clock)
+    const credential = createCredential(token, clock, options.parent ?? null)
     const warn = createDailyWarnings(clock, options.onWarning)
     // The API of an Enterprise Server has the origin of its pages.
     const isEnterprise = options.apiUrl.startsWith(`${url}/`)
@@ -101,6 +106,7 @@ class GitHubHost implements GitHost {
       blocked,
     })
     this.#api = api
+    this.#credential = credential
     this.#repositories = repositories
     this.#refs = refs
     this.#pins = createPins({ ...common, tips })
@@ -170,6 +176,11 @@ class GitHubHost implements GitHost {
 
   describeCredential(): Promise<string | null> {
     return this.#api.describeToken()
+  }
+
+  /** For a process that this one starts. */
+  credentialHandover(): CredentialHandover {
+    return this.#credential.handover()
   }
 
   async close(): Promise<void> {

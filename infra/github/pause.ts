@@ -24,18 +24,18 @@ export class Pause {
     return waitMs > 0 ? { status: this.#status, retryAfterSeconds: Math.ceil(waitMs / 1000) } : null
   }
 
-  /** Begins a pause. Returns the trouble with its seconds. */
+  /** Begins a pause, or prolongs it. Returns the trouble with its seconds. A wait of no seconds says nothing. */
   begin({ status, retryAfterSeconds }: Trouble): Trouble {
-    // The answers to concurrent questions are one limit.
-    const running = retryAfterSeconds === null ? this.refusal() : null
-    if (running !== null) return { ...running, status }
-    const seconds = retryAfterSeconds ?? this.#nextSeconds()
+    const running = this.refusal()
+    // The answers to concurrent questions are one limit, whose longest wait counts.
+    if (running !== null && (retryAfterSeconds ?? 0) <= (running.retryAfterSeconds ?? 0)) return { ...running, status }
+    const seconds = retryAfterSeconds || this.#nextSeconds()
     this.#until = this.#clock.now().getTime() + seconds * 1000
     this.#status = status
     return { status, retryAfterSeconds: seconds }
   }
 
-  /** Notes an answer that is no limit. */
+  /** Notes that the host answered, with neither a limit nor an error of its own. */
   noteAnswered(): void {
     this.#ownSeconds = 0
   }

@@ -8,6 +8,7 @@ import {
 } from '#core/ports/git-host.ts'
 import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
+import { readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
 import { readRepository, readSizes } from './described.ts'
@@ -61,9 +62,7 @@ class GitHubReading implements Reading {
     try {
       return await this.#openAt(repository, commit, limits, selection)
     } catch (error) {
-      // The repository may have been renamed since it was looked up. Redirects are not followed, so its new name is asked for.
-      const mayHaveMoved = error instanceof ReadError && error.code === 'index.fetch_failed'
-      const moved = mayHaveMoved ? await this.#renamed(repository) : null
+      const moved = mayHaveMoved(error, this.#options.hasGit) ? await this.#renamed(repository) : null
       if (moved === null) throw error
       return this.#openAt(moved, commit, limits, selection)
     }
@@ -87,7 +86,7 @@ class GitHubReading implements Reading {
     const opening = { commit, limits, selection, signal: closing, onClosed }
     const listSizes = (tree: string, signal: AbortSignal) => this.#listSizes(repository, tree, signal)
     reader = hasGit
-      ? await remotes.ask(repository, remote => openRemoteReader({ ...opening, remote, listSizes }))
+      ? await openRemoteReader({ ...opening, ask: question => remotes.ask(repository, question), listSizes })
       : await openArchiveReader({ ...opening, repository, api, isArchiveUrl: place => isArchiveUrl(place, new URL(url)) })
     this.#readers.add(reader)
     return reader
@@ -109,6 +108,14 @@ class GitHubReading implements Reading {
     if (found === null || found === 'hidden' || found.id !== id) return null
     return `${found.owner}/${found.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase() ? null : found
   }
+}
+
+/** The repository may have been renamed since it was looked up: redirects are not followed, so its new name has to be asked for. */
+function mayHaveMoved(error: unknown, hasGit: boolean): boolean {
+  if (!(error instanceof ReadError) || error.code !== 'index.fetch_failed') return false
+  if (!hasGit) return true
+  const { status } = readGitFailure(error.cause, true)
+  return status === 'moved' || status === 'missing'
 }
 
 /** Whether the host serves archives at the address: it, or the subdomain that github.com uses for archives. */

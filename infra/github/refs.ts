@@ -10,7 +10,7 @@ import { type Repositories, SHOWN_SECONDS, STALE_SECONDS } from './repositories.
 import { NOW_SECONDS, type Tips } from './tips.ts'
 
 export interface RefsOptions {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'sightSeconds'>
   tips: Tips
   repositories: Repositories
   patienceMs: number
@@ -35,7 +35,6 @@ interface KnownRef {
   namedAt: number
 }
 
-const TIMES = { freshSeconds: SHOWN_SECONDS, staleSeconds: STALE_SECONDS }
 /** A tag counts as a tag for this time. A new branch of the same name, which wins over it, is noticed then. */
 const NAMED_SECONDS = 300
 /** A listing of names is reused for this time. A missing name is cached as long again, so a new one is found within a minute. */
@@ -72,7 +71,9 @@ class GitHubRefs implements Refs {
     // Both lookups share the patience of one.
     const patienceMs = Math.max(0, this.#options.patienceMs - (performance.now() - startedAt))
     const key = `${repository.id} ${others.length === 0 ? name : `*/${ref}`}`
-    return commitOf(await this.#cache.get(key, { ...TIMES, patienceMs }, known => this.#askListed(repository, names, known)))
+    return commitOf(
+      await this.#cache.get(key, { ...this.#times, patienceMs }, known => this.#askListed(repository, names, known)),
+    )
   }
 
   forget(ids: ReadonlySet<string>): void {
@@ -97,7 +98,7 @@ class GitHubRefs implements Refs {
     const name = `heads/${repository.defaultBranch}`
     const ask = (known: KnownRef | null) =>
       this.#askName(repository, name, known?.commit ?? null, known === null ? 'shown' : 'known')
-    return commitOf(await this.#cache.get(`${repository.id} ${name}`, TIMES, ask))
+    return commitOf(await this.#cache.get(`${repository.id} ${name}`, this.#times, ask))
   }
 
   /**
@@ -190,8 +191,13 @@ class GitHubRefs implements Refs {
     if (commit === null) return UNAVAILABLE
     // An answer to a credential that sees only public repositories proves that this one is public.
     const { api, repositories } = this.#options
-    if (!api.maySeePrivate) repositories.noteShown(repository, askedAt)
+    if (!api.maySeePrivate) repositories.noteShown(repository, askedAt - api.sightSeconds * 1000)
     return { status: 'ok', value: commit }
+  }
+
+  /** Within `SHOWN_SECONDS` nothing is told of a repository that was hidden, whatever the token sees since. */
+  get #times() {
+    return { freshSeconds: SHOWN_SECONDS - this.#options.api.sightSeconds, staleSeconds: STALE_SECONDS }
   }
 
   #now(): number {

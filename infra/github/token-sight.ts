@@ -1,12 +1,12 @@
 import type { Clock } from '#core/ports/system.ts'
-import type { ApiAnswer, Refused } from './answers.ts'
+import type { ApiAnswer } from './answers.ts'
 import type { Headers } from './api-client.ts'
 
 export interface TokenSightOptions {
   token: string | null
   clock: Clock
   /** Asks the API with the token. */
-  get(url: string, parameters: Readonly<Record<string, string | number>>): Promise<ApiAnswer | Refused>
+  get(url: string, parameters: Readonly<Record<string, string | number>>): Promise<ApiAnswer>
 }
 
 /** What the operator's token sees. */
@@ -15,18 +15,23 @@ export interface TokenSight {
   note(headers: Headers): void
   /** Whether it may see private repositories. `true` until an answer of the host says otherwise. */
   maySeePrivate(): boolean
+  /** How old the knowledge may be that it does not, in seconds. */
+  readonly seconds: number
   /** Asks the host, and says it in a sentence; `null` without a token, or when the host does not answer. */
   describe(): Promise<string | null>
 }
 
 /** GitHub says in no header what a fine-grained token sees, so it is asked for its private repositories: again after this time, in the background. */
-const LISTED_SECONDS = 60
+const LISTED_SECONDS = 20
 /** An older listing does not count: a repository may have become private since. */
-const COUNTED_SECONDS = 120
+const COUNTED_SECONDS = 30
 const FINE_GRAINED = 'github_pat_'
+/** Tokens whose scopes tell what they see. That of an app has permissions instead, and an empty list of scopes. */
+const SCOPED = /^(?:gh[po]_|[0-9a-f]{40}$)/
 
 export function createTokenSight({ token, clock, get }: TokenSightOptions): TokenSight {
   const isFineGrained = token?.startsWith(FINE_GRAINED) === true
+  const isScoped = token !== null && SCOPED.test(token)
   /** Scopes of a classic token; `null`: unknown. */
   let scopes: readonly string[] | null = null
   /** The last listing of a fine-grained token's private repositories. Times in milliseconds since 1970. */
@@ -38,23 +43,27 @@ export function createTokenSight({ token, clock, get }: TokenSightOptions): Toke
     listed = { ...listed, askedAt }
     const answer = await get('/user/repos', { visibility: 'private', per_page: 1 })
     if (answer.status !== 'ok') return
-    listed = { askedAt, answeredAt: askedAt, isEmpty: Array.isArray(answer.data) && answer.data.length === 0 }
+    // A page may be empty although others follow.
+    const isEmpty = Array.isArray(answer.data) && answer.data.length === 0 && answer.link === null
+    listed = { askedAt, answeredAt: askedAt, isEmpty }
   }
 
   function maySeePrivate(): boolean {
     if (token === null) return false
     if (!isFineGrained) return scopes === null || scopes.includes('repo')
-    if (!isWithin(listed.askedAt, LISTED_SECONDS)) void list()
+    if (!isWithin(listed.askedAt, LISTED_SECONDS)) void list().catch(() => {})
     return !(listed.isEmpty && isWithin(listed.answeredAt, COUNTED_SECONDS))
   }
 
   return {
     note(headers) {
       const text = headers['x-oauth-scopes']
-      if (text !== undefined) scopes = String(text).split(/,\s*/)
+      if (isScoped && text !== undefined) scopes = String(text).split(/,\s*/)
     },
 
     maySeePrivate,
+
+    seconds: isFineGrained ? COUNTED_SECONDS : 0,
 
     async describe() {
       if (token === null) return null

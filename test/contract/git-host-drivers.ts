@@ -74,7 +74,8 @@ export function openGitHubHostAt(
     hasGit = true,
     onWarning = () => {},
     timeouts = PATIENT,
-  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts'>> = {},
+    parent = null,
+  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts' | 'parent'>> = {},
 ): Promise<GitHost> {
   const { origins, clock } = github
   return openGitHubHost({
@@ -86,5 +87,6 @@ export function openGitHubHostAt(
     clock: { now: () => new Date(clock.now()) },
     onWarning,
     timeouts,
+    parent,
   })
 }

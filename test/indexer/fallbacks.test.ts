@@ -13,6 +13,7 @@ import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { NO_HANDOVER } from '#test/support/no-handover.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { host, newRepository, newStores, page, pages, repositories } from './snapshot-reuse-scene.ts'
@@ -129,7 +130,7 @@ test('fallbacks of a job process are counted and logged by its worker, the first
     MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
     MOUNTGLASS_GITHUB: 'off',
   }
-  const handover = JSON.stringify({ store: null, privateStore: null })
+  const handover = () => NO_HANDOVER
   const log = { info() {}, warn() {}, error() {} }
   const processes = createJobProcesses({ env, handover, memoryMegabytes: 1_024, metrics, fallbacks }, log)
   onTestFinished(async () => {

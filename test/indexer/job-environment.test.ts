@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
 import { JOB_PRIORITY, startJobProcess } from '#indexer/jobs/job-process.ts'
+import { NO_HANDOVER } from '#test/support/no-handover.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 
 /** Secrets of the service and of the machine, some of which nobody has thought of yet. */
@@ -31,7 +32,7 @@ test('a job process gets no secret of the service, and yields to it', async () =
         MOUNTGLASS_LOCAL_REPOSITORIES: folder,
         MOUNTGLASS_GITHUB: 'off',
       },
-      handover: JSON.stringify({ store: null, privateStore: null }),
+      handover: () => NO_HANDOVER,
       memoryMegabytes: 1_024,
       metrics: NO_METRICS,
     },

@@ -13,6 +13,7 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { jobAt } from '#test/support/answered.ts'
+import { NO_HANDOVER } from '#test/support/no-handover.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { until } from '#test/support/until.ts'
@@ -59,7 +60,7 @@ async function openProcesses({ settings = {}, env = {} }: Options) {
         NODE_OPTIONS: `--import ${HOSTILE}`,
         ...env,
       },
-      handover: JSON.stringify({ store: null, privateStore: null }),
+      handover: () => NO_HANDOVER,
       memoryMegabytes: 1_024,
       metrics,
       ...settings,

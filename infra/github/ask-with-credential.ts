@@ -1,0 +1,72 @@
+import type { Refused } from './answers.ts'
+import type { Credential } from './credential.ts'
+import type { Warn } from './daily-warnings.ts'
+import { warningOf } from './token-refusals.ts'
+
+export interface CredentialUse {
+  credential: Credential
+  warn: Warn
+}
+
+export interface CredentialedQuestion<Answer> {
+  /** In whose repositories the question is; `null`: in no account's. */
+  account: string | null
+  /** Whether the host may be asked with the token now: it has not asked for a pause. */
+  mayAsk(): boolean
+  ask(withToken: boolean): Promise<Answer | Refused>
+}
+
+/** Answers that only a host gives that knows the token. */
+const KNOWS_TOKEN: ReadonlySet<string> = new Set(['ok', 'unchanged', 'missing'])
+const SHOWS: ReadonlySet<string> = new Set(['ok', 'unchanged'])
+
+/**
+ * Asks with the token where the host accepts it, and without it where it does not. Notes what the answers tell of the token.
+ *
+ * @returns the answer; `Refused` when the host refuses the question without the token, too
+ */
+export async function askWithCredential<Answer extends { status: string }>(
+  { credential, warn }: CredentialUse,
+  { account, mayAsk, ask }: CredentialedQuestion<Answer>,
+): Promise<Answer | Refused> {
+  const first = credential.firstAnswer()
+  if (first !== null) await first
+  const use = credential.useFor(account)
+  const answerWithToken = use === 'always' || (use === 'attempt' && mayAsk()) ? await askWithToken() : null
+  if (answerWithToken !== null && !(isRefused(answerWithToken) && answerWithToken.of !== 'version')) return answerWithToken
+  const answer = await ask(false)
+  if (isRefused(answer)) return warnOf(answer.of === 'version' ? { of: 'version' } : { of: 'everybody', account }, answer)
+  // A refusal of what nobody is shown says nothing about the account's other repositories.
+  if (answerWithToken?.of === 'account' && account !== null && SHOWS.has(answer.status)) {
+    credential.noteKeptOut(account)
+    warnOf({ of: 'account', account }, answerWithToken)
+  }
+  return answer
+
+  async function askWithToken(): Promise<Answer | Refused> {
+    const end = credential.begin()
+    try {
+      const answer = await ask(true)
+      if (!isRefused(answer)) {
+        if (KNOWS_TOKEN.has(answer.status)) credential.noteValid()
+      } else if (answer.of === 'version') warnOf({ of: 'version' }, answer)
+      else if (answer.of === 'token') {
+        credential.noteInvalid()
+        warnOf({ of: 'token' }, answer)
+      }
+      return answer
+    } finally {
+      // Those that wait for the first answer see what it told.
+      end()
+    }
+  }
+
+  function warnOf(outcome: Parameters<typeof warningOf>[0], refused: Refused): Refused {
+    warn(...warningOf(outcome, refused))
+    return refused
+  }
+}
+
+export function isRefused(answer: { status: string }): answer is Refused {
+  return answer.status === 'refused'
+}

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ReadError } from '#core/ports/git-host.ts'
+import { collect, describeAt, LIMITS, MISSING, ok, readAt } from './git-host-asking.ts'
+import { openGitHubHostScene } from './git-host-github-scene.ts'
+
+const scene = await openGitHubHostScene()
+const { github, repositories, create, open, look } = scene
+let warnings: string[]
+
+beforeEach(async () => {
+  await scene.begin()
+  warnings = []
+})
+afterEach(scene.end)
+afterAll(scene.close)
+
+const UNKNOWN_TOKEN = 'ghp_notatokenthatanybodyeverissued000000'
+const onWarning = (message: string) => void warnings.push(message)
+const openWith = (token: string, parent: { pausedUntil: number | null } | null = null) => open({ token, onWarning, parent })
+const validToken = () => github.personalToken(github.user('reader'), [])
+const withToken = () => github.log.all.filter(({ credential }) => credential !== 'anonymous').length
+const packetOf = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
+
+/** What an organisation answers to tokens, to the API and to git. */
+const REFUSAL = { api: '`abuse-x` forbids access via a personal access token.', git: 'abuse-x forbids personal access tokens.' }
+
+test('the name of an organisation that refuses tokens is no rate limit: other repositories keep the token', async () => {
+  github.organization('abuse-x', { refusesTokens: REFUSAL })
+  const refusing = await repositories.create('abuse-x', 'tools')
+  const commit = await refusing.commit({ a: 'a' })
+  const other = await create()
+  const otherCommit = await other.commit({ a: 'a' })
+  const at = await openWith(validToken())
+  expect(await look(refusing, null, at)).toEqual(ok(commit))
+  github.log.clear()
+  expect(await look(other, null, at)).toEqual(ok(otherCommit))
+  expect(new Set(github.log.all.map(({ credential }) => credential))).toEqual(new Set(['personal']))
+})
+
+test('a refusal of what nobody is shown does not keep the token from the other repositories of the account', async () => {
+  const organization = github.organization('mixed')
+  const [hidden, shown] = [await repositories.create('mixed', 'hidden'), await repositories.create('mixed', 'shown')]
+  const commit = await shown.commit({ a: 'a' })
+  await scene.shownAs(hidden, { visibility: 'private' })
+  const at = await openWith(validToken())
+  expect(await look(shown, null, at)).toEqual(ok(commit))
+  organization.refusesTokens = REFUSAL
+  expect(await look(hidden, null, at)).toEqual(MISSING)
+  organization.refusesTokens = null
+  github.clock.advance(61)
+  github.log.clear()
+  expect(await look(shown, null, at)).toEqual(ok(commit))
+  expect(new Set(github.log.all.map(({ credential }) => credential))).toEqual(new Set(['personal']))
+  expect(warnings).toEqual([])
+})
+
+test('a token that nobody knows is sent once, however many ask at the start', async () => {
+  const asked = await Promise.all(Array.from({ length: 12 }, () => create()))
+  for (const repository of asked) await repository.commit({ a: 'a' })
+  const at = await openWith(UNKNOWN_TOKEN)
+  github.faults.add({ delaySeconds: 0.2 })
+  const answers = await Promise.all(asked.map(repository => look(repository, null, at)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(['ok']))
+  expect(withToken()).toBe(1)
+})
+
+test('a process that another one started does not try a refused token: neither the one that was refused before, nor again', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const informed = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() + 60_000 })
+  expect(await look(repository, null, informed)).toEqual(ok(commit))
+  expect(withToken()).toBe(0)
+  const uninformed = await openWith(UNKNOWN_TOKEN, { pausedUntil: null })
+  for (let minute = 0; minute < 30; minute++) {
+    expect(await look(repository, null, uninformed)).toEqual(ok(commit))
+    github.clock.advance(61)
+  }
+  expect(withToken()).toBe(1)
+})
+
+test('while the token is paused, the quota told is the one that counts: that without a token', async () => {
+  const repository = await create()
+  await repository.commit({ a: 'a' })
+  const at = await openWith(UNKNOWN_TOKEN)
+  await look(repository, null, at)
+  expect(at.quota?.()?.limit).toBe(60)
+})
+
+describe('a reader that is open', () => {
+  const large = 'x'.repeat(200_000)
+
+  /** Opens the only commit, without fetching any blob. */
+  async function openReader(at: Awaited<ReturnType<typeof open>>) {
+    const repository = await repositories.create('strict', 'tools')
+    const commit = await repository.commit({ a: large })
+    const nothing = { usesOf: (lines: readonly unknown[]) => lines.map(() => 'nothing' as const), maxBytes: 0 }
+    const reader = await at.open(await describeAt(at, repository), commit, LIMITS, nothing)
+    const [file] = await collect(reader.entries())
+    const read = async () => (await collect(reader.read([file?.oid ?? ''], 1_000_000)))[0]?.bytes?.length
+    return { reader, read }
+  }
+
+  test('fetches blobs without the token once the account refuses it', async () => {
+    const organization = github.organization('strict')
+    const at = await openWith(validToken())
+    const { reader, read } = await openReader(at)
+    organization.refusesTokens = REFUSAL
+    expect(await read()).toBe(large.length)
+    await reader.close()
+  })
+
+  test('fetches nothing during a pause of git, and says that it cannot be read now', async () => {
+    github.organization('strict')
+    const other = await create()
+    await other.commit({ a: 'a' })
+    const at = await open({ onWarning })
+    const { reader, read } = await openReader(at)
+    const described = await describeAt(at, other)
+    const headers = { 'content-type': 'application/x-git-upload-pack-result' }
+    github.faults.add({ body: packetOf('ERR GitHub is temporarily limiting some downloads'), headers, match: { host: 'web' } })
+    await at.resolve(described, 'v1')
+    const requests = github.log.git.length
+    await expect(read()).rejects.toMatchObject({ name: 'ReadError', code: 'index.fetch_failed' })
+    expect(github.log.git).toHaveLength(requests)
+    await reader.close()
+  })
+})
+
+test('a repository that is opened during a pause of git cannot be read now, and is not asked for its new name', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const at = await open({ onWarning })
+  const described = await describeAt(at, repository)
+  const fault = {
+    status: 429,
+    body: 'Too many requests',
+    headers: { 'content-type': 'text/plain' },
+    match: { host: 'web' as const },
+  }
+  github.faults.add(fault)
+  await at.resolve(described, 'v1')
+  github.log.clear()
+  await expect(readAt(at, repository, commit, async () => {})).rejects.toThrow(ReadError)
+  expect(github.log.all).toEqual([])
+})
+
+test('of the hosts answers, a warning quotes no secret of an address and no control character', async () => {
+  const api = 'Single sign-on: https://github.com/orgs/x/sso?authorization_request=SECRET\u001b[31m red'
+  github.organization('signed', { refusesTokens: { api, git: 'no' } })
+  const repository = await repositories.create('signed', 'tools')
+  await repository.commit({ a: 'a' })
+  await look(repository, null, await openWith(validToken()))
+  expect(warnings.join()).toContain('https://github.com/orgs/x/sso')
+  expect(warnings.join()).not.toMatch(/SECRET|\p{Cc}/u)
+})
+
+test('visitors of many accounts cause a bounded number of warnings', async () => {
+  const at = await openWith(validToken())
+  for (let index = 0; index < 40; index++) {
+    github.organization(`strict-${index}`, { refusesTokens: REFUSAL })
+    const repository = await repositories.create(`strict-${index}`, 'tools')
+    await repository.commit({ a: 'a' })
+    await look(repository, null, at)
+  }
+  expect(warnings).toHaveLength(32)
+  expect(warnings[31]).toContain('further warnings about GitHub are left out')
+})
