@@ -152,8 +152,12 @@ export async function runGit(args: readonly string[], options: RunOptions): Prom
 
 const OLDEST_GIT = [2, 36] as const
 
-/** @throws Error when git is missing, or too old for `cat-file --batch-command` */
+/** `PATH` with which git was found to be new enough. */
+let foundIn: string | undefined | null = null
+
+/** Looks once a process. @throws Error when git is missing, or too old for `cat-file --batch-command` */
 export async function requireGit(): Promise<void> {
+  if (foundIn === process.env.PATH) return
   const wanted = `git ${OLDEST_GIT.join('.')} or newer is needed`
   const output = await runGit(['version'], { gitDir: '/nonexistent' }).catch(cause => {
     throw new Error(`${wanted}, and no git can be started: install it, or add it to PATH`, { cause })
@@ -162,4 +166,5 @@ export async function requireGit(): Promise<void> {
   if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
     throw new Error(`${wanted}; found ${output.toString().trim()}`)
   }
+  foundIn = process.env.PATH
 }

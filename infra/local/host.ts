@@ -215,7 +215,8 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
   const { owner, name } = place.named
   const marker = join(place.commonDir, PRIVATE_MARKER)
   const descriptionFile = join(place.commonDir, 'description')
-  for (const path of [join(place.gitDir, 'HEAD'), marker, descriptionFile]) watch(path)
+  watch(place.commonDir, 'entries')
+  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile]) watch(path)
   const [head, description, isPrivate] = await Promise.all([
     readHead(place.gitDir),
     readRealText(descriptionFile),

@@ -54,19 +54,19 @@ function isSameName(left: PlaceName, right: PlaceName): boolean {
   return left.owner === right.owner && left.name === right.name
 }
 
-/** `refused`: the repository is not self-contained, and no watched file shows when that changes. */
+/** `refused`: the repository is not self-contained, or is changing just now, and no watched file shows when that ends. */
 async function placeOf(root: string, { owner, name }: PlaceName, watch: Watch): Promise<Place | 'refused' | null> {
   const folder = join(root, owner, name)
   return (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
 }
 
 async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | 'refused' | null> {
-  watch(folder)
-  watch(join(folder, '.git'))
+  const isBare = (await stat(join(folder, '.git')).catch(ifAbsent)) === null
+  watch(isBare ? folder : join(folder, '.git'), 'entries')
   const real = await realpath(folder).catch(ifAbsent)
   const named = real && nameAt(root, real)
-  const dirs = real && named && (await gitDirsOf(root, real, watch))
-  if (!dirs) return null
+  const dirs = real && named && (await gitDirsOf(root, real, isBare, watch))
+  if (!dirs || dirs === 'refused') return dirs
   const objects = await objectsOf(dirs, watch)
   if (objects === null) return null
   if (await hasAlternates(dirs.commonDir)) return 'refused'
@@ -77,14 +77,17 @@ async function placeAt(root: string, folder: string, watch: Watch): Promise<Plac
 
 type GitDirs = Pick<Place, 'gitDir' | 'commonDir' | 'main'>
 
-/** @param real the real path of a repository's folder */
-async function gitDirsOf(root: string, real: string, watch: Watch): Promise<GitDirs | null> {
+/**
+ * @param real the real path of a repository's folder
+ * @param isBare whether the folder had no `.git` before it was watched
+ */
+async function gitDirsOf(root: string, real: string, isBare: boolean, watch: Watch): Promise<GitDirs | 'refused' | null> {
   const inner = join(real, '.git')
   const kind = await stat(inner).catch(ifAbsent)
+  if (isBare !== (kind === null)) return 'refused'
   if (kind?.isFile()) return worktreeDirsOf(root, real, watch)
   const gitDir = kind?.isDirectory() ? await realpath(inner).catch(ifAbsent) : real
   if (gitDir === null || nameOfGitDir(root, gitDir) === null) return null
-  watch(join(gitDir, 'commondir'))
   // Only a linked worktree shares the objects and refs of another repository.
   if ((await readRealText(join(gitDir, 'commondir'))) !== null) return null
   return { gitDir, commonDir: gitDir, main: null }
@@ -99,6 +102,7 @@ async function worktreeDirsOf(root: string, real: string, watch: Watch): Promise
   const commonDir = dirname(dirname(gitDir))
   const main = nameOfGitDir(root, commonDir)
   if (main === null) return null
+  watch(commonDir, 'entries')
   for (const name of ['commondir', 'gitdir']) watch(join(gitDir, name))
   const [shared, named] = await Promise.all([pathIn(gitDir, 'commondir'), pathIn(gitDir, 'gitdir')])
   return shared === commonDir && named === file ? { gitDir, commonDir, main } : null
@@ -125,10 +129,13 @@ function nameOfGitDir(root: string, gitDir: string): PlaceName | null {
   return nameAt(root, basename(gitDir) === '.git' ? dirname(gitDir) : gitDir)
 }
 
-/** Identity of the objects folder; `null` when the folders are no git dir of the classic layout. */
+/**
+ * Identity of the objects folder; `null` when the folders are no git dir of the classic layout. Which names the folders hold is watched by the
+ * caller: git replaces files, so only what others write in place is watched here.
+ */
 async function objectsOf({ gitDir, commonDir }: GitDirs, watch: Watch): Promise<string | null> {
   watch(join(gitDir, 'HEAD'))
-  for (const name of ['objects', 'objects/info/alternates', 'refs', 'packed-refs', 'reftable']) watch(join(commonDir, name))
+  watch(join(commonDir, 'objects/info/alternates'))
   const [head, objects, refs, packedRefs, reftable] = await Promise.all([
     readHead(gitDir),
     lstat(join(commonDir, 'objects'), { bigint: true }).catch(ifAbsent),

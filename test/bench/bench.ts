@@ -13,6 +13,7 @@ import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
+import { measureMounts } from './mounts.ts'
 import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
@@ -53,6 +54,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   service: async () => measureService(await madeRepositories()),
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
+  mounts: async () => measureMounts(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { type Service, startService } from '#test/support/service.ts'
+import { startService } from '#test/support/service.ts'
 import { callPaths } from './calls.ts'
 import type { Loaded } from './load-once.ts'
 import { printTable } from './measure.ts'
@@ -28,13 +28,13 @@ export async function measureLoad(root: string, repositories: readonly BenchRepo
     const mounts = addresses.map(address => `/api/v1/mounts${address}`)
     // Caches fill and the heap takes its size: what is measured is bearing it, not coming to it.
     await Promise.all([
-      runLoad(service, mounts, MOUNTS_A_SECOND, WARM_SECONDS),
-      runLoad(service, reads, READS_A_SECOND, WARM_SECONDS),
+      runLoad(service.baseUrl, mounts, MOUNTS_A_SECOND, WARM_SECONDS),
+      runLoad(service.baseUrl, reads, READS_A_SECOND, WARM_SECONDS),
     ])
     const memory = watchMemory(service.process.pid ?? 0)
     const [ofMounts, ofReads] = await Promise.all([
-      runLoad(service, mounts, MOUNTS_A_SECOND, SECONDS),
-      runLoad(service, reads, READS_A_SECOND, SECONDS),
+      runLoad(service.baseUrl, mounts, MOUNTS_A_SECOND, SECONDS),
+      runLoad(service.baseUrl, reads, READS_A_SECOND, SECONDS),
     ])
     const { early, late, cpuSeconds } = await memory.stop()
     printTable(`Load on one process: ${SECONDS} s, ${addresses.length} repositories, from two other processes on this machine`, [
@@ -73,9 +73,9 @@ function ofLoad({ errors, p50, p99, max }: Loaded): Record<string, string | numb
 }
 
 /** @param rate requests a second; `null`: as many as there can be */
-export async function runLoad(service: Service, paths: readonly string[], rate: number | null, seconds: number): Promise<Loaded> {
+export async function runLoad(origin: string, paths: readonly string[], rate: number | null, seconds: number): Promise<Loaded> {
   const script = join(import.meta.dirname, 'load-once.ts')
-  const child = spawn(process.execPath, [script, service.baseUrl, String(rate ?? ''), String(seconds)], {
+  const child = spawn(process.execPath, [script, origin, String(rate ?? ''), String(seconds)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(paths))

@@ -229,9 +229,9 @@ async function measureMounts(root: string, repositories: readonly BenchRepositor
       const address = `/gh/${owner}/${name}`
       await choosePaths(service, address)
       const paths = [`/api/v1/mounts${address}`]
-      await runLoad(service, paths, null, LOAD_SECONDS)
+      await runLoad(service.baseUrl, paths, null, LOAD_SECONDS)
       const cpuBefore = await cpuSecondsOf(pid)
-      const { requests, errors } = await runLoad(service, paths, null, LOAD_SECONDS)
+      const { requests, errors } = await runLoad(service.baseUrl, paths, null, LOAD_SECONDS)
       rows.push({
         repository: name,
         'a second': requests / LOAD_SECONDS,

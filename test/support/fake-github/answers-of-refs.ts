@@ -10,10 +10,11 @@ interface Kept {
   /** Hash of the files that decided the answers. */
   state: string
   /** By question. */
-  answers: Map<string, Buffer>
+  answers: Map<string, Promise<Buffer>>
 }
 
-const keptOf = new WeakMap<Repository, Kept>()
+/** By folder of git: a world may show one repository under many names. */
+const keptOf = new Map<string, Kept>()
 
 /**
  * The answer of git to a question that only the refs decide. It is kept until HEAD, a ref or the configuration changes: a page of an account
@@ -27,15 +28,20 @@ export async function answerOfRefs(
   ask: () => Promise<{ answer: Buffer; isWell: boolean }>,
 ): Promise<Buffer> {
   const state = await stateOf(repository.gitDir)
-  const known = keptOf.get(repository)
-  const kept = known?.state === state ? known : { state, answers: new Map<string, Buffer>() }
-  if (kept !== known) keptOf.set(repository, kept)
+  const known = keptOf.get(repository.gitDir)
+  const kept = known?.state === state ? known : { state, answers: new Map<string, Promise<Buffer>>() }
+  if (kept !== known) keptOf.set(repository.gitDir, kept)
   const before = kept.answers.get(question)
   if (before) return before
-  const { answer, isWell } = await ask()
-  // What git read may be newer than the state, when a ref moved meanwhile.
-  if (isWell && answer.length <= KEPT_BYTES && (await stateOf(repository.gitDir)) === state) kept.answers.set(question, answer)
-  return answer
+  const asking = ask().then(async ({ answer, isWell }) => {
+    // What git read may be newer than the state, when a ref moved meanwhile.
+    const mayKeep = isWell && answer.length <= KEPT_BYTES && (await stateOf(repository.gitDir)) === state
+    if (!mayKeep) kept.answers.delete(question)
+    return answer
+  })
+  kept.answers.set(question, asking)
+  asking.catch(() => kept.answers.delete(question))
+  return asking
 }
 
 /** The bytes, not the times, of the files: two changes may share a time. */
