@@ -71,7 +71,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'address.too_long': `the address exceeds ${number(ADDRESS_BYTES)} bytes or ${ADDRESS_SEGMENTS} segments; shorten it`,
   'request.invalid':
     'a query parameter is invalid, or the cursor is not for this request; correct it, or restart from the first page',
-  'request.not_found': 'this route does not exist; check the path of the request',
+  'request.not_found': 'this route does not exist; /api/v1/openapi.json lists the routes of the API',
   'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
   'request.timeout': 'the request did not arrive in time; send it again without pauses',
   'request.too_large': 'the body of the request is too large',
