@@ -77,7 +77,8 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'request.too_large': 'the body of the request is too large',
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
-  'mount.ref_not_found': 'the repository has no such branch, tag or commit; check the ref, or omit it for the default branch',
+  'mount.ref_not_found':
+    'the repository has no commit there; if the address has a ref, check or omit it, else push a commit to the default branch',
   'mount.path_not_found': 'the folder does not exist at this commit; check the path, or omit it for the root',
   'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',
   'mount.rate_limited': 'the git host limits the rate of requests; try again later',
