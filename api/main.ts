@@ -58,7 +58,9 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const workerSettings = parseWorkerSettings(env)
   const operator = await readOperatorFolder(settings.operator, baseUrl)
   const metrics = createPrometheusMetrics()
-  const infra = await openInfra(infraSettings, metrics)
+  const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
+    app.log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
+  )
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
   const log: RepairDeps['log'] & FallbackLog = {

@@ -11,6 +11,7 @@ import { openGitHubHost } from './github/host.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
+import type { OnRefused } from './local/refusals.ts'
 import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createStateQueue } from './queue/state-queue.ts'
@@ -41,10 +42,11 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
  * Opens the drivers that the settings name.
  *
  * @param metrics counts the requests of the drivers; `null`: none
+ * @param onRefused told why a local repository is not served. Default: nobody is told
  * @throws SettingsError when a folder or a store of the settings cannot be used
  */
-export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<Infra> {
-  const opened = await openWithoutQueue(settings, metrics, {})
+export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null, onRefused?: OnRefused): Promise<Infra> {
+  const opened = await openWithoutQueue(settings, metrics, {}, onRefused)
   try {
     const queue = await openQueue(opened, settings)
     if (metrics) watchQueue(queue, metrics)
@@ -90,7 +92,12 @@ export async function openJobInfra(settings: InfraSettings, metrics: Metrics, ha
   })
 }
 
-async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null, options: OpenOptions): Promise<JobInfra> {
+async function openWithoutQueue(
+  settings: InfraSettings,
+  metrics: Metrics | null,
+  options: OpenOptions,
+  onRefused?: OnRefused,
+): Promise<JobInfra> {
   const store = await openStores(settings, options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
@@ -98,7 +105,7 @@ async function openWithoutQueue(settings: InfraSettings, metrics: Metrics | null
   }
   try {
     const hasGit = await isGitThere(settings)
-    const local = hasGit ? await openLocal(settings, store) : null
+    const local = hasGit ? await openLocal(settings, store, onRefused) : null
     if (local) closing.push(() => local.close())
     const hosts: GitHost[] = local ? [local] : []
     if (settings.github) {
@@ -134,7 +141,11 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
 }
 
 /** The host of the operator's repositories, or of the bundled one. */
-async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'folder'>): Promise<LocalHost> {
+async function openLocal(
+  settings: InfraSettings,
+  { folder }: Pick<Stores, 'folder'>,
+  onRefused: OnRefused | undefined,
+): Promise<LocalHost> {
   const { localRepositories, baseUrl } = settings
   if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
   const prepare = async () => prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples'))
@@ -144,7 +155,12 @@ async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'fold
     process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
     return null
   })
-  return openLocalHost({ root: localRepositories, baseUrl, ...(examples === null ? {} : { examples }) })
+  return openLocalHost({
+    root: localRepositories,
+    baseUrl,
+    ...(examples === null ? {} : { examples }),
+    ...(onRefused && { onRefused }),
+  })
 }
 
 async function requireFolder(variable: string, path: string): Promise<void> {

@@ -25,9 +25,10 @@ import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
 import { createGitPlaces } from './git-places.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, readHead } from './place.ts'
+import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
-import { SignedCache, type Watch } from './signed-cache.ts'
+import { type OnRefused, tellOnce } from './refusals.ts'
+import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
@@ -53,6 +54,8 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
+  /** Told once of each repository and reason for which it is not served. Default: nobody is told. */
+  onRefused?: OnRefused
 const ANSWER_MS = 10_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
@@ -60,9 +63,11 @@ const BUSY_SECONDS = 2
 /** @throws Error when the root does not exist, or git is missing or too old */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
+const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
   const rawFiles = createRawFiles(options.monotonicNow)
-  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles)
+  const onRefused = tellOnce(options.onRefused ?? (() => {}))
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles, onRefused)
 }
 
 class LocalGitHost implements LocalHost {
@@ -75,12 +80,13 @@ class LocalGitHost implements LocalHost {
   readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
-  readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
+  readonly #commits: Commits
+  readonly #onRefused: OnRefused
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles) {
+  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles, onRefused: OnRefused) {
     this.#roots = roots
     this.#rawFiles = rawFiles
     this.urls = {
@@ -90,6 +96,9 @@ class LocalGitHost implements LocalHost {
   }
 
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
+    this.#onRefused = onRefused
+    const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
+    this.#commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal(), refuse)
     return answer(async () => {
       const place = await this.#place(owner, name)
       if (!place) return null
@@ -104,7 +113,7 @@ class LocalGitHost implements LocalHost {
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
       const place = await this.#place(owner, name)
-      return place && this.#commits.find(place, ref)
+      return place && this.#commits.find(place, ref).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 
@@ -185,10 +194,11 @@ class LocalGitHost implements LocalHost {
   #place(owner: string, name: string): Promise<Place | null> {
     return this.#places.get(`${owner}/${name}`, async watch => {
       for (const root of this.#roots) {
-        const found = await findPlace(root, { owner, name }, watch)
-        if (found.value !== null || !found.keep) return found
+        found = await findPlace(root, { owner, name }, { watch, refuse: reason => reasons.push(reason) })
+        if (found.value !== null || !found.keep) break
       }
-      return { value: null, keep: true }
+      if (found.value === null) for (const reason of reasons) this.#onRefused({ owner, name }, reason)
+      return found
     })
   }
 
@@ -202,6 +212,8 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
   try {
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
+      const reasons: string[] = []
+      let found: Computed<Place | null> = { value: null, keep: true }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
     if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
@@ -210,6 +222,13 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     throw error
   }
 }
+  #tellTooLarge(name: PlaceName): (error: unknown) => never {
+    return error => {
+      if (error instanceof ViewTooLarge) this.#onRefused(name, error.message)
+      throw error
+    }
+  }
+
 
 async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
   const { owner, name } = place.named
