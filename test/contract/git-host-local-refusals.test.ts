@@ -76,6 +76,27 @@ test('what is not there, and what is served, is not told', async () => {
   expect(told).toEqual([])
 })
 
+test('the operator lists the repositories of the folder, at their real places', async () => {
+  for (const name of ['zebra', 'ant']) await repositories.create('acme', name)
+  await repositories.create('other', 'tools', { layout: 'normal' })
+  await mkdir(inRoot('acme', 'notes'))
+  await mkdir(inRoot('.hidden', 'x', '.git'), { recursive: true })
+  await mkdir(inRoot('acme', 'broken', '.git'), { recursive: true })
+  await writeFile(inRoot('file'), '')
+  await symlink(inRoot('other', 'tools'), inRoot('acme', 'alias'))
+  await writeFile(inRoot('other', 'tools', '.git', 'mountglass-private'), '')
+  const { repositories: listed, isComplete } = await host.list(100)
+  expect(listed.map(({ owner, name, visibility }) => `${owner}/${name} ${visibility}`)).toEqual([
+    'acme/ant public',
+    'acme/zebra public',
+    'other/tools private',
+  ])
+  expect(isComplete).toBe(true)
+  // A plain folder is no repository, and needs no word.
+  expect(told).toEqual([expect.stringContaining('acme/broken: its HEAD')])
+  expect((await host.list(2)).isComplete).toBe(false)
+})
+
 async function swap(near: TestRepository, far: TestRepository, path: string): Promise<void> {
   if (path === 'packed-refs') await far.git('pack-refs', '--all')
   await rm(join(near.gitDir, path), { recursive: true, force: true })

@@ -54,7 +54,7 @@ test('the first that is ready is an example to begin with, the others are cards 
 })
 
 test('the form of addresses is named for every host, and programs find the API', async () => {
-  const { get } = await open({}, { hosts: ['local', 'gh'] })
+  const { get } = await open({})
   const { html } = await get('/')
   for (const host of ['local', 'gh']) expect(textOf(html)).toContain(`/${host}/owner/repository@ref/path`)
   expect(attributesOf(html, 'a', 'href')).toContain('/api/v1/openapi.json')

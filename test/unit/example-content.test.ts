@@ -50,9 +50,7 @@ test('links are relative, so that they also lead somewhere in a checkout of the 
 })
 
 test('the first skills of the handbook are in its language', () => {
-  const german = skills.filter(path => path.startsWith('translated-de/'))
-  expect(german).not.toEqual([])
-  expect(skills.indexOf(german[0] ?? '')).toBeGreaterThan(4)
+  expect(skills.findIndex(path => path.startsWith('translated-de/'))).toBeGreaterThan(4)
 })
 
 test('manifests nest three levels deep, and each has rules', () => {
