@@ -18,11 +18,12 @@ import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import type { Deps } from './deps.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
-import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/operator-content.ts'
+import type { OperatorContent } from './operator/operator-content.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { parseSettings, type Settings } from './service-settings.ts'
@@ -58,7 +59,9 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const workerSettings = parseWorkerSettings(env)
   const operator = await readOperatorFolder(settings.operator, baseUrl)
   const metrics = createPrometheusMetrics()
-  const infra = await openInfra(infraSettings, metrics)
+  const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
+    app.log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
+  )
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
   const log: RepairDeps['log'] & FallbackLog = {
@@ -121,8 +124,22 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       text => text !== null && app.log.info(text),
       () => {},
     )
-  const address = infra.local && infraSettings.localRepositories === null ? REFERENCE_REPOSITORY : ''
-  process.stdout.write(announcement(baseUrl, address, existsSync(PAGES)))
+  const local = infraSettings.localRepositories === null ? null : await listLocal(infra, deps, log)
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook: infra.local !== null, withPages: existsSync(PAGES) }))
+}
+
+/** Folders that are looked at for the addresses that the start prints. */
+const LISTED_FOLDERS = 500
+
+/** `null` also when the folder cannot be listed now: the service answers all the same. */
+async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promise<LocalAddresses | null> {
+  try {
+    const listed = await local?.list(LISTED_FOLDERS)
+    return listed ? { addresses: openAddresses(deps, listed.repositories), isComplete: listed.isComplete } : null
+  } catch (error) {
+    log.warn({ err: error }, 'the folder of local repositories cannot be listed')
+    return null
+  }
 }
 
 async function assembleDeps(
@@ -208,12 +225,6 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
   const drop = setTimeout(() => app.server.closeAllConnections(), GRACE_MILLISECONDS)
   await app.close()
   clearTimeout(drop)
-}
-
-function announcement(baseUrl: string, address: string, withPages: boolean): string {
-  if (!withPages)
-    return `Mountglass answers at ${baseUrl}/api/v1${address && `/mounts${address}`} (the pages are not built: npm run build)\n`
-  return `Mountglass answers at ${baseUrl}/\n${address && `  an address to begin with: ${baseUrl}${address}\n`}`
 }
 
 function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): unknown {

@@ -71,13 +71,14 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'address.too_long': `the address exceeds ${number(ADDRESS_BYTES)} bytes or ${ADDRESS_SEGMENTS} segments; shorten it`,
   'request.invalid':
     'a query parameter is invalid, or the cursor is not for this request; correct it, or restart from the first page',
-  'request.not_found': 'this route does not exist; check the path of the request',
+  'request.not_found': 'this route does not exist; /api/v1/openapi.json lists the routes of the API',
   'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
   'request.timeout': 'the request did not arrive in time; send it again without pauses',
   'request.too_large': 'the body of the request is too large',
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
-  'mount.ref_not_found': 'the repository has no such branch, tag or commit; check the ref, or omit it for the default branch',
+  'mount.ref_not_found':
+    'the repository has no commit there; if the address has a ref, check or omit it, else push a commit to the default branch',
   'mount.path_not_found': 'the folder does not exist at this commit; check the path, or omit it for the root',
   'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',
   'mount.rate_limited': 'the git host limits the rate of requests; try again later',

@@ -12,6 +12,7 @@ import { type GitHubHost, openGitHubHost } from './github/host.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
+import type { OnRefused } from './local/refusals.ts'
 import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createStateQueue } from './queue/state-queue.ts'
@@ -42,10 +43,11 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
  * Opens the drivers that the settings name.
  *
  * @param metrics counts the requests of the drivers; `null`: none
+ * @param onRefused told why a local repository is not served. Default: nobody is told
  * @throws SettingsError when a folder or a store of the settings cannot be used
  */
-export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null): Promise<Infra> {
-  const opened = await openWithoutQueue(settings, metrics, {})
+export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null, onRefused?: OnRefused): Promise<Infra> {
+  const opened = await openWithoutQueue(settings, metrics, {}, onRefused)
   try {
     const queue = await openQueue(opened, settings)
     if (metrics) watchQueue(queue, metrics)
@@ -105,6 +107,7 @@ async function openWithoutQueue(
   settings: InfraSettings,
   metrics: Metrics | null,
   { handover, ...options }: Options,
+  onRefused?: OnRefused,
 ): Promise<JobInfra> {
   const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets } : options)
   const closing: (() => Promise<void>)[] = [store.close]
@@ -113,7 +116,7 @@ async function openWithoutQueue(
   }
   try {
     const hasGit = await isGitThere(settings)
-    const local = hasGit ? await openLocal(settings, store) : null
+    const local = hasGit ? await openLocal(settings, store, onRefused) : null
     if (local) closing.push(() => local.close())
     const hosts: GitHost[] = local ? [local] : []
     let github: GitHubHost | null = null
@@ -152,7 +155,11 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
 }
 
 /** The host of the operator's repositories, or of the bundled one. */
-async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'folder'>): Promise<LocalHost> {
+async function openLocal(
+  settings: InfraSettings,
+  { folder }: Pick<Stores, 'folder'>,
+  onRefused: OnRefused | undefined,
+): Promise<LocalHost> {
   const { localRepositories, baseUrl } = settings
   if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
   const prepare = async () => prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples'))
@@ -162,7 +169,12 @@ async function openLocal(settings: InfraSettings, { folder }: Pick<Stores, 'fold
     process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
     return null
   })
-  return openLocalHost({ root: localRepositories, baseUrl, ...(examples === null ? {} : { examples }) })
+  return openLocalHost({
+    root: localRepositories,
+    baseUrl,
+    ...(examples === null ? {} : { examples }),
+    ...(onRefused && { onRefused }),
+  })
 }
 
 async function requireFolder(variable: string, path: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { FilePage, FileQuery } from '#core/contract/file.ts'
 import { ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
+import type { FileRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, sliceCharacters } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
@@ -11,7 +12,11 @@ import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
  *
  * @throws ServiceError `request.invalid`, `index.*`, `file.*`, `skill.unavailable`
  */
-export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, query: FileQuery): Promise<FilePage> {
+export async function readFilePage(
+  deps: Pick<Deps, 'clock' | 'localSource'>,
+  open: OpenMount,
+  query: FileQuery,
+): Promise<FilePage> {
   const path = query.path as RepoPath
   const mount = requireReady(open, deps.clock.now())
   const { snapshot, host, repository, commit } = mount
@@ -19,7 +24,7 @@ export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, q
   const file = isInside(mount.address.path, path) ? await snapshot.get('files', path) : null
   if (file === null) throw new ServiceError('file.not_found')
   const sourceUrl = host.urls.raw(repository, commit, path)
-  if (file.record === undefined) throw new ServiceError(file.refusal ?? 'file.not_found', { sourceUrl })
+  if (file.record === undefined) throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount))
 
   const bytes = await snapshot.record(file.record)
   if (bytes.length !== file.sizeBytes)
@@ -28,6 +33,19 @@ export async function readFilePage(deps: Pick<Deps, 'clock'>, open: OpenMount, q
   if (text === null) throw new ServiceError('file.not_text', { sourceUrl })
   return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes }
 }
+
+/** Whether the host shows files that no license permits to copy. The host of a local repository is this service. */
+function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { address }: ReadyMount): boolean {
+  return address.host !== 'local' || localSource === 'open'
+}
+
+function refusalOf(refusal: FileRow['refusal'], sourceUrl: string, isSourceServed: boolean): ServiceError {
+  const isDeadEnd = refusal === 'file.not_served' && !isSourceServed
+  return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...(isDeadEnd ? { message: WITHHELD } : {}) })
+}
+
+const WITHHELD =
+  'no license permits a copy of the file, and this deployment withholds the original too; ask the owner of the repository'
 
 /**
  * Cuts `limit` characters from the text, starting at `offset`.

@@ -35,7 +35,10 @@ export const Serving = z
   .object({
     license: License,
     full: z.boolean().meta({ description: 'False when the license permits only a description.' }),
-    sourceUrl: z.string().meta({ description: 'The `SKILL.md` at its git host.' }),
+    sourceUrl: z.string().meta({
+      description:
+        'The `SKILL.md` at its git host. If `full` is false and the repository is local, a deployment may answer 404 there: it withholds originals without a license.',
+    }),
   })
   .meta({ id: 'Serving' })
 export type Serving = z.infer<typeof Serving>

@@ -9,6 +9,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'file.unreadable': 'make the file readable; if another program was writing to it, check again',
   'folder.empty': 'add files, or check whether .gitignore excludes them',
   'folder.excluded': 'change `exclude` in a manifest above if agents need the folder',
+  'folder.links_unchecked': 'check with --private, which reads them whatever the license',
   'folder.not_checked_out': 'check out the whole tree: the missing files may include a manifest',
   'folder.unlicensed': 'add a LICENSE file, or `license` to a manifest',
   'folder.unreadable': 'add read permission to the folder',

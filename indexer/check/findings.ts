@@ -69,6 +69,10 @@ export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Fin
 
 const OWN = {
   'folder.empty': { severity: 'warning', message: 'the folder has no files that git would commit' },
+  'folder.links_unchecked': {
+    severity: 'info',
+    message: 'links and includes of skills that are only described were not checked',
+  },
   'folder.unlicensed': { severity: 'warning', message: 'no license is declared: a public repository is only described' },
   'folder.excluded': { severity: 'warning', message: 'a manifest above excludes the folder: nothing in it is served' },
   'folder.unreadable': { severity: 'error', message: 'the folder cannot be read: nothing below it was checked' },

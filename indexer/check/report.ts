@@ -191,6 +191,7 @@ function collectFindings(
   }
   if (delivered === 'excluded' || delivered === 'empty') findings.push(ownFinding(`folder.${delivered}`, folder))
   if (visibility === 'public' && hasUnlicensed(snapshot, folder, skills)) findings.push(ownFinding('folder.unlicensed', folder))
+  if (skills.some(({ delivery }) => delivery.kind === 'described')) findings.push(ownFinding('folder.links_unchecked', folder))
   for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
   if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
   return sortFindings(findings)

@@ -34,9 +34,10 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   } catch (error) {
     return reportSettingsError(error, EXIT_USAGE)
   }
+  const refusals: string[] = []
   let infra: Infra
   try {
-    infra = await openInfra(settings)
+    infra = await openInfra(settings, null, (_name, reason) => refusals.push(reason))
   } catch (error) {
     return reportSettingsError(error, EXIT_FAILED)
   }
@@ -46,7 +47,8 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
     return report(problemOf(typed), EXIT_USAGE)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return report(`${error.code}: ${error.message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+    const message = refusals.length > 0 ? `the local repository is not served: ${refusals.join('; ')}` : error.message
+    return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
   } finally {
     await infra.close()
   }

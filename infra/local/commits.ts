@@ -37,12 +37,17 @@ export class Commits {
   readonly #proofs = createSingleFlight<boolean>()
   readonly #places: GitPlaces
   readonly #signal: () => AbortSignal
+  readonly #refuse: (place: Place) => void
 
-  /** @param signal ends one search */
-  constructor(views: PrivateViews, places: GitPlaces, signal: () => AbortSignal) {
+  /**
+   * @param signal ends one search
+   * @param refuse called for a repository that is not self-contained
+   */
+  constructor(views: PrivateViews, places: GitPlaces, signal: () => AbortSignal, refuse: (place: Place) => void) {
     this.#views = views
     this.#places = places
     this.#signal = signal
+    this.#refuse = refuse
   }
 
   /**
@@ -54,7 +59,7 @@ export class Commits {
   find(place: Place, ref: string | null): Promise<CommitSha | null> {
     if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
     const key = `${place.identity}:${ref === null ? '' : `=${ref}`}`
-    return this.#byRef.get(key, watch => ifSelfContained(this.#findRef(place, ref, watch)))
+    return this.#byRef.get(key, watch => this.#ifSelfContained(place, this.#findRef(place, ref, watch)))
   }
 
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
@@ -80,7 +85,7 @@ export class Commits {
   }
 
   #tipsOf(place: Place): Promise<TipSet | null> {
-    const read = (watch: Watch) => ifSelfContained(readTips(this.#packed, place, watch))
+    const read = (watch: Watch) => this.#ifSelfContained(place, readTips(this.#packed, place, watch))
     return this.#tips.get(place.identity, watch => this.#places.lookUp(place.identity, () => read(watch)))
   }
 
@@ -100,11 +105,25 @@ export class Commits {
   async #inView<Value>(place: Place, use: (gitDir: string, signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
     const signal = this.#signal()
     const view = await this.#views.open(place, signal)
-    if (view === null) return null
+    if (view === null) {
+      this.#refuse(place)
+      return null
+    }
     try {
       return await use(view.gitDir, signal)
     } finally {
       await view.remove()
+    }
+  }
+
+  /** A repository that is not self-contained has no refs. No watched file shows when that changes. */
+  async #ifSelfContained<Value>(place: Place, computing: Promise<Computed<Value>>): Promise<Computed<Value | null>> {
+    try {
+      return await computing
+    } catch (error) {
+      if (!(error instanceof NotSelfContained)) throw error
+      this.#refuse(place)
+      return { value: null, keep: false }
     }
   }
 }
@@ -128,14 +147,4 @@ async function firstOf(packed: PackedRefs, { commonDir }: Place, names: readonly
     if (oid !== null) return oid
   }
   return null
-}
-
-/** A repository that is not self-contained has no refs. No watched file shows when that changes. */
-async function ifSelfContained<Value>(computing: Promise<Computed<Value>>): Promise<Computed<Value | null>> {
-  try {
-    return await computing
-  } catch (error) {
-    if (error instanceof NotSelfContained) return { value: null, keep: false }
-    throw error
-  }
 }

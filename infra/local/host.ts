@@ -4,6 +4,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
+import { mapFew } from '#core/concurrency/map-few.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
@@ -24,10 +25,12 @@ import { openReader } from '#infra/git/reader.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
 import { createGitPlaces } from './git-places.ts'
+import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, readHead } from './place.ts'
+import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
-import { SignedCache, type Watch } from './signed-cache.ts'
+import { type OnRefused, tellOnce } from './refusals.ts'
+import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
@@ -37,6 +40,12 @@ export interface LocalHost extends GitHost {
    * @throws RawFileError
    */
   readRawFile(repository: HostRepository, commit: string, path: string, reader: RawFileReader): Promise<RawFile | null>
+  /**
+   * The repositories of `root`, private ones too, in the order of their addresses. For the operator alone: no request lists them.
+   *
+   * @param max bounds the folders that are looked at; `isComplete` is false when there are more
+   */
+  list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }>
 }
 
 export interface LocalHostOptions {
@@ -46,6 +55,8 @@ export interface LocalHostOptions {
   examples?: string
   /** Public origin of the service, which serves the URLs of `urls`. */
   baseUrl: string
+  /** Told once of each repository and reason for which it is not served. Default: nobody is told. */
+  onRefused?: OnRefused
   /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
   monotonicNow?: () => number
 }
@@ -53,6 +64,7 @@ export interface LocalHostOptions {
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
+const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
 const ANSWER_MS = 10_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
@@ -62,7 +74,8 @@ export async function openLocalHost(options: LocalHostOptions): Promise<LocalHos
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
   const rawFiles = createRawFiles(options.monotonicNow)
-  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles)
+  const onRefused = tellOnce(options.onRefused ?? (() => {}))
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles, onRefused)
 }
 
 class LocalGitHost implements LocalHost {
@@ -75,14 +88,18 @@ class LocalGitHost implements LocalHost {
   readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
-  readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
+  readonly #commits: Commits
+  readonly #onRefused: OnRefused
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles) {
+  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles, onRefused: OnRefused) {
     this.#roots = roots
     this.#rawFiles = rawFiles
+    this.#onRefused = onRefused
+    const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
+    this.#commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal(), refuse)
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -104,7 +121,7 @@ class LocalGitHost implements LocalHost {
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
       const place = await this.#place(owner, name)
-      return place && this.#commits.find(place, ref)
+      return place && this.#commits.find(place, ref).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 
@@ -176,6 +193,16 @@ class LocalGitHost implements LocalHost {
     }
   }
 
+  async list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }> {
+    const { names, isComplete } = await listNames(this.#roots[0] ?? '', max)
+    const repositories = await mapFew(names, async ({ owner, name }) => {
+      const found = await this.repository(owner, name)
+      // A link is left out: its repository is listed at its real place.
+      return found.status === 'ok' && found.value.owner === owner && found.value.name === name ? [found.value] : []
+    })
+    return { repositories: repositories.flat(), isComplete }
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all([this.#rawFiles.close(), ...[...this.#readers].map(reader => reader.close())])
@@ -184,12 +211,22 @@ class LocalGitHost implements LocalHost {
 
   #place(owner: string, name: string): Promise<Place | null> {
     return this.#places.get(`${owner}/${name}`, async watch => {
+      const reasons: string[] = []
+      let found: Computed<Place | null> = { value: null, keep: true }
       for (const root of this.#roots) {
-        const found = await findPlace(root, { owner, name }, watch)
-        if (found.value !== null || !found.keep) return found
+        found = await findPlace(root, { owner, name }, { watch, refuse: reason => reasons.push(reason) })
+        if (found.value !== null || !found.keep) break
       }
-      return { value: null, keep: true }
+      if (found.value === null) for (const reason of reasons) this.#onRefused({ owner, name }, reason)
+      return found
     })
+  }
+
+  #tellTooLarge(name: PlaceName): (error: unknown) => never {
+    return error => {
+      if (error instanceof ViewTooLarge) this.#onRefused(name, error.message)
+      throw error
+    }
   }
 
   #answerSignal(): AbortSignal {

@@ -27,6 +27,13 @@ export interface Place {
   identity: string
 }
 
+/** How a place is looked for. */
+export interface Search {
+  watch: Watch
+  /** Called for something that lies at the place and is not served, with the reason and what the operator can do. */
+  refuse(reason: string): void
+}
+
 /**
  * The repository of an owner below the root: `<owner>/<name>`, else `<owner>/<name>.git`.
  *
@@ -35,15 +42,17 @@ export interface Place {
  *
  * @param root real path
  */
-export async function findPlace(root: string, requested: PlaceName, watch: Watch): Promise<Computed<Place | null>> {
+export async function findPlace(root: string, requested: PlaceName, search: Search): Promise<Computed<Place | null>> {
   if (!isName(requested)) return { value: null, keep: true }
-  const found = await placeOf(root, requested, watch)
+  const found = await placeOf(root, requested, search)
   if (found === 'refused') return { value: null, keep: false }
   if (found === null || isSameName(found.named, requested)) return { value: found, keep: true }
   // A link led here. Another repository may have the address of this place.
-  const named = await placeOf(root, found.named, watch)
+  const named = await placeOf(root, found.named, search)
   if (named === 'refused') return { value: null, keep: false }
-  return { value: named?.identity === found.identity ? named : null, keep: true }
+  if (named?.identity === found.identity) return { value: named, keep: true }
+  search.refuse('it leads to a place whose address belongs to another repository')
+  return { value: null, keep: true }
 }
 
 function isName({ owner, name }: PlaceName): boolean {
@@ -55,24 +64,39 @@ function isSameName(left: PlaceName, right: PlaceName): boolean {
 }
 
 /** `refused`: the repository is not self-contained, or is changing just now, and no watched file shows when that ends. */
-async function placeOf(root: string, { owner, name }: PlaceName, watch: Watch): Promise<Place | 'refused' | null> {
+async function placeOf(root: string, { owner, name }: PlaceName, search: Search): Promise<Place | 'refused' | null> {
   const folder = join(root, owner, name)
-  return (await placeAt(root, folder, watch)) ?? (await placeAt(root, `${folder}.git`, watch))
+  return (await placeAt(root, folder, search)) ?? (await placeAt(root, `${folder}.git`, search))
 }
 
-async function placeAt(root: string, folder: string, watch: Watch): Promise<Place | 'refused' | null> {
+async function placeAt(root: string, folder: string, search: Search): Promise<Place | 'refused' | null> {
   const isBare = (await stat(join(folder, '.git')).catch(ifAbsent)) === null
-  watch(isBare ? folder : join(folder, '.git'), 'entries')
+  search.watch(isBare ? folder : join(folder, '.git'), 'entries')
   const real = await realpath(folder).catch(ifAbsent)
-  const named = real && nameAt(root, real)
-  const dirs = real && named && (await gitDirsOf(root, real, isBare, watch))
-  if (!dirs || dirs === 'refused') return dirs
-  const objects = await objectsOf(dirs, watch)
+  if (real === null)
+    return (await isThere(folder)) ? refused(search, 'it is a link that leads nowhere, or may not be entered') : null
+  const named = nameAt(root, real)
+  if (named === null) return refused(search, 'it is a link to a place that is not <owner>/<name> in the folder')
+  const dirs = await gitDirsOf(root, real, isBare, search)
+  if (dirs === null || dirs === 'refused') return dirs
+  const objects = await objectsOf(dirs, search)
   if (objects === null) return null
-  if (await hasAlternates(dirs.commonDir)) return 'refused'
+  if (await hasAlternates(dirs.commonDir)) {
+    search.refuse('it borrows objects from another repository: run git repack -a -d in it, then remove objects/info/alternates')
+    return 'refused'
+  }
   // A link may lead from one address to the git dir of another.
   const own = dirs.main === null ? nameOfGitDir(root, dirs.gitDir) : named
   return { ...dirs, named: own ?? named, objects, identity: `${dirs.gitDir}:${objects}` }
+}
+
+function refused({ refuse }: Search, reason: string): null {
+  refuse(reason)
+  return null
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(ifAbsent)) !== null
 }
 
 type GitDirs = Pick<Place, 'gitDir' | 'commonDir' | 'main'>
@@ -81,31 +105,34 @@ type GitDirs = Pick<Place, 'gitDir' | 'commonDir' | 'main'>
  * @param real the real path of a repository's folder
  * @param isBare whether the folder had no `.git` before it was watched
  */
-async function gitDirsOf(root: string, real: string, isBare: boolean, watch: Watch): Promise<GitDirs | 'refused' | null> {
+async function gitDirsOf(root: string, real: string, isBare: boolean, search: Search): Promise<GitDirs | 'refused' | null> {
   const inner = join(real, '.git')
   const kind = await stat(inner).catch(ifAbsent)
   if (isBare !== (kind === null)) return 'refused'
-  if (kind?.isFile()) return worktreeDirsOf(root, real, watch)
+  if (kind?.isFile()) return worktreeDirsOf(root, real, search)
   const gitDir = kind?.isDirectory() ? await realpath(inner).catch(ifAbsent) : real
-  if (gitDir === null || nameOfGitDir(root, gitDir) === null) return null
+  if (gitDir === null || nameOfGitDir(root, gitDir) === null) return refused(search, 'its .git is a link out of <owner>/<name>')
   // Only a linked worktree shares the objects and refs of another repository.
-  if ((await readRealText(join(gitDir, 'commondir'))) !== null) return null
+  if ((await readRealText(join(gitDir, 'commondir'))) !== null)
+    return refused(search, 'it shares the objects of another repository (commondir)')
   return { gitDir, commonDir: gitDir, main: null }
 }
 
 /** The linked worktree at a real path: its `.git` file names a git dir in the main repository, which names that file back. */
-async function worktreeDirsOf(root: string, real: string, watch: Watch): Promise<GitDirs | null> {
+async function worktreeDirsOf(root: string, real: string, search: Search): Promise<GitDirs | null> {
   const file = join(real, '.git')
   const target = /^gitdir: (.+?)\s*$/.exec((await readRealText(file)) ?? '')?.[1]
   const gitDir = target === undefined ? null : await realpath(resolve(real, target)).catch(ifAbsent)
-  if (gitDir === null || basename(dirname(gitDir)) !== 'worktrees') return null
+  if (gitDir === null || basename(dirname(gitDir)) !== 'worktrees')
+    return refused(search, 'its .git is a file that names no linked worktree: put the repository itself here')
   const commonDir = dirname(dirname(gitDir))
   const main = nameOfGitDir(root, commonDir)
-  if (main === null) return null
-  watch(commonDir, 'entries')
-  for (const name of ['commondir', 'gitdir']) watch(join(gitDir, name))
+  if (main === null) return refused(search, 'its main repository is not at <owner>/<name> in the folder')
+  search.watch(commonDir, 'entries')
+  for (const name of ['commondir', 'gitdir']) search.watch(join(gitDir, name))
   const [shared, named] = await Promise.all([pathIn(gitDir, 'commondir'), pathIn(gitDir, 'gitdir')])
-  return shared === commonDir && named === file ? { gitDir, commonDir, main } : null
+  if (shared === commonDir && named === file) return { gitDir, commonDir, main }
+  return refused(search, 'its main repository does not name it: run git worktree repair')
 }
 
 /** The path that a file of the git dir holds, with its folders resolved; `null` without one. */
@@ -133,7 +160,8 @@ function nameOfGitDir(root: string, gitDir: string): PlaceName | null {
  * Identity of the objects folder; `null` when the folders are no git dir of the classic layout. Which names the folders hold is watched by the
  * caller: git replaces files, so only what others write in place is watched here.
  */
-async function objectsOf({ gitDir, commonDir }: GitDirs, watch: Watch): Promise<string | null> {
+async function objectsOf({ gitDir, commonDir }: GitDirs, search: Search): Promise<string | null> {
+  const { watch } = search
   watch(join(gitDir, 'HEAD'))
   watch(join(commonDir, 'objects/info/alternates'))
   const [head, objects, refs, packedRefs, reftable] = await Promise.all([
@@ -143,9 +171,12 @@ async function objectsOf({ gitDir, commonDir }: GitDirs, watch: Watch): Promise<
     lstat(join(commonDir, 'packed-refs')).catch(ifAbsent),
     lstat(join(commonDir, 'reftable')).catch(ifAbsent),
   ])
+  if (head === null)
+    return refused(search, 'its HEAD cannot be read: it is no git repository, or the user of this process may not read it')
   // Reftables are not supported, and the files of the classic layout beside one are stale.
-  if (head === null || !objects?.isDirectory() || !refs?.isDirectory() || reftable !== null) return null
-  if (packedRefs !== null && !packedRefs.isFile()) return null
+  if (reftable !== null) return refused(search, 'it stores refs as reftables: run git refs migrate --ref-format=files')
+  if (!objects?.isDirectory() || !refs?.isDirectory()) return refused(search, 'its folder objects or refs is missing, or a link')
+  if (packedRefs !== null && !packedRefs.isFile()) return refused(search, 'its packed-refs is a link, or no file')
   return `${commonDir}:${objects.dev}:${objects.ino}:${objects.birthtimeNs}`
 }
 

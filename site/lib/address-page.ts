@@ -41,8 +41,15 @@ export type PageContent =
 export type AddressPage =
   /** A redirect to `location`: the host spells or names the repository differently, or the address names an account. */
   | { kind: 'moved'; location: string }
-  /** `fileHref`: the page of the file, when the address names a file. */
-  | { kind: 'problem'; status: number; error: ApiError; asked?: Address; fileHref?: string | undefined }
+  /** `fileHref`: the page of the file, when the address names a file. `isUnknownView`: the address itself may well be shown. */
+  | {
+      kind: 'problem'
+      status: number
+      error: ApiError
+      asked?: Address
+      fileHref?: string | undefined
+      isUnknownView?: true
+    }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
 
 /**
@@ -65,7 +72,13 @@ export async function loadAddressPage(
   const request = readPageRequest(query)
   if (request === null) {
     const message = `a page has one of these views: ${VIEWS.join(', ')}`
-    return { kind: 'problem', status: 400, error: { code: 'request.invalid', message } }
+    return {
+      kind: 'problem',
+      status: 400,
+      error: { code: 'request.invalid', message },
+      asked: asked.address,
+      isUnknownView: true,
+    }
   }
 
   // Formatted again, so that the path is canonical on its way to the API.

@@ -53,6 +53,11 @@ export function languageTag(declared: string | null | undefined): string | undef
   return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined
 }
 
+/** The message of an error without its advice to try again, for a page that says when. */
+export function withoutRetry(message: string): string {
+  return message.replace(/; try again (?:later|after [^;]*)$/, '')
+}
+
 /** The message of an error as a sentence. Not for warnings and diagnostics: they may begin with a path, which keeps its spelling. */
 export function sentence(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1)

@@ -84,6 +84,13 @@ test.for(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
   },
 )
 
+test('an unknown route of the API names the description of all routes', async () => {
+  for (const url of ['/api/v1', '/api/v1/', '/api/v1/nothing']) {
+    const [named = ''] = /\/api\/v1\/\S+/.exec((await app.get(url)).json.error.message) ?? []
+    expect((await app.get(named)).json.openapi, url).toMatch(/^3\./)
+  }
+})
+
 test.for([
   '/api/v1/nothing',
   '/api/v1/mounts',

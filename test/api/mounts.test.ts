@@ -197,6 +197,11 @@ test('a failed index is an answer with its code and the time of the next try, an
   expect(await app.index()).toBe(1)
 })
 
+test('a repository without commits is not told only to check its ref', async () => {
+  const { error } = (await app.get('/api/v1/mounts/local/acme/empty')).json
+  expect(error.message).toMatch(/if the address has a ref.*push a commit/)
+})
+
 test.for([
   ['/local/acme/nothing', 404, 'mount.repo_not_found'],
   ['/local/nobody/handbook', 404, 'mount.repo_not_found'],

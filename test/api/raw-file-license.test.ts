@@ -87,6 +87,24 @@ test('HEAD, a range and a known ETag do not tell that the file is there', async 
     expect((await app.get(url, options)).status).toBe(404)
 })
 
+/** What the files endpoint says of a file, and the status of the address that it names. */
+async function refusalOf(name: string, path: string): Promise<{ message: string; status: number }> {
+  const { error } = (await app.get(`/api/v1/files/local/${name}?path=${path}`)).json
+  const { pathname } = new URL(error.sourceUrl)
+  return { message: error.message, status: (await app.get(pathname)).status }
+}
+
+test('the refusal of a file does not send its reader to an original that is withheld', async () => {
+  for (const [name, path] of [
+    ['acme/none', 'docs/guide.md'],
+    ['acme/mit', 'skills/closed/SKILL.md'],
+  ] as const) {
+    const { message, status } = await refusalOf(name, path)
+    expect([status, message]).toEqual([404, expect.stringContaining('this deployment withholds the original')])
+    expect(message).not.toContain('sourceUrl')
+  }
+})
+
 describe('where the operator publishes everything', () => {
   beforeAll(() => {
     app.deps.localSource = 'open'
@@ -97,5 +115,10 @@ describe('where the operator publishes everything', () => {
 
   test.each([...COPIED, ...NOT_COPIED])('%s %s is served', async (name, path) => {
     expect(await statusOf(name, path)).toBe(200)
+  })
+
+  test('the refusal of a file names the address of its original', async () => {
+    const { message, status } = await refusalOf('acme/none', 'docs/guide.md')
+    expect([status, message]).toEqual([200, expect.stringContaining('read it at sourceUrl')])
   })
 })

@@ -160,7 +160,10 @@ test('without a license a public repository is described, a private one delivere
   const open = await check([root])
   expect([open.code, open.report.totals.described]).toEqual([0, 1])
   expect(open.report.skills[0]?.delivery).toMatchObject({ kind: 'described', reason: expect.stringContaining('no license') })
-  expect(open.report.findings).toMatchObject([{ code: 'folder.unlicensed', severity: 'warning', path: '' }])
+  expect(open.report.findings).toMatchObject([
+    { code: 'folder.unlicensed', severity: 'warning', path: '' },
+    { code: 'folder.links_unchecked', severity: 'info', path: '' },
+  ])
   const closed = await check([root, '--private'])
   expect(closed.report.findings).toEqual([])
   expect([closed.report.visibility, closed.report.totals.full, bodyOf(closed.report, 'a/SKILL.md')?.characters]).toEqual([
@@ -181,6 +184,7 @@ test('lines are told of files that are not delivered, too', async () => {
   expect(report.findings.map(({ code, path, line }) => [code, path, line])).toEqual([
     ['name.directory_mismatch', 'a/SKILL.md', 2],
     ['manifest.invalid_field', 'c/SKILLSET.md', 3],
+    ['folder.links_unchecked', '', undefined],
   ])
 })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Checked } from '#indexer/check/schema.ts'
-import { checkFolder } from '#indexer/commands/check-folder.ts'
+import { type CheckOptions, checkFolder } from '#indexer/commands/check-folder.ts'
 
 let root: string
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
-async function check(files: Record<string, string>, folder = ''): Promise<Checked> {
+async function check(files: Record<string, string>, folder = '', options: CheckOptions = {}): Promise<Checked> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
@@ -20,7 +20,7 @@ async function check(files: Record<string, string>, folder = ''): Promise<Checke
   const written: string[] = []
   const write = vi.spyOn(process.stdout, 'write').mockImplementation(text => written.push(String(text)) > 0)
   try {
-    await checkFolder(join(root, folder), { json: true })
+    await checkFolder(join(root, folder), { ...options, json: true })
   } finally {
     write.mockRestore()
   }
@@ -58,7 +58,8 @@ test.each<[string, Record<string, string>, unknown[]]>([
   ],
 ])('the fault of a manifest is told once, at the manifest, with its line and its cost: %s', async (_name, files, expected) => {
   const report = await check({ ...files, 'a/SKILL.md': skill('a'), 'b/SKILL.md': skill('b') })
-  expect(told(report)).toEqual([expected])
+  const isNote = ([code]: unknown[]) => code === 'folder.links_unchecked'
+  expect(told(report).filter(finding => !isNote(finding))).toEqual([expected])
 })
 
 test('a failed include is told of a manifest without skills, and of an internal skill', async () => {
@@ -104,4 +105,15 @@ test('a folder inside a skill has the documents of a mount there', async () => {
     { skills: 0, documents: 1 },
     [{ path: 'a/references/one.md', title: 'One', summary: 'Text.' }],
   ])
+})
+
+test('links of skills that are only described are checked with --private, and the report says so', async () => {
+  const files = { 'a/SKILL.md': skill('a', '', '[gone](gone.md)\n') }
+  const described = await check(files)
+  expect(told(described)).toEqual([
+    ['folder.unlicensed', '', undefined, undefined],
+    ['folder.links_unchecked', '', undefined, undefined],
+  ])
+  expect(described.findings[1]?.advice).toContain('--private')
+  expect(told(await check({}, '', { private: true }))).toEqual([['reference.broken', 'a/SKILL.md', 5, undefined]])
 })

@@ -75,6 +75,13 @@ describe('overview', () => {
     }
   })
 
+  test('where there are no documents, the README is one link away', async () => {
+    const { get } = await open({ mounts: () => readyMount({ counts: { skills: 1, documents: 0 }, documents: [] }) })
+    const { html } = await get(PAGE)
+    expect(textOf(html)).toContain('This address has no documents. A README is not one: Browse shows it')
+    expect(html).toMatch(/<a href="\/local\/acme\/tools\?view=browse"[^>]*>Browse<\/a> shows it/)
+  })
+
   test('the listed skills lead on to the folders when there are more', async () => {
     const { get } = await open({ mounts: () => readyMount({ counts: { skills: 1200, documents: 1 } }) })
     const { html } = await get(PAGE)

@@ -69,14 +69,14 @@ describe('states', () => {
     const { get } = await open({ mounts: () => refusal('mount.rate_limited', { retryAfter: 42 }) })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBe('42')
-    expect(textOf(html)).toContain('Wait 42 seconds, then try again.')
+    expect(textOf(html)).toContain('The git host limits the rate of requests. Wait 42 seconds, then try again.')
   })
 
   test('a host that does not say for how long is waited for all the same', async () => {
     const { get } = await open({ mounts: () => refusal('mount.unavailable') })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBeUndefined()
-    expect(textOf(html)).toContain('Try again in a few minutes.')
+    expect(textOf(html).match(/try again/gi)).toEqual(['try again'])
   })
 
   test.each([
@@ -107,9 +107,12 @@ describe('states', () => {
     expect(textOf(html)).toContain('Start again from the first page')
   })
 
-  test('a view that does not exist is refused', async () => {
+  test('a view that does not exist is refused, and the overview is one link away', async () => {
     const { get } = await open({})
-    expect((await get(`${PAGE}?view=nonsense`)).status).toBe(400)
+    const { status, html } = await get(`${PAGE}?view=nonsense`)
+    expect(status).toBe(400)
+    expect(textOf(html)).not.toContain('This address cannot be shown')
+    expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
   })
 
   test('an API that breaks its contract gives a plain page', async () => {

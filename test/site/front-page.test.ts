@@ -53,6 +53,13 @@ test('the first that is ready is an example to begin with, the others are cards 
   for (const words of ['Example address', 'indexing', 'verified', '1 skill ', 'indexing failed']) expect(text).toContain(words)
 })
 
+test('the form of addresses is named for every host, and programs find the API', async () => {
+  const { get } = await open({})
+  const { html } = await get('/')
+  for (const host of ['local', 'gh']) expect(textOf(html)).toContain(`/${host}/owner/repository@ref/path`)
+  expect(attributesOf(html, 'a', 'href')).toContain('/api/v1/openapi.json')
+})
+
 test('a card says what its repository says of itself, and how many skills it does not name', async () => {
   const manifest = { path: 'SKILLSET.md', name: 'Kit', description: 'What we work with.', language: 'en', translations: {} }
   const { get } = await open({

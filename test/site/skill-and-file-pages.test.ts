@@ -70,6 +70,15 @@ describe('skill', () => {
     expect(text).toContain('an include is not there')
   })
 
+  test('the link to the file names its host', async () => {
+    const { get } = await open(
+      { skills: () => skillPage(parts), mounts: ({ address }) => readyMount({}, { address: `/${address}` }) },
+      { hosts: ['local', 'gh'] },
+    )
+    expect(textOf((await get(SKILL)).html)).toContain('SKILL.md as a raw file')
+    expect(textOf((await get(SKILL.replace('/local/', '/gh/'))).html)).toContain('SKILL.md on the git host')
+  })
+
   test('a described-only skill shows its description and where to read it', async () => {
     const page = skillPage({
       body: '',

@@ -43,12 +43,22 @@ test('every text is free of carriage returns, invisible characters and HTML comm
   }
 })
 
+test('links are relative, so that they also lead somewhere in a checkout of the whole project', () => {
+  const markdown = [...texts].filter(([path]) => path.endsWith('.md'))
+  expect(markdown.length).toBeGreaterThan(20)
+  for (const [path, text] of markdown) expect(text.match(/\]\(\/[^)]*\)/g) ?? [], path).toEqual([])
+})
+
+test('the first skills of the handbook are in its language', () => {
+  expect(skills.findIndex(path => path.startsWith('translated-de/'))).toBeGreaterThan(4)
+})
+
 test('manifests nest three levels deep, and each has rules', () => {
   expect(manifests).toEqual([
     'SKILLSET.md',
-    'de/SKILLSET.md',
     'reading/SKILLSET.md',
     'reviewing/SKILLSET.md',
+    'translated-de/SKILLSET.md',
     'writing/SKILLSET.md',
     'writing/policy/SKILLSET.md',
   ])
@@ -60,7 +70,7 @@ test('manifests nest three levels deep, and each has rules', () => {
     expect(Object.keys(head.translations ?? {}), path).not.toHaveLength(0)
   }
   expect(split('SKILLSET.md').head).toMatchObject({ language: 'en', license: 'CC-BY-4.0', exclude: ['drafts/', '*.private.md'] })
-  expect(split('de/SKILLSET.md').head.language).toBe('de')
+  expect(split('translated-de/SKILLSET.md').head.language).toBe('de')
   expect(paths).toContain(split('SKILLSET.md').head.image)
 })
 

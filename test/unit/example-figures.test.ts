@@ -127,7 +127,7 @@ test('the page of errors lists every code with its status', () => {
 
 test('the lengths in example answers are those of the files they show', () => {
   const page = textOf('reading/read-by-rest/references/answers.md')
-  const glossary = textOf('de/glossar.md')
+  const glossary = textOf('translated-de/glossar.md')
   expect(page).toContain(`"totalLength": ${countCharacters(glossary)}`)
   expect(page).toContain(`"size": ${utf8Length(glossary)}`)
   const style = countCharacters(textOf('shared/style.md'))

@@ -1,0 +1,61 @@
+import { formatAddress } from '#core/address.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { ROOT } from '#core/repo-path.ts'
+import type { Deps } from './deps.ts'
+import { isServed } from './mount/open-mount.ts'
+import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
+import { ANONYMOUS, maySee } from './people/viewer.ts'
+
+/** Addresses of local repositories that anyone may open. */
+export interface LocalAddresses {
+  addresses: readonly string[]
+  /** False when there may be more. */
+  isComplete: boolean
+}
+
+/** Addresses that are printed; the others are counted. */
+const SHOWN = 5
+
+/** The addresses of repositories that the operator's rules serve to everyone. */
+export function openAddresses(deps: Pick<Deps, 'allow' | 'deny'>, repositories: readonly HostRepository[]): string[] {
+  return repositories.flatMap(repository => {
+    const { host, owner, name, main } = repository
+    const address = { host, owner, repository: name, ref: null, path: ROOT }
+    const isOpen = [address, ...(main ? [{ ...address, owner: main.owner, repository: main.name }] : [])].every(one =>
+      isServed(deps, one),
+    )
+    return isOpen && maySee(ANONYMOUS, repository) ? [formatAddress(address)] : []
+  })
+}
+
+/**
+ * What the service prints once it listens.
+ *
+ * @param local those of the operator's folder; `null` without one
+ * @param hasHandbook whether the bundled handbook is served
+ */
+export function announcement(
+  baseUrl: string,
+  { local, hasHandbook, withPages }: { local: LocalAddresses | null; hasHandbook: boolean; withPages: boolean },
+): string {
+  const urlOf = (address: string) => `${baseUrl}${withPages ? '' : '/api/v1/mounts'}${address}`
+  const handbook = hasHandbook ? [`an address to begin with: ${urlOf(REFERENCE_REPOSITORY)}`] : []
+  const lines = local === null || local.addresses.length === 0 ? handbook : local.addresses.slice(0, SHOWN).map(urlOf)
+  return [
+    withPages
+      ? `Mountglass answers at ${baseUrl}/`
+      : `Mountglass answers at ${baseUrl}/api/v1 (the pages are not built: npm run build)`,
+    ...(local?.addresses.length === 0 ? [`  ${NOTHING}`] : []),
+    ...[...lines, ...restOf(local)].map(line => `  ${line}`),
+    '',
+  ].join('\n')
+}
+
+const NOTHING = 'no repository of MOUNTGLASS_LOCAL_REPOSITORIES is open to readers; it holds them as <owner>/<name>'
+
+function restOf(local: LocalAddresses | null): string[] {
+  if (local === null) return []
+  if (!local.isComplete) return ['and perhaps more: the folder is too large to look at all of it']
+  const rest = local.addresses.length - SHOWN
+  return rest > 0 ? [`and ${rest} more`] : []
+}

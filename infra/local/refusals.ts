@@ -1,0 +1,18 @@
+import type { PlaceName } from './place.ts'
+
+/** Receives why something in the operator's folder is not served. Clients are never told. */
+export type OnRefused = (name: PlaceName, reason: string) => void
+
+/** So many refusals are told: visitors choose which names are looked up. */
+const MAX_TOLD = 1_000
+
+/** Tells each refusal of a repository once. Reasons contain no text of the repository. */
+export function tellOnce(tell: OnRefused): OnRefused {
+  const told = new Set<string>()
+  return (name, reason) => {
+    const key = `${name.owner}/${name.name} ${reason}`
+    if (told.has(key) || told.size >= MAX_TOLD) return
+    told.add(key)
+    tell(name, reason)
+  }
+}
