@@ -1,13 +1,43 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inflateSync, constants as zlib } from 'node:zlib'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import { ifAbsent } from '#infra/git/contained.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import { GitError, type GitResources, runGit, startGit } from '#infra/git/process.ts'
 
 /** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object. @throws GitError */
 export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
+  // Most refs name a commit, and a new one is a file of its own: a process of git takes longer than everything else of the answer.
+  if (isCommitSha(oid) && (await isLooseCommit(gitDir, oid))) return oid as CommitSha
   const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{commit}\n` }).catch(ifAnswered)
   const [peeled = '', type] = output?.toString().split(' ') ?? []
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
+
+/** Whether the object is a file of its own and begins as a commit does. git itself reads no more to tell the type. */
+async function isLooseCommit(gitDir: string, oid: string): Promise<boolean> {
+  const file = await open(
+    join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2)),
+    constants.O_RDONLY | constants.O_NOFOLLOW,
+  ).catch(ifAbsent)
+  if (file === null) return false
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES))
+    const header = inflateSync(buffer.subarray(0, bytesRead), { finishFlush: zlib.Z_SYNC_FLUSH, maxOutputLength: INFLATED_BYTES })
+    return /^commit \d+\0/.test(header.toString('latin1', 0, HEADER_BYTES))
+  } catch {
+    return false // git says what is wrong with it
+  } finally {
+    await file.close()
+  }
+}
+
+/** Compressed bytes that hold type and size. */
+const HEADER_BYTES = 64
+/** So many bytes of zeros take as many compressed ones. */
+const INFLATED_BYTES = 128 * 1024
 
 /** A walk holds every commit that it has seen; a hostile history has millions. */
 const WALK: GitResources = { cpuSeconds: 30, fileBytes: 1024 * 1024, memoryBytes: 1024 * 1024 * 1024 }

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { inflateSync } from 'node:zlib'
 import { loosePath } from '../git-objects.ts'
 import { linesOf, readLines, runGit, runGitOnRefs, startGit } from './git-process.ts'
+import { findLoose } from './loose-objects.ts'
 import type { Repository, World } from './world.ts'
 
 export interface ObjectInfo {
@@ -15,6 +16,8 @@ export interface ObjectInfo {
 
 /** What the names mean, as git's object names; `null` where there is nothing. */
 async function findObjects(world: World, repository: Repository, names: readonly string[]): Promise<(ObjectInfo | null)[]> {
+  const loose = await Promise.all(names.map(name => findLoose(world, repository, name)))
+  if (!loose.includes(undefined)) return loose as (ObjectInfo | null)[]
   const input = names.map(name => `${name}\n`).join('')
   return (await readLines(world, repository, ['cat-file', '--batch-check'], { input })).map(line => {
     const [, oid = '', type = '', size = ''] = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(line) ?? []
