@@ -208,6 +208,8 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       throw error
     })
     if (marker === null) {
+      // No job runs: those of the same repository need not wait for it.
+      known.runsUntil = 0
       this.#markers.forget(known.key)
       await this.#entries.remove(known.marker)
       return null

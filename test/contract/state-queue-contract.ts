@@ -143,6 +143,22 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     expect((await taken(queue)).job).toEqual(defaultAt(2))
   })
 
+  test('a job that ended while a worker claimed it does not hold up another of its repository', async () => {
+    const { queue, states, clock } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const next = { repository, commit: jobOf(2).commit }
+    for (const job of [jobOf(1), next]) await queue.offer(job)
+    const ending: StateStore = {
+      ...states,
+      async create(key, value) {
+        if (key === jobKey(repository, commit)) await states.remove(queueKey(repository, commit))
+        return states.create(key, value)
+      },
+    }
+    expect((await taken(createStateQueue(ending, clock))).job).toEqual(next)
+    expect(await states.list('')).toHaveLength(2)
+  })
+
   describe('wherever the store fails once', () => {
     /** A store that says at its write of that number that it failed: it was made or not. Every other one succeeds. */
     function stumbling(states: StateStore, at: number, isMade: boolean): StateStore {
