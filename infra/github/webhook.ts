@@ -33,8 +33,8 @@ const BYTES = 4 * 1024 * 1024
 /**
  * Memory of the deliveries that this process remembers, some ten thousand, by event and signature, to ignore repeated and replayed ones. Their ids would not do: they are in a
  * header that is not signed. The event is in such a header, too, so a replay under another event is not recognized, nor is one after eviction
- * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push of another branch than the default one
- * also offers its old commit for indexing.
+ * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push also
+ * offers its old commit for indexing, unless it is one of the default branch and the host can be asked.
  */
 const REMEMBERED_BYTES = 4 * 1024 * 1024
 /** GitHub accepts shorter secrets, so a shorter one is only a warning. */

@@ -116,12 +116,26 @@ describe('a push', () => {
     expect(await app.index()).toBe(0)
   })
 
-  test('while the host cannot be asked goes on showing what is known', async () => {
+  test('to a repository that the host no longer shows indexes nothing, although the message says that it is public', async () => {
     await app.open(ADDRESS)
-    app.github.faults.add({ reset: true, times: 9, match: { host: 'api' } })
+    const before = app.commitOf('acme/tools')
+    const after = await app.repository('acme/tools').commit({ 'docs/guide.md': 'Two.' })
+    const payload = await pushPayload(app.github.scene, repository, { ref: 'refs/heads/main', before, after }, null)
+    repository.visibility = 'private'
+    await tell('push', payload)
+    expect(await app.index()).toBe(0)
+  })
+
+  test('while the host cannot be asked goes on showing what is known, and is indexed meanwhile', async () => {
+    await app.open(ADDRESS)
+    app.github.faults.add({ reset: true, times: 99 })
     const { after } = await push({ 'docs/guide.md': 'Two.' })
     const { status, json } = await mount()
     expect([status, json.commit === after, json.index.status]).toEqual([200, false, 'ready'])
+    app.github.faults.clear()
+    expect(await app.index()).toBe(1)
+    app.advanceClock(61)
+    expect((await mount()).json).toMatchObject({ commit: after, index: { status: 'ready' } })
   })
 })
 
