@@ -243,6 +243,15 @@ test('a repository that becomes public is found at once, and one that is renamed
   for (const address of [ADDRESS, '/gh/acme/kit']) expect((await mount(address)).json.address).toBe('/gh/acme/Kit')
 })
 
+test('a repository that becomes public is on the page of its owner at once, also if that had none before', async () => {
+  const shown = async () => (await app.get('/api/v1/owners/gh/acme')).json.repositories.map(({ name }: { name: string }) => name)
+  for (const name of ['tools', 'other']) await app.github.shown('acme', name, { visibility: 'private' })
+  expect(await shown()).toEqual([])
+  repository.visibility = 'public'
+  await tell('public', await repositoryPayload(app.github.scene, repository, null, null))
+  expect(await shown()).toEqual(['tools'])
+})
+
 test('installations that come, go or reach something else have their repositories looked up anew', async () => {
   const other = await app.github.shown('acme', 'other')
   const installation = app.github.install(hookApp, app.github.organization('acme'), { selection: 'all' })
