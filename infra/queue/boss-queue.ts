@@ -127,13 +127,8 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     // Most offers come while the job waits.
     if (own?.isDefault) return true
     const others = rows.filter(({ key }) => key !== singletonKey)
-    if (
-      isSuperseded(
-        job.commit,
-        others.flatMap(({ marker }) => marker ?? []),
-      )
-    )
-      return false
+    const markers = others.flatMap(({ marker }) => marker ?? [])
+    if (isSuperseded(job.commit, markers)) return false
     const waiting = await this.#waitingDefaults(others)
     const now = this.#clock.now()
     const marker = defaultMarkerOf(job, now, succeed(now, [...waiting.values()], own))
