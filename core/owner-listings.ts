@@ -76,7 +76,7 @@ export function createOwnerListings(states: StateStore, fallbacks: Fallbacks = N
       const stored = await states.read(key)
       // Checked first: an indexer of a repository that was never listed may lack the permission to remove objects.
       if (listing === null) return stored === null ? undefined : states.remove(key)
-      // Concurrent writers have read the same host just now, so the last one may win.
+      // Writers have asked the host just now, or read an answer that is at most ten minutes old, so the last one may win.
       if (stored === null) await states.create(key, listing as JsonValue)
       else if (canonicalJson(stored.value) !== canonicalJson(listing))
         await states.replace(key, listing as JsonValue, stored.etag)

@@ -65,21 +65,25 @@ async function indexAnew(deps: Deps, pushed: PushedCommit): Promise<void> {
   const { repository } = pushed
   const { host, owner, name } = repository
   if (!isServed(deps, { host, owner, repository: name })) return
-  const { commit, isDefault } = pushed.isDefault ? await latestOf(deps, pushed) : pushed
+  const latest = pushed.isDefault ? await latestOf(deps, pushed) : pushed
+  if (latest === null) return
+  const { commit, isDefault } = latest
   const snapshot = await deps.snapshots.open(repository, commit)
   if (snapshot === null) await requestIndexing(deps, { repository, commit, ...(isDefault ? { isDefault } : {}) })
   else if (isDefault) await deps.listings.keep({ repository, commit, header: snapshot.header })
 }
 
 /**
- * What the default branch is at by now. Deliveries come out of order and twice, so an older push must not take the place of a newer one on the
- * page of the owner. While the host cannot be asked, the pushed commit is indexed, and listed by the next visit.
+ * What the default branch is at by now; `null` when the host no longer shows it. Deliveries come out of order and twice, so an older push must
+ * not take the place of a newer one on the page of the owner. While the host cannot be asked, the pushed commit is indexed as one of any other
+ * ref, and listed by the next visit.
  */
 async function latestOf(
   { hosts }: Deps,
   { repository, commit }: PushedCommit,
-): Promise<{ commit: CommitSha; isDefault: boolean }> {
+): Promise<{ commit: CommitSha; isDefault: boolean } | null> {
   const host = hosts.find(({ segment }) => segment === repository.host)
-  const latest = await host?.resolve(repository, null)
-  return latest?.status === 'ok' ? { commit: latest.value, isDefault: true } : { commit, isDefault: false }
+  const tip = await host?.tip(repository)
+  if (tip?.status === 'missing') return null
+  return tip?.status === 'ok' ? { commit: tip.value, isDefault: true } : { commit, isDefault: false }
 }

@@ -21,6 +21,12 @@ export interface GitHost {
   resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
 
   /**
+   * The commit of the default branch as the host answers now, never a cached one. For what is stored: a visitor is answered by `resolve`.
+   * `missing`: the branch does not exist, or the host does not show the repository.
+   */
+  tip(repository: HostRepository): Promise<HostAnswer<CommitSha>>
+
+  /**
    * Opens the repository at a commit for reading. The caller closes it.
    *
    * @param selection the blobs that the caller will read; ignored by hosts that are not remote

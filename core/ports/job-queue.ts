@@ -10,7 +10,8 @@ export interface JobQueue {
   /**
    * Adds a job, unless it waits or runs already. After a failure, only once the backoff has elapsed.
    * If the repository has `REPOSITORY_JOBS` jobs already, adds nothing and answers `indexing`: a later offer adds the job.
-   * A job of the default branch is always added, and removes the one that waits (`turnOfDefault`).
+   * A job of the default branch is always added, and removes the one that waits (`succeed`). One that was superseded itself is added as that of
+   * any other ref (`isSuperseded`).
    */
   offer(job: IndexJob): Promise<JobState>
 

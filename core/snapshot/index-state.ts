@@ -12,6 +12,8 @@ export const QueueMarker = z.object({
   offeredAt: z.iso.datetime(),
   /** See `turnOf`. Absent in markers of earlier versions. */
   turnAt: z.iso.datetime().exactOptional(),
+  /** Commits of the default branch that this job superseded. See `isSuperseded`. */
+  superseded: z.array(CommitSha).exactOptional(),
 })
 export type QueueMarker = z.infer<typeof QueueMarker>
 

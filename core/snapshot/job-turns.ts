@@ -1,3 +1,4 @@
+import type { CommitSha } from '../commit-sha.ts'
 import { JOB_TURN_SECONDS, REPOSITORY_JOBS } from '../limits.ts'
 import type { QueueMarker } from './index-state.ts'
 
@@ -12,15 +13,37 @@ export function turnOf(offeredAt: Date, others: number): Date | null {
   return others >= REPOSITORY_JOBS ? null : new Date(offeredAt.getTime() + others * JOB_TURN_SECONDS * 1000)
 }
 
+/** What a job of the default branch takes over from the jobs that it supersedes. */
+export interface Succession {
+  turnAt: Date
+  superseded: CommitSha[]
+}
+
+/** Superseded commits that a job remembers. */
+const SUPERSEDED_COMMITS = 32
+
 /**
- * The same for a job of the default branch. It is never put off or refused, so it comes before other jobs of its repository: visitors do not
+ * The turn of a job of the default branch. It is never put off or refused, so it comes before other jobs of its repository: visitors do not
  * choose it. Only one waits, since a branch has one current commit: a new job supersedes it and takes its turn, so that frequent pushes do
- * not put off the job. The commit that was superseded may be offered again as any other commit.
+ * not put off the job.
  *
- * @param superseded jobs of the default branch that waited until now
+ * @param waiting jobs of the default branch that the new job supersedes
+ * @param own the job of the same commit, if it waits under another name: it is not put off either
  */
-export function turnOfDefault(offeredAt: Date, superseded: readonly QueueMarker[]): Date {
-  return new Date(Math.min(offeredAt.getTime(), ...superseded.map(marker => turnAtOf(marker).getTime())))
+export function succeed(offeredAt: Date, waiting: readonly QueueMarker[], own: QueueMarker | null): Succession {
+  const earlier = own === null ? waiting : [own, ...waiting]
+  return {
+    turnAt: new Date(Math.min(offeredAt.getTime(), ...earlier.map(marker => turnAtOf(marker).getTime()))),
+    superseded: waiting.flatMap(({ commit, superseded = [] }) => [commit, ...superseded]).slice(0, SUPERSEDED_COMMITS),
+  }
+}
+
+/**
+ * Whether a job of the repository superseded the commit. A process that offers it as that of the default branch has an older answer of the
+ * host, so it must not supersede the newer commit: it is offered as a commit of any other ref.
+ */
+export function isSuperseded(commit: CommitSha, others: readonly QueueMarker[]): boolean {
+  return others.some(({ superseded }) => superseded?.includes(commit))
 }
 
 /** Jobs of earlier versions have no turn: they wait since they were offered. */

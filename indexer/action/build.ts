@@ -11,8 +11,8 @@ import { openCheckout } from './checkout.ts'
 export interface BuildOptions {
   repository: HostRepository
   commit: CommitSha
-  /** The commit is the tip of the default branch. */
-  isDefault: boolean
+  /** Asks whether the commit is the tip of the default branch. */
+  askIsTip(): Promise<boolean>
   /** The folder of the clone. */
   folder: string
 }
@@ -35,11 +35,11 @@ export interface Built {
  * @throws Error when the clone is incomplete, or the store cannot be written
  */
 export async function build(stores: { blobs: BlobStore; states: StateStore }, options: BuildOptions): Promise<Built> {
-  const { repository, commit, isDefault, folder } = options
-  const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
+  const { repository, commit, askIsTip, folder } = options
+  const job = { repository, commit }
   const host = await openCheckout(folder, repository)
   const written = await writeSnapshot({ ...stores, hosts: [host] }, job, new AbortController().signal)
-  await listIndexed(stores, job)
+  await listIndexed(stores, job, askIsTip)
   const header = written?.header ?? (await readHeader(stores.blobs, repository, commit))
   if (header === null) throw new Error('another process removed the index while this one read it: run the job again')
   const { folder: root, diagnostics } = header.root

@@ -8,8 +8,8 @@ import { WorkflowError } from './workflow.ts'
 
 export interface DescribedRun {
   repository: HostRepository
-  /** The commit is the tip of the default branch. */
-  isDefault: boolean
+  /** Asks whether the commit is the tip of the default branch. */
+  askIsTip(): Promise<boolean>
 }
 
 /**
@@ -33,7 +33,7 @@ export async function describeRun(
     warn: () => {},
   })
   const repository = await askRepository(api, run.repositoryId)
-  return { repository, isDefault: (await askTip(api, repository)) === run.commit }
+  return { repository, askIsTip: async () => (await askTip(api, repository)) === run.commit }
 }
 
 async function askRepository(api: GitHubApi, id: string): Promise<HostRepository> {

@@ -6,7 +6,7 @@ import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
-import { listIndexed } from '../jobs/list-indexed.ts'
+import { isTip, listIndexed } from '../jobs/list-indexed.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { createProgressPrinter } from './progress-printer.ts'
@@ -61,7 +61,7 @@ function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
 
 async function indexWith(infra: Infra, address: Address): Promise<number> {
   const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
-  const { repository, commit, isDefault } = await resolveAddress(host, address)
+  const { repository, commit } = await resolveAddress(host, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
@@ -70,7 +70,7 @@ async function indexWith(infra: Infra, address: Address): Promise<number> {
   printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
   try {
     const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
-    await listIndexed(infra, { repository, commit, ...(isDefault ? { isDefault } : {}) })
+    await listIndexed(infra, { repository, commit }, () => isTip(host, { repository, commit }))
     printer.end()
     if (written === null) return report('already indexed', EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
@@ -87,10 +87,7 @@ async function indexWith(infra: Infra, address: Address): Promise<number> {
   }
 }
 
-async function resolveAddress(
-  host: GitHost,
-  address: Address,
-): Promise<{ repository: HostRepository; commit: CommitSha; isDefault: boolean }> {
+async function resolveAddress(host: GitHost, address: Address): Promise<{ repository: HostRepository; commit: CommitSha }> {
   const repository = await host.repository(address.owner, address.repository)
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
@@ -98,8 +95,7 @@ async function resolveAddress(
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
-  const head = await host.resolve(repository.value, null)
-  return { repository: repository.value, commit: commit.value, isDefault: head.status === 'ok' && head.value === commit.value }
+  return { repository: repository.value, commit: commit.value }
 }
 
 function reportSettingsError(error: unknown, exitCode: number): number {

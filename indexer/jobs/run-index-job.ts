@@ -1,17 +1,18 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
-import { listIndexed } from './list-indexed.ts'
+import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
 export interface JobDeps {
   blobs: BlobStore
   states: StateStore
-  hosts: readonly ReadableHost[]
+  hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]
   /** Told of failures that do not fail a job. Default: not counted. */
   fallbacks?: Fallbacks
 }
@@ -33,11 +34,16 @@ export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStag
     const written = await writeSnapshot(deps, job, signal, progress => enter(progress.stage))
     const end = { status: 'indexed', objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 } as const
     // The job succeeded even if the listing failed: the next visit lists the repository.
-    return await listIndexed(deps, job).then(
+    return await listIfDefault(deps, job).then(
       () => end,
       (error: unknown) => ({ ...end, notListed: error }),
     )
   } catch (error) {
     return signal.aborted ? { status: 'stopped' } : { status: 'failed', errorCode: errorCodeOf(error), err: error }
   }
+}
+
+async function listIfDefault(deps: JobDeps, job: IndexJob): Promise<void> {
+  const host = job.isDefault && deps.hosts.find(({ segment }) => segment === job.repository.host)
+  if (host) await listIndexed(deps, job, () => isTip(host, job))
 }

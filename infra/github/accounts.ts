@@ -25,6 +25,11 @@ interface Known<Value> {
   etag: string | null
 }
 
+interface KnownPage extends Known<ListedPage> {
+  /** Of the account, in lower case. */
+  login: string
+}
+
 const ACCOUNT = { freshSeconds: 300, staleSeconds: 600 }
 /** A repository that the host hides leaves the listing here within `freshSeconds`. */
 const LISTING = { freshSeconds: 60, staleSeconds: 600 }
@@ -47,13 +52,13 @@ export function createAccounts(options: AccountsOptions): Accounts {
 class GitHubAccounts implements Accounts {
   readonly #options: AccountsOptions
   readonly #accounts: AnswerCache<Known<HostAccount>>
-  readonly #pages: AnswerCache<Known<ListedPage>>
+  readonly #pages: AnswerCache<KnownPage>
 
   constructor(options: AccountsOptions) {
     const { patienceMs, clock } = options
     this.#options = options
     this.#accounts = new AnswerCache<Known<HostAccount>>({ patienceMs, clock })
-    this.#pages = new AnswerCache<Known<ListedPage>>({ patienceMs, clock })
+    this.#pages = new AnswerCache<KnownPage>({ patienceMs, clock })
   }
 
   async account(login: string): Promise<HostAnswer<HostAccount>> {
@@ -75,11 +80,8 @@ class GitHubAccounts implements Accounts {
   }
 
   forgetListings(logins: ReadonlySet<string>): void {
-    const isOfAccount = ({ owner }: { owner: string }) => logins.has(owner.toLowerCase())
-    // The account of a page that is being asked for is unknown, so that page is dropped as well.
-    this.#pages.dropWhere(
-      (_, answer) => answer === null || (answer.status === 'ok' && answer.value.value.items.some(isOfAccount)),
-    )
+    // The account of a page that is being asked for, or is missing, is unknown, so that page is dropped as well.
+    this.#pages.dropWhere((_, answer) => answer?.status !== 'ok' || logins.has(answer.value.login))
   }
 
   forget(logins: ReadonlySet<string>): void {
@@ -112,21 +114,19 @@ class GitHubAccounts implements Accounts {
     return { status: 'ok', value: { value: { ...account, bio }, etag: null } }
   }
 
-  async #askPage(
-    login: string,
-    page: number,
-    known: Known<ListedPage> | null,
-  ): Promise<CachedAnswer<Known<ListedPage>> | Trouble> {
+  async #askPage(login: string, page: number, known: KnownPage | null): Promise<CachedAnswer<KnownPage> | Trouble> {
     const parameters = { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page }
     // A large account has a hundred pages, so only the first one counts as known.
     const options = askOptionsOf(known, 'page', page > 1 ? 'page' : 'known')
     const answer = await this.#options.api.get('/users/{username}/repos', parameters, options)
-    if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
+    const asked = { login: login.toLowerCase() }
+    if (answer.status === 'unchanged' && known) return { status: 'ok', value: { ...known, ...asked } }
     if (answer.status === 'missing') return MISSING
     if (answer.status !== 'ok') return troubleOf(answer)
     const items = readListing(answer.data)
     if (items === null) return UNAVAILABLE
-    return { status: 'ok', value: { value: { items, hasNext: /;\s*rel="next"/.test(answer.link ?? '') }, etag: answer.etag } }
+    const hasNext = /;\s*rel="next"/.test(answer.link ?? '')
+    return { status: 'ok', value: { value: { items, hasNext }, ...asked, etag: answer.etag } }
   }
 }
 

@@ -84,6 +84,8 @@ class GitHubHost implements GitHost {
   readonly #repositories: Repositories
   readonly #refs: Refs
   readonly #pins: Pins
+  /** The commit of the default branch, asked as anyone may who sees public repositories. */
+  readonly #askTip: (repository: HostRepository) => Promise<HostAnswer<CommitSha>>
   readonly #reading: Reading
   readonly #closing = new AbortController()
 
@@ -109,6 +111,7 @@ class GitHubHost implements GitHost {
     this.#credential = credential
     this.#repositories = repositories
     this.#refs = refs
+    this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
     this.#pins = createPins({ ...common, tips })
     this.#reading = createReading(common)
     this.accounts = accounts
@@ -149,6 +152,10 @@ class GitHubHost implements GitHost {
     if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
     this.#refs.forget(new Set([repository.id]))
     return GONE
+  }
+
+  tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
+    return this.#askTip(repository)
   }
 
   async #resolvePinned(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { memoryOfEntry } from '#core/memory.ts'
@@ -25,6 +26,8 @@ export type TipList = ReadonlyMap<string, string>
 export interface Tips {
   /** Branches and tags, listed at most `freshSeconds` ago. `unavailable` for a repository with too many. */
   list(repository: HostRepository, freshSeconds: number): Promise<CachedAnswer<TipList> | Trouble>
+  /** The commit of the default branch, as a request sees it now. */
+  tip(repository: HostRepository, isAnonymous: boolean): Promise<CachedAnswer<CommitSha> | Trouble>
   /**
    * Whether a request sees the repository.
    *
@@ -100,6 +103,16 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
   return {
     list: (repository, freshSeconds) => {
       return cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
+    },
+    tip: async (repository, isAnonymous) => {
+      const name = `refs/heads/${repository.defaultBranch}`
+      const answer = await throughGate(repository.id, () => ask(repository, isAnonymous, [name])).catch(error =>
+        ifFull(error, BUSY),
+      )
+      if (answer.status === 'moved') return UNAVAILABLE
+      if (answer.status !== 'ok') return answer
+      const ref = answer.value.find(listed => listed.name === name)
+      return ref ? { status: 'ok', value: ref.oid as CommitSha } : { status: 'missing' }
     },
     look: async (repository, isKnown, isAnonymous) => {
       const owner = repository.owner.toLowerCase()

@@ -33,8 +33,8 @@ const BYTES = 4 * 1024 * 1024
 /**
  * Memory of the deliveries that this process remembers, some ten thousand, by event and signature, to ignore repeated and replayed ones. Their ids would not do: they are in a
  * header that is not signed. The event is in such a header, too, so a replay under another event is not recognized, nor is one after eviction
- * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push of another branch than the default one
- * also offers its old commit for indexing.
+ * or in another process. It drops the cached answers, so the next visitor asks the host. A replayed push also
+ * offers its old commit for indexing, unless it is one of the default branch and the host can be asked.
  */
 const REMEMBERED_BYTES = 4 * 1024 * 1024
 /** GitHub accepts shorter secrets, so a shorter one is only a warning. */
@@ -127,7 +127,8 @@ const Named = z
   .transform(({ id, full_name }): NamedRepository => ({ id: `gh-${id}`, fullName: full_name }))
 
 const Changed = z.object({ repository: Named })
-const Installation = z.object({ account: z.object({ login: z.string() }) })
+/** An enterprise has no login: it owns organizations, which have installations of their own. */
+const Installation = z.object({ account: z.object({ login: z.string().optional() }).nullable() })
 const Installed = z.object({ installation: Installation, repositories: z.array(Named).default([]) })
 const Selected = z.object({ repositories_added: z.array(Named), repositories_removed: z.array(Named) })
 const Renamed = z.object({
@@ -157,7 +158,9 @@ function readDelivery(event: string, message: unknown): Delivery | null {
     // Also suspended and unsuspended ones. The message need not name every repository.
     case 'installation': {
       const installed = Installed.safeParse(message).data
-      return installed ? { ...KNOWN, changed: installed.repositories, accounts: [installed.installation.account.login] } : null
+      if (!installed) return null
+      const login = installed.installation.account?.login
+      return { ...KNOWN, changed: installed.repositories, accounts: login === undefined ? [] : [login] }
     }
     case 'installation_repositories': {
       const selected = Selected.safeParse(message).data

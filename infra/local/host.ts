@@ -125,6 +125,10 @@ class LocalGitHost implements LocalHost {
     })
   }
 
+  tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
+    return this.resolve(repository, null)
+  }
+
   async open({ owner, name }: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
     const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(limits.seconds * 1000))
     let reader: RepositoryReader | null = null

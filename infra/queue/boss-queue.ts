@@ -6,13 +6,13 @@ import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { turnOf, turnOfDefault } from '#core/snapshot/job-turns.ts'
+import { isSuperseded, succeed, turnAtOf, turnOf } from '#core/snapshot/job-turns.ts'
 import { jobKey, queueName, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
-import { JobEntries, jobOf, markerOf } from './job-entries.ts'
+import { type BossDatabase, type BossRow, BossRows, SCHEMA } from './boss-rows.ts'
+import { defaultMarkerOf, JobEntries, jobOf, markerOf } from './job-entries.ts'
 
 export interface BossQueueOptions {
-  /** Runs the statements of pg-boss. Several statements in one text run as one transaction. */
-  db: NonNullable<ConstructorOptions['db']>
+  db: BossDatabase
   /** Holds leases and failures. */
   states: StateStore
   clock: Clock
@@ -22,9 +22,6 @@ export interface BossQueueOptions {
   /** The time of pg-boss and of its statements. Default: the time of the server. */
   bossClock?: NonNullable<ConstructorOptions['clock']>
 }
-
-/** pg-boss has a schema of its own, beside that of the state store. */
-const SCHEMA = 'mountglass_jobs'
 
 /** How often the processes of a fleet together look for jobs without a heartbeat. */
 export const NOTICE_SECONDS = 5
@@ -65,11 +62,8 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
   const { db, states, clock, leaseSeconds = LEASE_SECONDS } = options
   const boss = await startBoss(db, options)
   await boss.createQueue(queueName(), { policy: 'exclusive' })
-  const select: SelectJobs = async (columns, condition, ...values) => {
-    const sql = `SELECT ${columns} FROM ${SCHEMA}.job WHERE name = $1 AND state <= 'active' AND ${condition}`
-    return (await db.executeSql(sql, [queueName(), ...values])).rows
-  }
-  const queue = new BossQueue(boss, states, clock, leaseSeconds, select)
+  const rows = new BossRows(db, queueName())
+  const queue = new BossQueue(boss, rows, states, clock, leaseSeconds)
   return {
     leaseSeconds,
     offer: job => queue.offer(job),
@@ -79,27 +73,23 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
     release: lease => queue.release(lease),
     fail: (lease, errorCode) => queue.fail(lease, errorCode),
     crash: (lease, errorCode) => queue.crash(lease, errorCode),
-    depth: () => queue.count('true'),
+    depth: () => rows.count(),
     close: () => boss.stop({ graceful: false, close: false }),
   }
 }
 
-/** Rows of the jobs that wait or run and meet the condition, whose values begin at `$2`. */
-// biome-ignore lint/suspicious/noExplicitAny: the columns decide
-type SelectJobs = (columns: string, condition: string, ...values: readonly string[]) => Promise<any[]>
-
 class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
   readonly #boss: PgBoss
+  readonly #rows: BossRows
   readonly #queue = queueName()
   readonly #entries: JobEntries
   readonly #clock: Clock
   readonly #jobOptions: { heartbeatSeconds: number; retryLimit: number }
-  readonly #select: SelectJobs
   readonly #adding = createFairGate(ONE_BY_ONE)
 
-  constructor(boss: PgBoss, states: StateStore, clock: Clock, leaseSeconds: number, select: SelectJobs) {
+  constructor(boss: PgBoss, rows: BossRows, states: StateStore, clock: Clock, leaseSeconds: number) {
     this.#boss = boss
-    this.#select = select
+    this.#rows = rows
     this.#entries = new JobEntries(states, clock, leaseSeconds)
     this.#clock = clock
     // Before this time, no other worker could claim the job.
@@ -114,56 +104,57 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     return { status: 'indexing' }
   }
 
-  async count(condition: string, ...values: readonly string[]): Promise<number> {
-    return (await this.#select('count(*)::int AS count', condition, ...values))[0].count
-  }
-
   /** One after another, so that offers at the same time do not exceed the bound of their repository together. */
   #add(job: IndexJob, group: string): Promise<void> {
     return this.#adding(group, async () => {
-      if (job.isDefault) return await this.#addDefault(job, group)
+      if (job.isDefault && (await this.#addDefault(job, group))) return
       const now = this.#clock.now()
-      const turnAt = turnOf(now, await this.count('group_id = $2', group))
-      if (turnAt !== null) await this.#send(markerOf(job, now, turnAt), turnAt, group)
+      const turnAt = turnOf(now, await this.#rows.count(group))
+      if (turnAt !== null) await this.#send(markerOf(job, now, turnAt), group)
     })
   }
 
-  async #addDefault(job: IndexJob, group: string): Promise<void> {
+  /**
+   * Adds a job of the default branch, or promotes it if it waits under another name, and removes those that it supersedes.
+   * Processes that offer different commits at the same time may leave one job each, until a further commit is offered.
+   *
+   * @returns `false`, and changes nothing, when the commit is superseded itself
+   */
+  async #addDefault(job: IndexJob, group: string): Promise<boolean> {
     const singletonKey = jobKey(job.repository, job.commit)
-    const isKnown = "singleton_key = $2 AND data->>'isDefault' IS NOT NULL"
+    const rows = await this.#rows.ofGroup(group)
+    const own = rows.find(({ key }) => key === singletonKey)?.marker ?? null
     // Most offers come while the job waits.
-    if ((await this.count(isKnown, singletonKey)) > 0) return
-    const superseded = await this.#supersede(singletonKey, group)
+    if (own?.isDefault) return true
+    const others = rows.filter(({ key }) => key !== singletonKey)
+    const markers = others.flatMap(({ marker }) => marker ?? [])
+    if (isSuperseded(job.commit, markers)) return false
+    const waiting = await this.#waitingDefaults(others)
     const now = this.#clock.now()
-    const turnAt = turnOfDefault(now, superseded)
-    const marker = markerOf(job, now, turnAt)
-    if (await this.#send(marker, turnAt, group)) return
-    // The commit was offered under another name, before it became that of the default branch.
-    await this.#boss.update(this.#queue, marker, { singletonKey, priority: priorityOf(turnAt) })
+    const marker = defaultMarkerOf(job, now, succeed(now, [...waiting.values()], own))
+    const isNew = await this.#send(marker, group)
+    if (!isNew) await this.#boss.update(this.#queue, marker, { singletonKey, priority: priorityOf(marker) })
+    // Last: a process that dies before leaves a job too many.
+    for (const id of waiting.keys()) await this.#rows.removeWaiting(id)
+    return true
   }
 
-  /**
-   * Removes the jobs of the default branch that wait, and returns their markers. A worker that one of them is delivered to meanwhile finds that
-   * it is gone. Processes that offer different commits at the same time may leave one job each, until the next offer.
-   */
-  async #supersede(singletonKey: string, group: string): Promise<QueueMarker[]> {
-    const waiting = "state < 'active' AND group_id = $2 AND singleton_key <> $3 AND data->>'isDefault' IS NOT NULL"
-    const superseded: QueueMarker[] = []
-    for (const { id, data } of await this.#select('id, data', waiting, group, singletonKey)) {
-      const marker = QueueMarker.safeParse(data).data
-      if (marker === undefined || (await this.#entries.find(jobOf(marker)))?.status === 'indexing') continue
-      await this.#remove(id)
-      superseded.push(marker)
+  /** By id. */
+  async #waitingDefaults(rows: readonly BossRow[]): Promise<Map<string, QueueMarker>> {
+    const waiting = new Map<string, QueueMarker>()
+    for (const { id, isActive, marker } of rows) {
+      if (isActive || !marker?.isDefault) continue
+      if ((await this.#entries.find(jobOf(marker)))?.status !== 'indexing') waiting.set(id, marker)
     }
-    return superseded
+    return waiting
   }
 
   /** Whether the job is new. */
-  async #send(marker: QueueMarker, turnAt: Date, group: string): Promise<boolean> {
+  async #send(marker: QueueMarker, group: string): Promise<boolean> {
     const options = {
       ...this.#jobOptions,
       singletonKey: jobKey(marker.repository, marker.commit),
-      priority: priorityOf(turnAt),
+      priority: priorityOf(marker),
       group: { id: group },
     }
     return (await this.#boss.send(this.#queue, marker, options)) !== null
@@ -293,8 +284,8 @@ function atMostOnceAMinute(warn: (message: string) => void): (message: string) =
 }
 
 /** pg-boss delivers the highest priority first, then the oldest job. Whole seconds since 2026, since it takes no larger numbers. */
-function priorityOf(turnAt: Date): number {
-  return Math.floor((Date.UTC(2026, 0) - turnAt.getTime()) / 1000)
+function priorityOf(marker: QueueMarker): number {
+  return Math.floor((Date.UTC(2026, 0) - turnAtOf(marker).getTime()) / 1000)
 }
 
 /** Id of the job of pg-boss that the lease belongs to. */

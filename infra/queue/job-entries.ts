@@ -16,6 +16,7 @@ import {
   renewed,
   takeableAt,
 } from '#core/snapshot/index-state.ts'
+import type { Succession } from '#core/snapshot/job-turns.ts'
 import { jobKey } from '#core/snapshot/store-keys.ts'
 
 type EndedJob = FailedJob | ReleasedJob
@@ -28,8 +29,13 @@ export type Claim =
   | { status: 'held'; until: Date }
 
 /** The marker that an offer leaves in a queue. @param turnAt as `turnOf` returns it */
-export function markerOf(job: IndexJob, offeredAt: Date, turnAt: Date): QueueMarker {
-  return { ...job, repository: { ...job.repository }, offeredAt: offeredAt.toISOString(), turnAt: turnAt.toISOString() }
+export function markerOf({ repository, commit }: IndexJob, offeredAt: Date, turnAt: Date): QueueMarker {
+  return { repository: { ...repository }, commit, offeredAt: offeredAt.toISOString(), turnAt: turnAt.toISOString() }
+}
+
+/** The marker of a job of the default branch. */
+export function defaultMarkerOf(job: IndexJob, offeredAt: Date, { turnAt, superseded }: Succession): QueueMarker {
+  return { ...markerOf(job, offeredAt, turnAt), isDefault: true, ...(superseded.length > 0 ? { superseded } : {}) }
 }
 
 export function jobOf({ repository, commit, isDefault }: QueueMarker): IndexJob {

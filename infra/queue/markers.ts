@@ -31,7 +31,8 @@ const CACHED = 10_000
  * The markers of a store, each read once and then cached. Where more jobs wait than one listing returns, the known markers come first, and
  * later listings return the others.
  *
- * When a marker was removed and offered again, the cache may keep the earlier instant; its key determines repository and commit.
+ * When a marker was removed and offered again, or promoted by another process, the cache keeps the turn that was read first; its key
+ * determines repository and commit.
  */
 export class Markers {
   readonly #states: StateStore

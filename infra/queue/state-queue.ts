@@ -5,9 +5,9 @@ import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { QueueMarker } from '#core/snapshot/index-state.ts'
-import { turnOf, turnOfDefault } from '#core/snapshot/job-turns.ts'
+import { isSuperseded, succeed, turnOf } from '#core/snapshot/job-turns.ts'
 import { isQueueKeyOfOurs, QUEUE_PREFIX, queueKey, repositoryQueuePrefix } from '#core/snapshot/store-keys.ts'
-import { type Claim, JobEntries, jobOf, markerOf } from './job-entries.ts'
+import { type Claim, defaultMarkerOf, JobEntries, jobOf, markerOf } from './job-entries.ts'
 import { type KnownMarker, Markers, readMarker } from './markers.ts'
 
 /**
@@ -77,8 +77,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     if (found !== null) return found
     // Most offers come while the job waits, and a read costs less than a refused write.
     const stored = await this.#states.read(keyOf(job))
-    if (stored === null) await this.#add(job)
-    else if (job.isDefault && !QueueMarker.safeParse(stored.value).data?.isDefault) await this.#promote(job, stored.etag)
+    if (stored === null || (job.isDefault && !QueueMarker.safeParse(stored.value).data?.isDefault)) await this.#add(job)
     return { status: 'indexing' }
   }
 
@@ -87,40 +86,59 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     const siblings = repositoryQueuePrefix(job.repository)
     return this.#adding(siblings, async () => {
       const keys = (await this.#states.list(siblings)).filter(isQueueKeyOfOurs)
+      if (job.isDefault && (await this.#addDefault(job, keys))) return
       const now = this.#clock.now()
-      const turnAt = job.isDefault ? turnOfDefault(now, await this.#supersede(job, keys)) : turnOf(now, keys.length)
+      const turnAt = keys.includes(keyOf(job)) ? null : turnOf(now, keys.length)
       if (turnAt === null) return
       await this.#states.create(keyOf(job), markerOf(job, now, turnAt))
       this.#announce(job)
     })
   }
 
-  /** The commit was offered under another name, and became that of the default branch: it comes before the others of its repository. */
-  #promote(job: IndexJob, etag: string): Promise<void> {
-    const siblings = repositoryQueuePrefix(job.repository)
-    return this.#adding(siblings, async () => {
-      const superseded = await this.#supersede(job, await this.#states.list(siblings))
+  /**
+   * Adds a job of the default branch, or promotes it if it waits under another name, and removes those that it supersedes.
+   * Processes that offer different commits at the same time may leave one job each, until a further commit is offered.
+   *
+   * @returns `false`, and changes nothing, when the commit is superseded itself
+   */
+  async #addDefault(job: IndexJob, keys: readonly string[]): Promise<boolean> {
+    const key = keyOf(job)
+    for (;;) {
+      const stored = await this.#states.read(key)
+      const own = QueueMarker.safeParse(stored?.value).data ?? null
+      if (own?.isDefault) return true
+      const others = await this.#readMarkers(keys.filter(other => other !== key))
+      if (isSuperseded(job.commit, [...others.values()])) return false
+      const waiting = await this.#waitingDefaults(others)
       const now = this.#clock.now()
-      await this.#states.replace(keyOf(job), markerOf(job, now, turnOfDefault(now, superseded)), etag)
-      this.#markers.forget(keyOf(job))
+      const marker = defaultMarkerOf(job, now, succeed(now, [...waiting.values()], own))
+      const written = await (stored === null ? this.#states.create(key, marker) : this.#states.replace(key, marker, stored.etag))
+      // Conflict: another process added or promoted the job, or it ended.
+      if (written.status === 'conflict') continue
+      this.#markers.forget(key)
       this.#announce(job)
-    })
+      // Last: a process that dies before leaves a job too many. A worker that claims one meanwhile finishes it, or finds no marker.
+      for (const superseded of waiting.keys()) await this.#markers.remove(superseded)
+      return true
+    }
   }
 
-  /**
-   * Removes the jobs of the default branch that wait, and returns their markers. A worker that claims one of them meanwhile finishes it, or
-   * finds no marker. Processes that offer different commits at the same time may leave one job each, until the next offer.
-   */
-  async #supersede(job: IndexJob, siblings: readonly string[]): Promise<QueueMarker[]> {
-    const superseded: QueueMarker[] = []
-    for (const key of siblings) {
-      if (key === keyOf(job) || !isQueueKeyOfOurs(key)) continue
+  async #readMarkers(keys: readonly string[]): Promise<Map<string, QueueMarker>> {
+    const markers = new Map<string, QueueMarker>()
+    for (const key of keys) {
       const marker = await readMarker(this.#states, key)
-      if (!marker?.isDefault || (await this.#entries.find(jobOf(marker)))?.status === 'indexing') continue
-      await this.#markers.remove(key)
-      superseded.push(marker)
+      if (marker !== null) markers.set(key, marker)
     }
-    return superseded
+    return markers
+  }
+
+  async #waitingDefaults(markers: ReadonlyMap<string, QueueMarker>): Promise<Map<string, QueueMarker>> {
+    const waiting = new Map<string, QueueMarker>()
+    for (const [key, marker] of markers) {
+      const waits = marker.isDefault && (await this.#entries.find(jobOf(marker)))?.status !== 'indexing'
+      if (waits) waiting.set(key, marker)
+    }
+    return waiting
   }
 
   async take(worker: string): Promise<Lease | null> {
@@ -190,6 +208,8 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       throw error
     })
     if (marker === null) {
+      // No job runs: those of the same repository need not wait for it.
+      known.runsUntil = 0
       this.#markers.forget(known.key)
       await this.#entries.remove(known.marker)
       return null

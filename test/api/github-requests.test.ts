@@ -35,8 +35,8 @@ describe('the requests of an address', () => {
 
   /** Every way to name a commit, and what the first visit with its indexing takes. Nothing may take more than three and five. */
   const REFS: readonly [what: string, ref: (side: Side) => string | null, rest: number, git: number][] = [
-    ['the default branch', () => null, 3, 3],
-    ['the default branch by its name', () => 'main', 3, 3],
+    ['the default branch', () => null, 3, 4],
+    ['the default branch by its name', () => 'main', 3, 4],
     ['a branch', () => 'feature/x', 3, 4],
     ['a branch in full', () => 'refs/heads/feature/x', 3, 4],
     ['a branch with the name of a tag', () => 'both', 3, 4],
@@ -152,7 +152,7 @@ describe('the requests of an address', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => mount()))
     expect(answers.map(({ json }) => json.index.status)).toEqual(answers.map(() => 'indexing'))
     expect(await app.index()).toBe(1)
-    expect(counts()).toEqual({ rest: 3, git: 3 })
+    expect(counts()).toEqual({ rest: 3, git: 4 })
   })
 
   test('are none where an owner or a name is not of the form of GitHub', async () => {

@@ -116,12 +116,26 @@ describe('a push', () => {
     expect(await app.index()).toBe(0)
   })
 
-  test('while the host cannot be asked goes on showing what is known', async () => {
+  test('to a repository that the host no longer shows indexes nothing, although the message says that it is public', async () => {
     await app.open(ADDRESS)
-    app.github.faults.add({ reset: true, times: 9, match: { host: 'api' } })
+    const before = app.commitOf('acme/tools')
+    const after = await app.repository('acme/tools').commit({ 'docs/guide.md': 'Two.' })
+    const payload = await pushPayload(app.github.scene, repository, { ref: 'refs/heads/main', before, after }, null)
+    repository.visibility = 'private'
+    await tell('push', payload)
+    expect(await app.index()).toBe(0)
+  })
+
+  test('while the host cannot be asked goes on showing what is known, and is indexed meanwhile', async () => {
+    await app.open(ADDRESS)
+    app.github.faults.add({ reset: true, times: 99 })
     const { after } = await push({ 'docs/guide.md': 'Two.' })
     const { status, json } = await mount()
     expect([status, json.commit === after, json.index.status]).toEqual([200, false, 'ready'])
+    app.github.faults.clear()
+    expect(await app.index()).toBe(1)
+    app.advanceClock(61)
+    expect((await mount()).json).toMatchObject({ commit: after, index: { status: 'ready' } })
   })
 })
 
@@ -227,6 +241,15 @@ test('a repository that becomes public is found at once, and one that is renamed
   const changes = { changes: { repository: { name: { from: 'tools' } } } }
   await tell('repository', await repositoryPayload(app.github.scene, repository, 'renamed', null, changes))
   for (const address of [ADDRESS, '/gh/acme/kit']) expect((await mount(address)).json.address).toBe('/gh/acme/Kit')
+})
+
+test('a repository that becomes public is on the page of its owner at once, also if that had none before', async () => {
+  const shown = async () => (await app.get('/api/v1/owners/gh/acme')).json.repositories.map(({ name }: { name: string }) => name)
+  for (const name of ['tools', 'other']) await app.github.shown('acme', name, { visibility: 'private' })
+  expect(await shown()).toEqual([])
+  repository.visibility = 'public'
+  await tell('public', await repositoryPayload(app.github.scene, repository, null, null))
+  expect(await shown()).toEqual(['tools'])
 })
 
 test('installations that come, go or reach something else have their repositories looked up anew', async () => {

@@ -253,6 +253,7 @@ test('a host that cannot be asked is 503, with the time to wait when it is known
               urls: host.urls,
               repository: (owner, name) => (method === 'repository' ? Promise.resolve(hostAnswer) : host.repository(owner, name)),
               resolve: () => Promise.resolve(hostAnswer),
+              tip: repository => host.tip(repository),
               open: (repository, commit, limits) => host.open(repository, commit, limits),
               close: () => host.close(),
             })),

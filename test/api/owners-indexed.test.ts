@@ -5,15 +5,18 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { rememberListings } from '#api/cards/list-on-visit.ts'
 import { parseRepositoryRule } from '#api/operator/repository-rule.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
+import type { IndexJob } from '#core/ports/job-queue.ts'
 import { indexAddress } from '#indexer/commands/index-address.ts'
+import { runIndexJob } from '#indexer/jobs/run-index-job.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { taken } from '#test/support/queue-drivers.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { FILES, ownerPages, type Page, skills } from './support/owner-pages.ts'
 
 let app: TestApp
-const { page, names, addMany, openAll, described } = ownerPages(() => app)
+const { page, names, addMany, openAll, described, listed } = ownerPages(() => app)
 
 beforeEach(async () => {
   app = await testApp(FILES, { github: { withToken: true } })
@@ -90,6 +93,22 @@ describe('what is indexed', () => {
     app.advanceClock(61)
     await openAll('/gh/acme/tools')
     expect(await names()).toMatchObject({ indexed: [], others: expect.arrayContaining(['tools']) })
+  })
+
+  test('stays as it is when a job ends late, after the default branch has moved on', async () => {
+    const late = app.commitOf('acme/later')
+    await app.get('/api/v1/mounts/gh/acme/later')
+    const lease = await taken(app.queue)
+    expect(lease.job).toMatchObject({ commit: late, isDefault: true })
+    const next = await app.repository('acme/later').commit(skills('z'), { branch: 'next' })
+    const { repository } = lease.job
+    await app.repository('acme/later').git('update-ref', 'refs/heads/main', next)
+    const { blobs, states, deps } = app
+    const run = (job: IndexJob) =>
+      runIndexJob({ blobs, states, hosts: deps.hosts }, job, { signal: new AbortController().signal, onStage() {} })
+    expect(await run({ repository, commit: next, isDefault: true })).toMatchObject({ status: 'indexed' })
+    expect(await run(lease.job)).toMatchObject({ status: 'indexed' })
+    expect(await listed()).toMatchObject([{ name: 'later', commit: next, counts: { skills: 1 } }])
   })
 
   test('is listed by `mountglass index`, also when it was indexed before', async () => {

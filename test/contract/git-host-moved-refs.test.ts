@@ -32,6 +32,18 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       }
     })
 
+    test('is the tip from its move on, also where the ref is cached', async () => {
+      const repository = await create()
+      const first = await repository.commit({ a: '1' })
+      const described = await describeAt(host, repository)
+      expect([await host.tip(described), await host.resolve(described, null)]).toEqual([ok(first), ok(first)])
+      await repository.branch('main2', first)
+      const second = await repository.commit({ a: '2' })
+      expect(await host.tip(described)).toEqual(ok(second))
+      await repository.git('update-ref', '-d', 'refs/heads/main')
+      expect(await host.tip(described)).toEqual(MISSING)
+    })
+
     test('is seen when it is packed, moved over the packed one, and deleted', async () => {
       const repository = await create()
       const first = await repository.commit({ a: '1' })

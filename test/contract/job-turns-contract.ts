@@ -169,13 +169,28 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(11), jobOf(2)])
     })
 
-    test('one that was superseded may be offered as any other commit', async () => {
-      const { queue } = await openQueue()
+    test('one that was superseded supersedes nothing: a process that still takes it for the current one offers it as any other', async () => {
+      const { queue, another } = await openQueue()
+      const stale = await another()
+      await stale.offer(latest(10))
+      for (const commit of [11, 12]) await queue.offer(latest(commit))
+      for (const commit of [10, 12, 10, 11, 12]) expect(await stale.offer(latest(commit))).toEqual(INDEXING)
+      expect(await queue.depth()).toBe(3)
+      const running = await taken(queue)
+      expect(running.job).toEqual(latest(12))
+      await stale.offer(latest(10))
+      await queue.finish(running)
+      expect(await commitsOf(finishAll(queue))).toEqual(await commitsOf([at(1, 10), at(1, 11)]))
+    })
+
+    test('one that waits under another name keeps the time that it waited', async () => {
+      const { queue, clock } = await openQueue()
+      await queue.offer(at(1, 10))
+      await clock.advance(5)
+      await queue.offer(jobOf(2))
+      await clock.advance(5)
       await queue.offer(latest(10))
-      await queue.offer(latest(11))
-      expect(await queue.offer(at(1, 10))).toEqual(INDEXING)
-      expect(await queue.depth()).toBe(2)
-      expect(await finishAll(queue)).toEqual([latest(11), at(1, 10)])
+      expect(await finishAll(queue)).toEqual([latest(10), jobOf(2)])
     })
 
     test('one that waits under another name supersedes the others, too; what was offered under a name stays', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, OLD_VERSION_DAYS } from '#core/limits.ts'
-import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { jobKey, QUEUE_PREFIX, queueKey } from '#core/snapshot/store-keys.ts'
 import { markerOf } from '#infra/queue/job-entries.ts'
@@ -11,6 +11,9 @@ import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.t
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
 const INDEXING = { status: 'indexing' }
+
+/** A job of the default branch of one repository. */
+const defaultAt = (number: number) => ({ ...jobOf(1), commit: jobOf(number).commit, isDefault: true }) as const
 
 /** What every driver must do. */
 export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
@@ -98,6 +101,62 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
         expect(await states.list('')).toEqual([])
       },
     )
+
+    test.each(deaths.filter(({ write }) => write <= 2))(
+      'while it supersedes a job, at write $write (made: $made), a commit of the default branch waits',
+      async ({ write, made }) => {
+        const { queue, states, clock } = await openQueue()
+        await queue.offer(defaultAt(1))
+        const doomed = createStateQueue(dying(states, write, made), clock)
+        await expect(doomed.offer(defaultAt(2))).rejects.toThrow('dead')
+        expect(await queue.depth()).toBeGreaterThan(0)
+        await queue.offer(defaultAt(2))
+        const jobs: IndexJob[] = []
+        for (let lease = await queue.take('worker'); lease !== null; lease = await queue.take('worker')) {
+          jobs.push(lease.job)
+          await queue.finish(lease)
+        }
+        expect(jobs).toContainEqual(defaultAt(2))
+      },
+    )
+  })
+
+  test('a job that changes while it is promoted is promoted all the same', async () => {
+    const { queue, states, clock } = await openQueue()
+    const { isDefault: _, ...ordinary } = defaultAt(2)
+    await queue.offer(ordinary)
+    const key = queueKey(ordinary.repository, ordinary.commit)
+    let changes = 0
+    const changing: StateStore = {
+      ...states,
+      async replace(replaced, value, etag) {
+        if (replaced === key && changes++ === 0) {
+          await states.remove(key)
+          clock.advance(1)
+          await queue.offer(ordinary)
+        }
+        return states.replace(replaced, value, etag)
+      },
+    }
+    await createStateQueue(changing, clock).offer(defaultAt(2))
+    expect(changes).toBe(2)
+    expect((await taken(queue)).job).toEqual(defaultAt(2))
+  })
+
+  test('a job that ended while a worker claimed it does not hold up another of its repository', async () => {
+    const { queue, states, clock } = await openQueue()
+    const { repository, commit } = jobOf(1)
+    const next = { repository, commit: jobOf(2).commit }
+    for (const job of [jobOf(1), next]) await queue.offer(job)
+    const ending: StateStore = {
+      ...states,
+      async create(key, value) {
+        if (key === jobKey(repository, commit)) await states.remove(queueKey(repository, commit))
+        return states.create(key, value)
+      },
+    }
+    expect((await taken(createStateQueue(ending, clock))).job).toEqual(next)
+    expect(await states.list('')).toHaveLength(2)
   })
 
   describe('wherever the store fails once', () => {

@@ -21,6 +21,24 @@ test('the repositories of one message are told at once: whoever forgets them loo
   expect(told[0]?.at(-1)).toEqual({ id: 'gh-20000', fullName: 'acme/tools-20000' })
 })
 
+test.each([
+  ['an enterprise, which has no repositories', { id: 1, slug: 'acme-group', name: 'Acme Group' }],
+  ['no account that is named', null],
+])('an installation on %s is taken', (_, account) => {
+  const secret = 'between-the-host-and-us'
+  const changed: unknown[] = []
+  const note = (named: unknown) => changed.push(named)
+  const hook = createWebhook({ secret, onChanged: note, onAccountsChanged: note, onPushed: () => false, onWarning: () => {} })
+  const receive = (message: object) => {
+    const body = Buffer.from(JSON.stringify(message))
+    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+    return hook.receive({ 'x-github-event': 'installation', 'x-hub-signature-256': signature }, body).status
+  }
+  expect(receive({ action: 'created', installation: { account } })).toBe('heard')
+  expect(changed).toEqual([])
+  expect(receive({ action: 'created', installation: {} })).toBe('malformed')
+})
+
 test('a secret that may be guessed is warned of, without being told', () => {
   const warningsFor = (secret: string) => {
     const warnings: string[] = []
