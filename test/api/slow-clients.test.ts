@@ -232,6 +232,19 @@ describe('a client that takes its answers', () => {
     await until(async () => (await openConnections()) === 0)
   })
 
+  test('is not closed as idle while bytes wait for it: only its pace decides', async () => {
+    await start({ clients: { ...clients, idleMs: IMPATIENT_MS } })
+    const idle = new Promise(resolve => app.app.server.once('connection', socket => socket.once('timeout', resolve)))
+    await openUndrained(1)
+    await idle
+    const [socket] = accepted
+    expect(socket?.destroyed).toBe(false)
+    await until(() => {
+      now += 60_000
+      return socket?.destroyed === true
+    })
+  })
+
   test('slowly, and yet at four times the least pace, gets all of them', async () => {
     await start({ clients })
     const slow = openRaw(port)
