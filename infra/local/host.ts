@@ -27,6 +27,7 @@ import { createGitPlaces } from './git-places.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
+import { UnfinishedWalk } from './reachability.ts'
 import { SignedCache, type Watch } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
@@ -54,6 +55,8 @@ export interface LocalHostOptions {
 const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const ANSWER_MS = 10_000
+/** Time in which a caller is told a commit, the waiting for a turn included. */
+const WAIT_MS = 20_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
@@ -75,7 +78,7 @@ class LocalGitHost implements LocalHost {
   readonly #repositories = new SignedCache<HostRepository | null>()
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
-  readonly #commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal())
+  readonly #commits = new Commits(this.#views, this.#gitPlaces, { signal: () => this.#answerSignal(), waitMs: WAIT_MS })
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
@@ -197,16 +200,16 @@ class LocalGitHost implements LocalHost {
   }
 }
 
-/** Maps `null` to missing; a full gate, a failure of git, or a system error such as EMFILE, to unavailable. */
+/** Maps `null` to missing; a full gate, a failure of git, a walk that took too long, or a system error such as EMFILE, to unavailable. */
 async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
   try {
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
-    if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    const isOutside = [GitError, UnfinishedWalk, ViewUnavailable].some(kind => error instanceof kind)
+    if (isOutside || (error as NodeJS.ErrnoException).syscall !== undefined)
       return { status: 'unavailable', retryAfterSeconds: null }
-    }
     throw error
   }
 }
