@@ -81,15 +81,16 @@ export class Commits {
   }
 
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
-  #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
-    return this.#places.lookUp(place.identity, async () => {
-      const oid =
-        ref === null ? await readDefault(this.#packed, place, watch) : await firstOf(this.#packed, place, refNames(ref), watch)
-      if (oid === null) return { value: null, keep: true }
-      const commit = await this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal))
-      // A missing object may come later.
-      return { value: commit, keep: commit !== null }
-    })
+  async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
+    const lookUp = <Value>(task: () => Promise<Value>) => this.#places.lookUp(place.identity, task)
+    const oid = await lookUp(() =>
+      ref === null ? readDefault(this.#packed, place, watch) : firstOf(this.#packed, place, refNames(ref), watch),
+    )
+    if (oid === null) return { value: null, keep: true }
+    await this.#views.prepare(place, this.#times.signal())
+    const commit = await lookUp(() => this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal)))
+    // A missing object may come later.
+    return { value: commit, keep: commit !== null }
   }
 
   /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
@@ -107,8 +108,9 @@ export class Commits {
     return this.#tips.get(place.identity, watch => this.#places.lookUp(place.identity, () => read(watch)))
   }
 
-  #prove(place: Place, oid: CommitSha): Promise<boolean> {
-    return this.#places.walk(place.identity, async () => {
+  async #prove(place: Place, oid: CommitSha): Promise<boolean> {
+    await this.#views.prepare(place, this.#times.signal())
+    return await this.#places.walk(place.identity, async () => {
       const tips = await this.#tipsOf(place)
       const reached = tips && (await this.#walk(place, tips, oid))
       if (tips === null || reached === null) return false

@@ -173,7 +173,9 @@ class LocalGitHost implements LocalHost {
     try {
       const place = await this.#place(owner, name)
       const commit = place && (await this.#commits.find(place, hash))
-      return place && commit && { place, commit }
+      if (!commit) return null
+      await this.#views.prepare(place, this.#answerSignal())
+      return { place, commit }
     } catch (cause) {
       throw new RawFileError(cause instanceof GateFull ? 'busy' : 'unavailable', 'the repository cannot be read now', { cause })
     }

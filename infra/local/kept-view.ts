@@ -13,6 +13,7 @@ export class KeptView {
   #isDiscarded = false
   #removal: Promise<void> | null = null
   readonly #removed = Promise.withResolvers<void>()
+  #isReady = false
   readonly #leaving = new AbortController()
 
   /** @param commonDir real path of the folder that holds `objects` */
@@ -23,6 +24,11 @@ export class KeptView {
 
   get isBorrowed(): boolean {
     return this.#borrowers > 0
+  }
+
+  /** Whether it was updated once: later updates bring only what changed. */
+  get isReady(): boolean {
+    return this.#isReady
   }
 
   /** Aborts when its removal begins. */
@@ -69,6 +75,7 @@ export class KeptView {
   async #update(): Promise<string> {
     this.#view = await this.#opening
     await this.#view.update()
+    this.#isReady = true
     return this.#view.gitDir
   }
 

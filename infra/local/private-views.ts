@@ -62,6 +62,18 @@ export class PrivateViews {
     }
   }
 
+  /**
+   * Returns once the repository has a view. The first one of a large repository takes seconds; a caller that then opens it behind a gate does not
+   * hold a place of others for that time.
+   *
+   * @throws as `open`
+   */
+  async prepare(place: ObjectsPlace, signal: AbortSignal): Promise<void> {
+    if (this.#kept.get(place.objects)?.isReady) return
+    const view = await this.open(place, signal)
+    await view?.remove()
+  }
+
   /** Removes all views, also those that were not given back. */
   async close(): Promise<void> {
     this.#isClosed = true
