@@ -52,10 +52,10 @@ export function createShares({ limit, part }: { limit: number; part: number }): 
       left.delete(holding)
       change(used, holding, -1)
     }
+    if (!isFull()) return []
     const beyondPart = [...newcomer.keys].filter(
       key => key !== ALL && used.has(key) && (used.get(key) ?? 0) + newcomer.amount > part,
     )
-    if (!isFull()) return []
     for (const late of bySlowness(left)) if (isFull() && beyondPart.every(key => late.keys.has(key))) displace(late)
     while (isFull()) {
       const heaviest = findHeaviest(left, used, newcomer)
