@@ -43,9 +43,10 @@ interface Taking {
 /** Keeps the connections of a server within the limits, and knows which of them are being answered. */
 export class Connections {
   readonly #limits: ConnectionLimits
-  #count = 0
+  /** Without those that are being closed. */
+  readonly #open = new Set<Duplex>()
   /** In the order since when they wait: for a request, or for the rest of its headers. */
-  readonly #waiting = new Set<Socket>()
+  readonly #waiting = new Set<Duplex>()
   readonly #answering = new Map<Duplex, Answering>()
 
   constructor(server: Server, limits: ConnectionLimits) {
@@ -63,14 +64,22 @@ export class Connections {
   }
 
   #enter(socket: Socket): void {
+    this.#open.add(socket)
     this.#waiting.add(socket)
-    socket.once('close', () => {
-      this.#waiting.delete(socket)
-      this.#answering.delete(socket)
-      this.#count--
-    })
-    this.#count++
-    if (this.#count > this.#limits.connections) this.#placeFor(socket).destroy()
+    socket.once('close', () => this.#forget(socket))
+    if (this.#open.size > this.#limits.connections) this.#close(this.#placeFor(socket))
+  }
+
+  /** Forgets the connection at once: before it tells that it is closed, others may come, and need other places. */
+  #close(socket: Duplex): void {
+    this.#forget(socket)
+    socket.destroy()
+  }
+
+  #forget(socket: Duplex): void {
+    this.#open.delete(socket)
+    this.#waiting.delete(socket)
+    this.#answering.delete(socket)
   }
 
   /**
@@ -87,6 +96,7 @@ export class Connections {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
+    if (!this.#open.has(socket)) return
     this.#waiting.delete(socket)
     const answering = this.#answering.get(socket) ?? { open: new Map(), taking: null }
     this.#answering.set(socket, answering)
@@ -95,7 +105,7 @@ export class Connections {
       answering.open.delete(response)
       if (answering.open.size > 0) return
       this.#answering.delete(socket)
-      if (!socket.destroyed) this.#waiting.add(socket)
+      if (this.#open.has(socket)) this.#waiting.add(socket)
     })
   }
 
@@ -103,7 +113,7 @@ export class Connections {
     const { answerPace, now } = this.#limits
     for (const [socket, answering] of this.#answering) {
       answering.taking = takingOf(socket as Socket, answering.taking, now(), answerPace)
-      if (isTooSlow(socket as Socket, answering.taking, answerPace)) socket.destroy()
+      if (isTooSlow(socket as Socket, answering.taking, answerPace)) this.#close(socket)
     }
   }
 }

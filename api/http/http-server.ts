@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ConnectionLimits, Connections } from './connections.ts'
 
@@ -10,7 +11,7 @@ export interface ClientLimits extends ConnectionLimits {
   requestMs: number
   /** Interval at which both are checked, and how fast clients take their answers. */
   checkEveryMs: number
-  /** A connection is closed after this time without a byte in either direction. */
+  /** A connection is closed after this time without a byte in either direction, unless bytes wait for its client: then `answerPace` decides. */
   idleMs: number
   /** Time to read an answer that came before the end of the request. The connection is destroyed afterwards. */
   lingerMs: number
@@ -56,13 +57,18 @@ export function createHttpServer(listener: RequestListener, limits: ClientLimits
     },
     listener,
   )
-  server.setTimeout(limits.idleMs)
+  server.setTimeout(limits.idleMs, closeIdle)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (_request, socket) => endSocket(socket, answers.toConnect(), limits.lingerMs))
   server.on('request', (request, response) => endUnfinished(request, response, limits.lingerMs))
   const connections = new Connections(server, limits)
   refuseMalformed(server, connections, limits.lingerMs, answers)
   return server
+}
+
+/** A client that takes a long answer at the least pace seems idle for minutes. Each byte that is taken starts the time again. */
+function closeIdle(socket: Socket): void {
+  if (socket.writableLength === 0) socket.destroy()
 }
 
 /** Answers what is not HTTP, or did not arrive in time, and then releases its socket. */

@@ -1,21 +1,27 @@
-/** A capacity, such as bytes of memory, that is shared by keys. */
+/** A capacity, such as bytes of memory, that is shared by keys, such as repositories and clients. */
 export interface Shares {
   /**
-   * Takes an amount for all of the keys, and returns the function that gives it back. If the capacity, or the part that one key may hold, is
-   * exhausted, displaces the slowest holders there, one after another; `null` when that makes too little room, and then displaces none.
-   * An amount above such a bound is granted while nothing else is held.
+   * Takes an amount for all of the keys, and returns the function that gives it back; `null` when there is no room. An amount above the
+   * capacity is granted while nothing else is held.
+   *
+   * Where nobody else wants it, one key may hold the whole capacity. If there is no room, holders are displaced:
+   * 1. those that are late, the slowest first. For a key that would hold more than its part, only its own.
+   * 2. those of keys that hold more than any key of the newcomer would: of the key that holds most, the one that has held longest. Keys that
+   *    both have do not count, so clients whom a proxy makes one are told apart by the other key.
+   *
+   * None is displaced where that would make too little room.
    */
   take(keys: readonly string[], amount: number, holder: ShareHolder): (() => void) | null
 }
 
 export interface ShareHolder {
-  /** How fast the holder comes to its end, by any measure that all holders share; `null` while it may not be displaced. */
+  /** How fast a late holder comes to its end, by any measure that all holders share; `null` while it is not late. */
   pace(): number | null
   /** Ends the holder. Its amount was given back already. */
   displace(): void
 }
 
-/** The bound of all keys together is kept like that of a key. */
+/** The sum of all keys is kept like that of a key. */
 const ALL = Symbol('all keys')
 type Key = string | typeof ALL
 
@@ -25,37 +31,38 @@ interface Holding {
   holder: ShareHolder
 }
 
-/** @param limitEach what one key may hold */
-export function createShares({ limit, limitEach }: { limit: number; limitEach: number }): Shares {
+/** @param part what a key may hold before it makes room for others */
+export function createShares({ limit, part }: { limit: number; part: number }): Shares {
   const held = new Map<Key, number>()
+  /** The one that has held longest comes first. */
   const holdings = new Set<Holding>()
-  const boundOf = (key: Key) => (key === ALL ? limit : limitEach)
-
-  function change(used: Map<Key, number>, { keys, amount }: Holding, sign: 1 | -1): void {
-    for (const key of keys) {
-      const left = (used.get(key) ?? 0) + sign * amount
-      if (left === 0) used.delete(key)
-      else used.set(key, left)
-    }
-  }
 
   function giveBack(holding: Holding): void {
     if (holdings.delete(holding)) change(held, holding, -1)
   }
 
   /** The holdings to displace; `null` when even without them there is too little room. */
-  function roomFor({ keys, amount }: Holding): Holding[] | null {
-    const exhaustedIn = (used: ReadonlyMap<Key, number>) =>
-      [...keys].filter(key => used.has(key) && (used.get(key) ?? 0) + amount > boundOf(key))
-    if (exhaustedIn(held).length === 0) return []
+  function roomFor(newcomer: Holding): Holding[] | null {
     const used = new Map(held)
+    const left = new Set(holdings)
     const displaced: Holding[] = []
-    for (const holding of bySlowness(holdings)) {
-      if (!exhaustedIn(used).some(key => holding.keys.has(key))) continue
+    const isFull = () => used.has(ALL) && (used.get(ALL) ?? 0) + newcomer.amount > limit
+    const displace = (holding: Holding) => {
       displaced.push(holding)
+      left.delete(holding)
       change(used, holding, -1)
     }
-    return exhaustedIn(used).length === 0 ? displaced : null
+    if (!isFull()) return []
+    const beyondPart = [...newcomer.keys].filter(
+      key => key !== ALL && used.has(key) && (used.get(key) ?? 0) + newcomer.amount > part,
+    )
+    for (const late of bySlowness(left)) if (isFull() && beyondPart.every(key => late.keys.has(key))) displace(late)
+    while (isFull()) {
+      const heaviest = findHeaviest(left, used, newcomer)
+      if (heaviest === null) return null
+      displace(heaviest)
+    }
+    return displaced
   }
 
   return {
@@ -72,11 +79,35 @@ export function createShares({ limit, limitEach }: { limit: number; limitEach: n
   }
 }
 
-/** The holdings that may be displaced, the slowest first. */
+function change(used: Map<Key, number>, { keys, amount }: Holding, sign: 1 | -1): void {
+  for (const key of keys) {
+    const left = (used.get(key) ?? 0) + sign * amount
+    if (left === 0) used.delete(key)
+    else used.set(key, left)
+  }
+}
+
+/** The holdings that are late, the slowest first. */
 function bySlowness(holdings: Iterable<Holding>): Holding[] {
   const paces = [...holdings].flatMap(holding => {
     const pace = holding.holder.pace()
     return pace === null ? [] : [{ holding, pace }]
   })
   return paces.sort((left, right) => left.pace - right.pace).map(({ holding }) => holding)
+}
+
+/** The first holding of the key that holds most; `null` when none holds more than the newcomer would. */
+function findHeaviest(holdings: Iterable<Holding>, used: ReadonlyMap<Key, number>, newcomer: Holding): Holding | null {
+  let heaviest: { holding: Holding; amount: number } | null = null
+  for (const holding of holdings) {
+    const amount = heldApart(holding, newcomer, used)
+    const isHeavier = amount > heldApart(newcomer, holding, used) + newcomer.amount
+    if (isHeavier && amount > (heaviest?.amount ?? 0)) heaviest = { holding, amount }
+  }
+  return heaviest?.holding ?? null
+}
+
+/** The most that is held by a key of the one that the other lacks. */
+function heldApart({ keys }: Holding, other: Holding, used: ReadonlyMap<Key, number>): number {
+  return Math.max(0, ...[...keys].map(key => (other.keys.has(key) ? 0 : (used.get(key) ?? 0))))
 }

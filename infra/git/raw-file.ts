@@ -1,7 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
-import { createShares } from '#core/concurrency/shares.ts'
+import { createShares, type ShareHolder } from '#core/concurrency/shares.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import { openBlobStream } from './blob-stream.ts'
@@ -36,18 +36,22 @@ export interface RawFileRequest extends RawFileReader {
 /** Searches for a file, of a few milliseconds each. They wait in turn: a page may show dozens of pictures at once. */
 const LOOKUPS = { limit: 8, limitEach: 4, maxWaitingEach: 64, maxWaiting: 256 }
 const LOOKUP_MS = 10_000
-/** Bytes held for answers: those of files, and of git processes that send large ones. A client or repository holds half at most. */
-const HELD_BYTES = { limit: 512 * 1024 * 1024, limitEach: 256 * 1024 * 1024 }
-/** Files of pages, such as texts and icons, have a share of their own: a few readers of large files take nothing from them. */
+/** Files of pages, such as texts and icons. */
 const PAGE_FILE_BYTES = 64 * 1024
-const HELD_PAGE_FILE_BYTES = { limit: 64 * 1024 * 1024, limitEach: 32 * 1024 * 1024 }
-/**
- * A reader that takes this much keeps its share, however many wait; a slower one makes room when others need it. So 200 MiB are held for an hour
- * at most while others wait, and to hold them costs as much as an ordinary connection carries.
- */
-const LASTING_BYTES_PER_SECOND = 64 * 1024
 /** Files up to this size are read at once and compared with their id; then git ends, however slow the client is. */
 const SMALL_BYTES = 1024 * 1024
+/**
+ * Bytes held for answers: those of files, and of git processes that send large ones. Each kind has bytes of its own, so the readers of large files
+ * take nothing from those of pictures, nor these from those of texts. A client or repository that holds more than half makes room for others first.
+ */
+const HELD = [
+  { upToBytes: PAGE_FILE_BYTES, limit: 64 * 1024 * 1024 },
+  { upToBytes: SMALL_BYTES, limit: 128 * 1024 * 1024 },
+  { upToBytes: Number.POSITIVE_INFINITY, limit: 512 * 1024 * 1024 },
+]
+/** A reader that is slower than this, or would take more than the time to take its bytes, is late. */
+const LEAST_BYTES_PER_SECOND = 64 * 1024
+const LONGEST_SECONDS = 240
 /** A file that is held is given in such pieces, so that the pace of its client shows. */
 const PIECE_BYTES = 64 * 1024
 const TREE_BYTES = 16 * 1024 * 1024
@@ -65,8 +69,7 @@ export function createRawFiles(now: () => number = () => performance.now()): Raw
 class BoundedRawFiles implements RawFiles {
   readonly #now: () => number
   readonly #lookups = createFairGate(LOOKUPS)
-  readonly #held = createShares(HELD_BYTES)
-  readonly #heldPageFiles = createShares(HELD_PAGE_FILE_BYTES)
+  readonly #held = HELD.map(({ upToBytes, limit }) => ({ upToBytes, shares: createShares({ limit, part: limit / 2 }) }))
   readonly #readers = createObjectReaders(LOOKUP_LIMITS)
 
   constructor(now: () => number) {
@@ -103,7 +106,8 @@ class BoundedRawFiles implements RawFiles {
     const isVerified = bytes !== null
     const read = async (range: ByteRange): Promise<AsyncIterable<Uint8Array>> => {
       const pace = new ReaderPace(this.#now)
-      this.#take(request, bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes, pace)
+      const amount = bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes
+      this.#take(request, amount, () => lateness(pace, range))
       const pieces = bytes === null ? await openBlobStream(request, { oid, sizeBytes }, range) : cut(bytes, range)
       pace.offered()
       return atPace(pieces, pace)
@@ -112,19 +116,20 @@ class BoundedRawFiles implements RawFiles {
   }
 
   /** Holds the bytes until the signal aborts. @throws RawFileError */
-  #take({ repository, client, signal, displace }: RawFileRequest, amount: number, pace: ReaderPace): void {
-    const held = amount <= PAGE_FILE_BYTES ? this.#heldPageFiles : this.#held
-    const giveBack = held.take([`repository:${repository}`, `client:${client}`], amount, { pace: () => slowness(pace), displace })
-    if (giveBack === null) throw new RawFileError('busy', 'too many bytes are held for other readers')
+  #take({ repository, client, signal, displace }: RawFileRequest, amount: number, pace: ShareHolder['pace']): void {
+    const shares = this.#held.find(({ upToBytes }) => amount <= upToBytes)?.shares
+    const giveBack = shares?.take([`repository:${repository}`, `client:${client}`], amount, { pace, displace })
+    if (!giveBack) throw new RawFileError('busy', 'too many bytes are held for other readers')
     if (signal.aborted) giveBack()
     else signal.addEventListener('abort', giveBack, { once: true })
   }
 }
 
-/** The pace of a reader that makes room for others; `null` for one that keeps its share. */
-function slowness(pace: ReaderPace): number | null {
+/** The pace of a late reader, as a part of the least one for these bytes; `null` for a reader that is not late. */
+function lateness(pace: ReaderPace, { firstByte, lastByte }: ByteRange): number | null {
+  const least = Math.max(LEAST_BYTES_PER_SECOND, (lastByte + 1 - firstByte) / LONGEST_SECONDS)
   const bytesPerSecond = pace.bytesPerSecond()
-  return bytesPerSecond === null || bytesPerSecond >= LASTING_BYTES_PER_SECOND ? null : bytesPerSecond
+  return bytesPerSecond === null || bytesPerSecond >= least ? null : bytesPerSecond / least
 }
 
 /** Memory of a stream besides the file: a git process, a pipe, and buffers of this process. */

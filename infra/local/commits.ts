@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
@@ -11,7 +13,7 @@ import { NotSelfContained } from './object-files.ts'
 import { PackedRefs } from './packed-refs.ts'
 import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
-import { peel, reach } from './reachability.ts'
+import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
 import { readRef, readTips } from './refs.ts'
 import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
@@ -21,6 +23,16 @@ const ABSENT_BYTES = 4 * 1024 * 1024
 const TIPS_BYTES = 32 * 1024 * 1024
 /** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const ABSENT_MS = 30_000
+const UNFINISHED_BYTES = 1024 * 1024
+/** A history whose walk took too long is not walked again for this time, unless a tip changes. So few such histories do not hold all places. */
+const UNFINISHED_MS = 120_000
+
+export interface SearchTimes {
+  /** Ends one search. */
+  signal: () => AbortSignal
+  /** Time in which a caller gets an answer. The search goes on, for a later call. */
+  waitMs: number
+}
 
 /** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
 export class Commits {
@@ -34,19 +46,22 @@ export class Commits {
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
   readonly #refuted = new RefutedCommits()
   readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfEntry, ttl: ABSENT_MS })
+  /** Histories whose walk took too long, by repository and fingerprint of the tips: any other hash would take as long. */
+  readonly #unfinished = new LRUCache<string, true>({
+    maxSize: UNFINISHED_BYTES,
+    sizeCalculation: memoryOfEntry,
+    ttl: UNFINISHED_MS,
+  })
   readonly #proofs = createSingleFlight<boolean>()
   readonly #places: GitPlaces
-  readonly #signal: () => AbortSignal
+  readonly #times: SearchTimes
   readonly #refuse: (place: Place) => void
 
-  /**
-   * @param signal ends one search
-   * @param refuse called for a repository that is not self-contained
-   */
-  constructor(views: PrivateViews, places: GitPlaces, signal: () => AbortSignal, refuse: (place: Place) => void) {
+  /** @param refuse called for a repository that is not self-contained */
+  constructor(views: PrivateViews, places: GitPlaces, times: SearchTimes, refuse: (place: Place) => void) {
     this.#views = views
     this.#places = places
-    this.#signal = signal
+    this.#times = times
     this.#refuse = refuse
   }
 
@@ -54,24 +69,31 @@ export class Commits {
    * The commit that a ref of the repository names; `null` when there is none.
    *
    * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
-   * @throws GateFull, GitError when git was killed or could not be started, ViewUnavailable
+   * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; UnfinishedWalk; ViewUnavailable
    */
   find(place: Place, ref: string | null): Promise<CommitSha | null> {
+    return withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
+      throw new GateFull()
+    })
+  }
+
+  #find(place: Place, ref: string | null): Promise<CommitSha | null> {
     if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
     const key = `${place.identity}:${ref === null ? '' : `=${ref}`}`
     return this.#byRef.get(key, watch => this.#ifSelfContained(place, this.#findRef(place, ref, watch)))
   }
 
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
-  #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
-    return this.#places.lookUp(place.identity, async () => {
-      const oid =
-        ref === null ? await readDefault(this.#packed, place, watch) : await firstOf(this.#packed, place, refNames(ref), watch)
-      if (oid === null) return { value: null, keep: true }
-      const commit = await this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal))
-      // A missing object may come later.
-      return { value: commit, keep: commit !== null }
-    })
+  async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
+    const lookUp = <Value>(task: () => Promise<Value>) => this.#places.lookUp(place.identity, task)
+    const oid = await lookUp(() =>
+      ref === null ? readDefault(this.#packed, place, watch) : firstOf(this.#packed, place, refNames(ref), watch),
+    )
+    if (oid === null) return { value: null, keep: true }
+    await this.#views.prepare(place, this.#times.signal())
+    const commit = await lookUp(() => this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal)))
+    // A missing object may come later.
+    return { value: commit, keep: commit !== null }
   }
 
   /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
@@ -89,10 +111,11 @@ export class Commits {
     return this.#tips.get(place.identity, watch => this.#places.lookUp(place.identity, () => read(watch)))
   }
 
-  #prove(place: Place, oid: CommitSha): Promise<boolean> {
-    return this.#places.walk(place.identity, async () => {
+  async #prove(place: Place, oid: CommitSha): Promise<boolean> {
+    await this.#views.prepare(place, this.#times.signal())
+    return await this.#places.walk(place.identity, async () => {
       const tips = await this.#tipsOf(place)
-      const reached = tips && (await this.#inView(place, (gitDir, signal) => reach(gitDir, tips, oid, signal)))
+      const reached = tips && (await this.#walk(place, tips, oid))
       if (tips === null || reached === null) return false
       if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
       if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
@@ -101,16 +124,29 @@ export class Commits {
     })
   }
 
+  /** @throws UnfinishedWalk also for the walks that waited behind the one that took too long */
+  async #walk(place: Place, tips: TipSet, oid: CommitSha): Promise<Reached | null> {
+    const key = pinKey(place, tips.fingerprint)
+    // A tip is found without a walk.
+    if (this.#unfinished.has(key) && !tips.oids.includes(oid)) throw new UnfinishedWalk()
+    return await this.#inView(place, (gitDir, signal) =>
+      reach(gitDir, tips, oid, signal).catch(cause => {
+        if (!signal.aborted) throw cause
+        this.#unfinished.set(key, true)
+        throw new UnfinishedWalk({ cause })
+      }),
+    )
+  }
+
   /** `null` also when the repository is not self-contained. */
   async #inView<Value>(place: Place, use: (gitDir: string, signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
-    const signal = this.#signal()
-    const view = await this.#views.open(place, signal)
+    const view = await this.#views.open(place, this.#times.signal())
     if (view === null) {
       this.#refuse(place)
       return null
     }
     try {
-      return await use(view.gitDir, signal)
+      return await use(view.gitDir, this.#times.signal())
     } finally {
       await view.remove()
     }
@@ -128,7 +164,7 @@ export class Commits {
   }
 }
 
-function pinKey({ identity }: Place, fingerprint: string, oid: string): string {
+function pinKey({ identity }: Place, fingerprint: string, oid = ''): string {
   return `${identity}:${fingerprint}:${oid}`
 }
 

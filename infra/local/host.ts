@@ -29,6 +29,7 @@ import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
+import { UnfinishedWalk } from './reachability.ts'
 import { type OnRefused, tellOnce } from './refusals.ts'
 import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
 
@@ -66,6 +67,8 @@ const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
 const ANSWER_MS = 10_000
+/** Time in which a caller is told a commit, the waiting for a turn included. */
+const WAIT_MS = 20_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
@@ -99,7 +102,7 @@ class LocalGitHost implements LocalHost {
     this.#rawFiles = rawFiles
     this.#onRefused = onRefused
     const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
-    this.#commits = new Commits(this.#views, this.#gitPlaces, () => this.#answerSignal(), refuse)
+    this.#commits = new Commits(this.#views, this.#gitPlaces, { signal: () => this.#answerSignal(), waitMs: WAIT_MS }, refuse)
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -191,7 +194,9 @@ class LocalGitHost implements LocalHost {
     try {
       const place = await this.#place(owner, name)
       const commit = place && (await this.#commits.find(place, hash))
-      return place && commit && { place, commit }
+      if (!commit) return null
+      await this.#views.prepare(place, this.#answerSignal())
+      return { place, commit }
     } catch (cause) {
       throw new RawFileError(cause instanceof GateFull ? 'busy' : 'unavailable', 'the repository cannot be read now', { cause })
     }
@@ -238,16 +243,16 @@ class LocalGitHost implements LocalHost {
   }
 }
 
-/** Maps `null` to missing; a full gate, a failure of git, or a system error such as EMFILE, to unavailable. */
+/** Maps `null` to missing; a full gate, a failure of git, a walk that took too long, or a system error such as EMFILE, to unavailable. */
 async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnswer<Value>> {
   try {
     const value = await ask()
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
-    if (error instanceof GitError || error instanceof ViewUnavailable || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    const isOutside = [GitError, UnfinishedWalk, ViewUnavailable].some(kind => error instanceof kind)
+    if (isOutside || (error as NodeJS.ErrnoException).syscall !== undefined)
       return { status: 'unavailable', retryAfterSeconds: null }
-    }
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import type { BringBounds } from './object-files.ts'
+import { BRING_BOUNDS, type BringBounds, ViewUnavailable } from './object-files.ts'
 import { openPrivateView, type PrivateView } from './private-view.ts'
 
 /** A private view that several borrowers share. It is removed once nobody has it, after `discard`. */
@@ -13,10 +13,12 @@ export class KeptView {
   #isDiscarded = false
   #removal: Promise<void> | null = null
   readonly #removed = Promise.withResolvers<void>()
+  #isReady = false
+  readonly #leaving = new AbortController()
 
   /** @param commonDir real path of the folder that holds `objects` */
-  constructor(commonDir: string, bounds?: BringBounds) {
-    this.#opening = openPrivateView(commonDir, bounds)
+  constructor(commonDir: string, bounds: BringBounds = BRING_BOUNDS) {
+    this.#opening = openPrivateView(commonDir, { ...bounds, signal: this.#leaving.signal })
     this.#running = this.#opening
   }
 
@@ -24,9 +26,14 @@ export class KeptView {
     return this.#borrowers > 0
   }
 
-  /** Whether its removal has begun. */
-  get isLeaving(): boolean {
-    return this.#removal !== null
+  /** Whether it was updated once: later updates bring only what changed. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Aborts when its removal begins. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal
   }
 
   get heldFiles(): number {
@@ -68,6 +75,7 @@ export class KeptView {
   async #update(): Promise<string> {
     this.#view = await this.#opening
     await this.#view.update()
+    this.#isReady = true
     return this.#view.gitDir
   }
 
@@ -77,8 +85,9 @@ export class KeptView {
     if (!this.isBorrowed) this.remove()
   }
 
-  /** Removes the view after the running updates, also while it is borrowed. */
+  /** Removes the view after the running updates, which copy nothing more, also while it is borrowed. */
   remove(): void {
+    this.#leaving.abort(new ViewUnavailable('the copy of the repository is being removed'))
     this.#removal ??= Promise.allSettled([this.#next, this.#running])
       .then(async () => (await this.#opening).remove())
       .catch(() => {}) // `removeLeftoverViews` finds what stays

@@ -41,7 +41,9 @@ export interface BringBounds {
   /** Whether one file more may be held by all private folders together. Default: yes. */
   mayHold?: () => boolean
   /** Called when a copy was counted, before it is made. @throws ViewUnavailable when all private folders together have too many */
-  onCopy?: () => void
+  onCopy?: () => Promise<void>
+  /** Ends copying. */
+  signal?: AbortSignal
 }
 
 export const BRING_BOUNDS: BringBounds = { heldFiles: 64, copiedBytes: 1024 * 1024 * 1024 }
@@ -197,11 +199,11 @@ export class FileBringer {
     this.#copiedBytes += bytes
     if (this.#copiedBytes > this.#bounds.copiedBytes)
       throw new ViewTooLarge(`its files can only be copied, and have more than ${this.#bounds.copiedBytes} bytes`)
-    this.#bounds.onCopy?.()
+    await this.#bounds.onCopy?.()
     const staged = this.#stage()
     const to = await open(staged, 'wx', 0o600)
     try {
-      await copyBytes(from, to, size)
+      await copyBytes(from, to, size, this.#bounds.signal)
       await to.utimes(atime, mtime)
     } finally {
       await to.close()
@@ -216,9 +218,11 @@ export class FileBringer {
 const BLOCK_BYTES = 4_096
 const COPY_BYTES = 1024 * 1024
 
-async function copyBytes(from: FileHandle, to: FileHandle, sizeBytes: number): Promise<void> {
+/** @throws the reason of `signal` */
+async function copyBytes(from: FileHandle, to: FileHandle, sizeBytes: number, signal: AbortSignal | undefined): Promise<void> {
   const buffer = Buffer.alloc(Math.min(sizeBytes, COPY_BYTES))
   for (let copied = 0; copied < sizeBytes; ) {
+    signal?.throwIfAborted()
     const { bytesRead } = await from.read(buffer, 0, Math.min(buffer.length, sizeBytes - copied), copied)
     if (bytesRead === 0) return // cut short in place
     await to.writeFile(buffer.subarray(0, bytesRead))

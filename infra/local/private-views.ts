@@ -62,6 +62,18 @@ export class PrivateViews {
     }
   }
 
+  /**
+   * Returns once the repository has a view. The first one of a large repository takes seconds; a caller that then opens it behind a gate does not
+   * hold a place of others for that time.
+   *
+   * @throws as `open`
+   */
+  async prepare(place: ObjectsPlace, signal: AbortSignal): Promise<void> {
+    if (this.#kept.get(place.objects)?.isReady) return
+    const view = await this.open(place, signal)
+    await view?.remove()
+  }
+
   /** Removes all views, also those that were not given back. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -88,10 +100,10 @@ export class PrivateViews {
   }
 
   #create(commonDir: string): KeptView {
-    const kept = new KeptView(commonDir, {
+    const kept: KeptView = new KeptView(commonDir, {
       ...this.#bounds.ofView,
-      mayHold: () => this.#sum('heldFiles') < this.#bounds.heldFiles,
-      onCopy: () => this.#requireRoom(),
+      mayHold: () => sumOf(this.#all, 'heldFiles') < this.#bounds.heldFiles,
+      onCopy: () => this.#waitForRoom(kept.leaving),
     })
     this.#all.add(kept)
     void kept.removed.then(() => this.#all.delete(kept))
@@ -120,23 +132,32 @@ export class PrivateViews {
     }
   }
 
+  /** Whether the views that stay are. */
   #isWithinBounds(): boolean {
+    const staying = [...this.#all].filter(({ leaving }) => !leaving.aborted)
     return (
       this.#kept.size <= this.#bounds.views &&
-      this.#sum('heldFiles') <= this.#bounds.heldFiles &&
-      this.#sum('copiedBytes') <= this.#bounds.copiedBytes
+      sumOf(staying, 'heldFiles') <= this.#bounds.heldFiles &&
+      sumOf(staying, 'copiedBytes') <= this.#bounds.copiedBytes
     )
   }
 
-  /** @throws ViewUnavailable */
-  #requireRoom(): void {
-    this.#evict()
-    if (this.#sum('copiedBytes') > this.#bounds.copiedBytes)
-      throw new ViewUnavailable('the copies of the repositories that are being read take too much space')
-  }
-
-  #sum(what: 'heldFiles' | 'copiedBytes'): number {
-    return [...this.#all].reduce((sum, one) => sum + (one.isLeaving ? 0 : one[what]), 0)
+  /**
+   * Returns once all copies have room together. What a view holds counts until it is removed.
+   *
+   * @param leaving ends the waiting
+   * @throws ViewUnavailable when no view makes room, or the reason of `leaving`
+   */
+  async #waitForRoom(leaving: AbortSignal): Promise<void> {
+    while (true) {
+      leaving.throwIfAborted()
+      this.#evict()
+      if (sumOf(this.#all, 'copiedBytes') <= this.#bounds.copiedBytes) return
+      const removals = [...this.#all].filter(one => one.leaving.aborted).map(({ removed }) => removed)
+      if (removals.length === 0)
+        throw new ViewUnavailable('the copies of the repositories that are being read take too much space')
+      await unlessAborted(Promise.race(removals), leaving)
+    }
   }
 
   #discard(objects: string, kept: KeptView): void {
@@ -145,6 +166,10 @@ export class PrivateViews {
     if (this.#kept.get(objects) === kept) this.#kept.delete(objects)
     kept.discard()
   }
+}
+
+function sumOf(views: Iterable<KeptView>, what: 'heldFiles' | 'copiedBytes'): number {
+  return [...views].reduce((sum, one) => sum + one[what], 0)
 }
 
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

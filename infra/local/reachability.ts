@@ -45,6 +45,14 @@ const WALK: GitResources = { cpuSeconds: 30, fileBytes: 1024 * 1024, memoryBytes
 /** `unknown`: the commit, or a part of the history, is not there. */
 export type Reached = 'yes' | 'no' | 'unknown'
 
+/** A walk of the history took too long, a short while ago. */
+export class UnfinishedWalk extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the history is too large to search', options)
+    this.name = 'UnfinishedWalk'
+  }
+}
+
 /** Whether a tip leads to the commit. @throws GitError when git was killed or could not be started */
 export async function reach(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
   if (tips.oids.length === 0 || (await peel(gitDir, commit, signal)) !== commit) return 'unknown'

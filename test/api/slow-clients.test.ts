@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { CLIENT_LIMITS } from '#api/http/http-server.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { openRaw, type RawConnection } from '#test/support/raw-socket.ts'
@@ -125,6 +126,18 @@ test('beyond the bound of connections, the one that waits longest is closed, and
   await until(async () => (await openConnections()) <= 10)
 })
 
+test('connections that come at once take the places of as many others, before any of these tells that it is closed', async () => {
+  await start({ clients: { connections: 10 } })
+  const arrived: Socket[] = []
+  const door = createServer(socket => arrived.push(socket)).listen(0, '127.0.0.1')
+  onTestFinished(() => void door.close())
+  await once(door, 'listening')
+  for (let client = 0; client < 30; client++) begun.push(openRaw((door.address() as AddressInfo).port))
+  await until(() => arrived.length === 30)
+  for (const socket of arrived) app.app.server.emit('connection', socket)
+  expect(arrived.filter(({ destroyed }) => !destroyed)).toHaveLength(10)
+})
+
 test('a connection that is being answered is not closed for a new one', async () => {
   await start({ clients: { connections: 2 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
   const [reading] = openMany(1, beginningOf(10))
@@ -217,6 +230,19 @@ describe('a client that takes its answers', () => {
     })
     expect(received, 'a byte at each turn').toBeLessThan(1_000)
     await until(async () => (await openConnections()) === 0)
+  })
+
+  test('is not closed as idle while bytes wait for it: only its pace decides', async () => {
+    await start({ clients: { ...clients, idleMs: IMPATIENT_MS } })
+    const idle = new Promise(resolve => app.app.server.once('connection', socket => socket.once('timeout', resolve)))
+    await openUndrained(1)
+    await idle
+    const [socket] = accepted
+    expect(socket?.destroyed).toBe(false)
+    await until(() => {
+      now += 60_000
+      return socket?.destroyed === true
+    })
   })
 
   test('slowly, and yet at four times the least pace, gets all of them', async () => {

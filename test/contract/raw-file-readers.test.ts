@@ -13,19 +13,31 @@ const scene = await openLocalHostScene()
 const { host, create, rawText } = scene
 afterAll(scene.close)
 
+const MIB = 1024 * 1024
 const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
 
-/** Readers that leave together. */
+/** Readers that leave together, or when they are displaced. */
 function openReaders(described: HostRepository, commit: CommitSha) {
-  const left = new AbortController()
+  const ends: AbortController[] = []
+  let displaced = 0
   return {
+    displaced: () => displaced,
     async read(path: string, client: string) {
-      const file = await host.readRawFile(described, commit, path, { ...TEST_READER, client, signal: left.signal })
+      const end = new AbortController()
+      ends.push(end)
+      const displace = () => {
+        displaced++
+        end.abort()
+      }
+      const file = await host.readRawFile(described, commit, path, { client, displace, signal: end.signal })
       return (await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) ?? null
     },
-    leave: () => left.abort(),
+    leave: () => ends.map(end => end.abort()),
   }
 }
+
+/** Every client, where a proxy makes all of them one. */
+const PROXY = 'proxy'
 
 describe('slow readers', () => {
   let repository: TestRepository
@@ -34,29 +46,45 @@ describe('slow readers', () => {
 
   beforeAll(async () => {
     repository = await create()
-    const large = await repository.writeZeroBlob(100 * 1024 * 1024)
-    const picture = new Uint8Array(1024 * 1024)
-    commit = await repository.commit({ 'large.bin': { blob: large }, 'small.md': 'small', 'picture.png': picture })
+    const [large, larger] = [await repository.writeZeroBlob(100 * MIB), await repository.writeZeroBlob(200 * MIB)]
+    const picture = new Uint8Array(MIB)
+    commit = await repository.commit({
+      'large.bin': { blob: large },
+      'larger.bin': { blob: larger },
+      'small.md': 'small',
+      'picture.png': picture,
+    })
     described = await describeAt(host, repository)
   })
 
-  test('hold no more than their share, and leave the rest to others', async () => {
-    const other = await create()
-    const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * 1024 * 1024) } })
+  test('of large files hold all bytes at most, take none from smaller files, and give them back', async () => {
     const stalled = openReaders(described, commit)
-    const opened = await Promise.all([stalled.read('large.bin', 'a'), stalled.read('large.bin', 'b')])
-    expect(opened).not.toContain(null)
-    await expect(stalled.read('large.bin', 'c'), 'the share of the repository').rejects.toEqual(busy)
-    expect(await rawText(described, commit, 'small.md'), 'a small file needs little').toBe('small')
-    const elsewhere = openReaders(await describeAt(host, other), otherCommit)
-    expect(await elsewhere.read('large.bin', 'a'), 'the share of another repository').not.toBeNull()
-    await expect(elsewhere.read('large.bin', 'a'), 'the share of the client').rejects.toEqual(busy)
+    for (const client of ['a', 'b', 'c', 'd']) expect(await stalled.read('large.bin', client)).not.toBeNull()
+    await expect(stalled.read('large.bin', 'e')).rejects.toEqual(busy)
+    expect(await stalled.read('picture.png', 'e')).not.toBeNull()
+    expect(await rawText(described, commit, 'small.md')).toBe('small')
     stalled.leave()
-    elsewhere.leave()
     await until(() => countGitStreams() === 0)
     const again = openReaders(described, commit)
     expect(await again.read('large.bin', 'a'), 'what they held is given back').not.toBeNull()
+    expect(stalled.displaced()).toBe(0)
     again.leave()
+    await until(() => countGitStreams() === 0)
+  })
+
+  test('of one repository make room for those of another one, although a proxy makes all clients one', async () => {
+    const other = await create()
+    const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * MIB) } })
+    const stalled = openReaders(described, commit)
+    for (let number = 0; number < 4; number++) await stalled.read('large.bin', PROXY)
+    const elsewhere = openReaders(await describeAt(host, other), otherCommit)
+    for (let number = 0; number < 2; number++) expect(await elsewhere.read('large.bin', PROXY)).not.toBeNull()
+    expect(stalled.displaced()).toBe(2)
+    await expect(elsewhere.read('large.bin', PROXY), 'no more than the other one').rejects.toEqual(busy)
+    await expect(stalled.read('large.bin', PROXY)).rejects.toEqual(busy)
+    stalled.leave()
+    elsewhere.leave()
+    await until(() => countGitStreams() === 0)
   })
 
   test('that leave end git at once, also while nothing is sent yet', async () => {
@@ -101,9 +129,9 @@ describe('slow readers', () => {
         await rawFiles.close()
         await until(() => countGitStreams() === 0)
       })
-      /** Takes 64 KiB, in the pieces in which they come; `false` at the end. */
-      type Take = () => Promise<boolean>
-      async function read(client: string, path = 'large.bin'): Promise<Take> {
+      /** Takes 64 KiB, or more, in the pieces in which they come; `false` at the end. */
+      type Take = (bytes?: number) => Promise<boolean>
+      async function read(client: string, path = 'larger.bin', name = 'one'): Promise<Take> {
         const ended = new AbortController()
         const displace = () => {
           displaced.push(client)
@@ -111,11 +139,11 @@ describe('slow readers', () => {
         }
         ends.push(() => ended.abort())
         const openView = async () => openLiveView(repository.gitDir)
-        const file = await rawFiles.open({ openView, repository: 'one', commit, path, client, signal: ended.signal, displace })
+        const file = await rawFiles.open({ openView, repository: name, commit, path, client, signal: ended.signal, displace })
         const bytes = await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })
         const pieces = bytes?.[Symbol.asyncIterator]()
-        return async () => {
-          for (let takenBytes = 0; takenBytes < 64 * 1024; ) {
+        return async (bytes = 64 * 1024) => {
+          for (let takenBytes = 0; takenBytes < bytes; ) {
             const piece = await pieces?.next()
             if (piece?.done !== false) return false
             takenBytes += piece.value.length
@@ -165,8 +193,7 @@ describe('slow readers', () => {
       const [fast, slow] = [await read('fast'), await read('slow')]
       for (let second = 0; second < 40; second++) {
         advance(1)
-        await fast()
-        await fast()
+        await fast(MIB)
         if (second % 10 === 0) await slow()
       }
       await read('third')
@@ -174,15 +201,39 @@ describe('slow readers', () => {
       await expect(read('fourth')).rejects.toEqual(busy)
     })
 
+    test('also at a pace at which their file would take an hour', async () => {
+      const { read, advance, displaced } = openTimed()
+      const [lasting, fast] = [await read('lasting'), await read('fast')]
+      for (let second = 0; second < 20; second++) {
+        advance(1)
+        await lasting(128 * 1024)
+        await fast(MIB)
+      }
+      await read('third')
+      expect(displaced).toEqual(['lasting'])
+    })
+
+    test('but a slow one not for the newcomers of another repository, however often these come', async () => {
+      const { read, advance, displaced } = openTimed()
+      const slow = await read('slow', 'larger.bin', 'other')
+      for (let turn = 0; turn < 6; turn++) {
+        for (let number = 0; number < 3; number++) await read(`newcomer ${turn}`).catch(error => expect(error).toEqual(busy))
+        advance(10)
+        await slow()
+      }
+      expect(displaced).not.toContain('slow')
+      expect(displaced.length).toBeGreaterThan(0)
+    })
+
     test('when they took all of a file but the rest that is buffered for them', async () => {
       const { read, advance, displaced } = openTimed()
-      for (let number = 0; number < 256; number++) {
+      for (let number = 0; number < 128; number++) {
         const take = await read(`reader ${number}`, 'picture.png')
         while (await take());
       }
-      await expect(read('too early')).rejects.toEqual(busy)
+      await expect(read('too early', 'picture.png')).rejects.toEqual(busy)
       advance(10)
-      await read('newcomer')
+      await read('newcomer', 'picture.png')
       expect(displaced.length).toBeGreaterThan(0)
     })
   })

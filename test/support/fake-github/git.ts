@@ -5,14 +5,8 @@ import type { Readable } from 'node:stream'
 import { inflateSync } from 'node:zlib'
 import { loosePath } from '../git-objects.ts'
 import { linesOf, readLines, runGit, runGitOnRefs, startGit } from './git-process.ts'
-import { findLoose } from './loose-objects.ts'
+import { findLoose, type ObjectInfo } from './loose-objects.ts'
 import type { Repository, World } from './world.ts'
-
-export interface ObjectInfo {
-  oid: string
-  type: string
-  sizeBytes: number
-}
 
 /** What the names mean, as git's object names; `null` where there is nothing. */
 async function findObjects(world: World, repository: Repository, names: readonly string[]): Promise<(ObjectInfo | null)[]> {

@@ -3,8 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { loosePath } from '../git-objects.ts'
-import type { ObjectInfo } from './git.ts'
 import type { Repository, World } from './world.ts'
+
+export interface ObjectInfo {
+  oid: string
+  type: string
+  sizeBytes: number
+}
 
 /*
  * Refs and commits that are files of their own, which need no git: most questions of the tests are about these, and a process of git takes

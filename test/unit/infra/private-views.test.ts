@@ -1,5 +1,5 @@
-import { lstat, mkdir, readdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isStillAt, openReal } from '#infra/git/contained.ts'
 import { runGit } from '#infra/git/process.ts'
@@ -159,6 +159,22 @@ describe('the files of a view', () => {
   })
 })
 
+const LARGE_BYTES = 256 * 1024 * 1024
+
+/** Bytes of the copies that are being made below the folder. */
+async function stagedBytes(folder: string): Promise<number> {
+  const files = (await readdir(folder, { recursive: true })).filter(path => /staging\/\d+$/.test(path))
+  const sizes = await Promise.all(
+    files.map(path =>
+      stat(join(folder, path)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
 describe('views', () => {
   test('are removed when they are idle or too many, but not while they are lent', async () => {
     const sources = await Promise.all(Array.from({ length: 3 }, createRepository))
@@ -210,6 +226,33 @@ describe('views', () => {
       await views.close()
     } finally {
       process.env.TMPDIR = usual
+    }
+  })
+
+  test('take their space until their copies are gone, also when they are discarded while they copy', async () => {
+    const usual = process.env.TMPDIR
+    const folder = await mkdtemp('/dev/shm/mountglass-test-')
+    process.env.TMPDIR = folder
+    try {
+      const [large, small] = await Promise.all([createRepository(), createRepository()])
+      const object = join(large.repository.gitDir, 'objects/ff', 'f'.repeat(38))
+      await mkdir(dirname(object))
+      await writeFile(object, '')
+      await truncate(object, LARGE_BYTES)
+      // The large one has five blocks besides, the small one more than five.
+      for (let number = 0; number < 4; number++) await small.repository.writeBlob(`small ${number}`)
+      const bounds = { ofView: { heldFiles: 0, copiedBytes: 2 * LARGE_BYTES }, copiedBytes: LARGE_BYTES + 5 * 4_096 }
+      const views = createViews(bounds)
+      const copying = views.open(placeOf(large.repository), AbortSignal.abort())
+      await expect(copying).rejects.toBeInstanceOf(ViewUnavailable)
+      await until(async () => (await stagedBytes(folder)) > 0)
+      const view = await open(views, small.repository)
+      expect(await readdir(folder), 'the large one is gone').toEqual([basename(view.gitDir)])
+      expect(await textAt(view, small.packed)).toBe('packed')
+      await views.close()
+    } finally {
+      process.env.TMPDIR = usual
+      await rm(folder, { recursive: true })
     }
   })
 

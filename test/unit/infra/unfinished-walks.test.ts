@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
+import { Commits } from '#infra/local/commits.ts'
+import { createGitPlaces } from '#infra/local/git-places.ts'
+import { findPlace, type Place } from '#infra/local/place.ts'
+import { PrivateViews } from '#infra/local/private-views.ts'
+import { UnfinishedWalk } from '#infra/local/reachability.ts'
+import { holdGitWalks } from '#test/support/held-git.ts'
+import { IMPATIENT_MS, PATIENT } from '#test/support/patient.ts'
+import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
+import { until } from '#test/support/until.ts'
+
+let repositories: TestRepositories
+let temporary: TemporaryFolder
+let views: PrivateViews
+let created = 0
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  temporary = await takeTemporaryFolder()
+  views = new PrivateViews()
+})
+afterAll(async () => {
+  await views.close()
+  await temporary.giveBack()
+  await repositories.remove()
+})
+
+interface Scene {
+  repository: TestRepository
+  place: Place
+  tip: CommitSha
+  /** Commits that no ref leads to. */
+  lost: CommitSha[]
+}
+
+async function create(): Promise<Scene> {
+  const repository = await repositories.create('acme', `tools-${created++}`)
+  const tip = await repository.commit({ a: 'a' })
+  const lost: CommitSha[] = []
+  for (const text of ['one', 'two', 'three'])
+    lost.push(await repository.commit({ a: `${text} of ${repository.name}` }, { branch: null, parent: tip }))
+  const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
+  if (place === null) throw new Error('there is no repository')
+  return { repository, place, tip, lost }
+}
+
+/** Searches that end when the test says so. */
+function openCommits(waitMs: number = PATIENT.answerMs) {
+  const ends: AbortController[] = []
+  const signal = () => {
+    const end = new AbortController()
+    ends.push(end)
+    return end.signal
+  }
+  const commits = new Commits(views, createGitPlaces(), { signal, waitMs }, () => {})
+  return { commits, timeOut: () => ends.splice(0).map(end => end.abort()) }
+}
+
+describe('a walk that takes too long', () => {
+  test('is not begun again while refs stay, whichever hash is asked for, so it holds no place of other repositories', async () => {
+    const hostile = await Promise.all(Array.from({ length: 4 }, create))
+    const other = await create()
+    const git = await holdGitWalks()
+    const { commits, timeOut } = openCommits()
+    const first = hostile.map(({ place, lost: [hash = null] }) => commits.find(place, hash))
+    const failing = first.map(answer => expect(answer).rejects.toThrow())
+    await until(async () => (await git.walks()).length === 4)
+    timeOut()
+    await Promise.all(failing)
+    for (const { place, lost } of hostile)
+      for (const hash of lost) await expect(commits.find(place, hash)).rejects.toBeInstanceOf(UnfinishedWalk)
+    expect(await git.walks()).toHaveLength(4)
+
+    const elsewhere = commits.find(other.place, other.lost[0] ?? null)
+    await until(async () => (await git.walks()).length === 5)
+    await git.goOn()
+    expect(await elsewhere).toBeNull()
+  })
+
+  test('keeps neither the tips of its history from visitors, nor a hash once a ref has moved', async () => {
+    const { repository, place, tip, lost } = await create()
+    const [hash = null] = lost
+    const git = await holdGitWalks()
+    const { commits, timeOut } = openCommits()
+    const failing = expect(commits.find(place, hash)).rejects.toThrow()
+    await until(async () => (await git.walks()).length === 1)
+    timeOut()
+    await failing
+    await git.goOn()
+    expect(await commits.find(place, tip)).toBe(tip)
+    await repository.branch('found', hash ?? '')
+    expect(await commits.find(place, hash)).toBe(hash)
+  })
+
+  test('refuses the hashes that wait for their turn behind it', async () => {
+    const { place, lost } = await create()
+    const git = await holdGitWalks()
+    const { commits, timeOut } = openCommits()
+    const failing = lost.map(hash => expect(commits.find(place, hash)).rejects.toThrow())
+    await until(async () => (await git.walks()).length === 1)
+    timeOut()
+    await Promise.all(failing)
+    expect(await git.walks()).toHaveLength(1)
+  })
+})
+
+test('who waits too long for the turn of a walk is told to come again; the walk goes on', async () => {
+  const { place, tip, lost, repository } = await create()
+  const git = await holdGitWalks()
+  const { commits } = openCommits(IMPATIENT_MS)
+  await repository.commit({ a: 'later' })
+  for (const hash of [tip, ...lost]) await expect(commits.find(place, hash)).rejects.toBeInstanceOf(GateFull)
+  await git.goOn()
+  const found = () => commits.find(place, tip).catch(() => null)
+  await until(async () => (await found()) === tip)
+})

@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { FairGate } from '#core/concurrency/fair-gate.ts'
+import { Commits } from '#infra/local/commits.ts'
+import { createGitPlaces } from '#infra/local/git-places.ts'
+import { findPlace } from '#infra/local/place.ts'
+import { PrivateViews } from '#infra/local/private-views.ts'
+import { PATIENT } from '#test/support/patient.ts'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
+
+const usual = process.env.TMPDIR
+let repositories: TestRepositories
+/** Private views, on another file system than the repositories: files are copied. */
+let folder: string
+beforeAll(async () => {
+  repositories = await createRepositories()
+  folder = await mkdtemp('/dev/shm/mountglass-test-')
+  process.env.TMPDIR = folder
+})
+afterAll(async () => {
+  if (usual === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usual
+  await rm(folder, { recursive: true })
+  await repositories.remove()
+})
+
+test.for(['main', 'pinned'] as const)(
+  'while a large repository is copied for the first time, no place is held: %s',
+  async kind => {
+    const repository = await repositories.create('acme', kind)
+    const commit = await repository.commit({ a: 'a' })
+    const object = join(repository.gitDir, 'objects/ff', 'f'.repeat(38))
+    await mkdir(dirname(object), { recursive: true })
+    await writeFile(object, '')
+    await truncate(object, 256 * 1024 * 1024)
+    const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
+    if (place === null) throw new Error('there is no repository')
+
+    let taken = 0
+    const counted = (gate: FairGate): FairGate => {
+      return (key, task) =>
+        gate(key, async () => {
+          taken++
+          return await task().finally(() => taken--)
+        })
+    }
+    const places = createGitPlaces()
+    const views = new PrivateViews()
+    const times = { signal: () => AbortSignal.timeout(PATIENT.answerMs), waitMs: PATIENT.answerMs }
+    const commits = new Commits(views, { lookUp: counted(places.lookUp), walk: counted(places.walk) }, times, () => {})
+    const found = commits.find(place, kind === 'main' ? 'main' : commit)
+    const isCopying = async () => (await readdir(folder, { recursive: true })).some(path => /staging\/\d+$/.test(path))
+    await until(isCopying)
+    expect(taken).toBe(0)
+    expect(await found).toBe(commit)
+    await views.close()
+  },
+)
