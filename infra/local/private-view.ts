@@ -1,5 +1,5 @@
-import { constants, lstatSync, type Stats } from 'node:fs'
-import { mkdir, mkdtemp, opendir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { constants, lstatSync, mkdirSync, opendirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -50,8 +50,10 @@ const PACK_NAME = /^[A-Za-z0-9_-]{1,200}\.(?:pack|idx)$/
 const LOOSE_NAMES = 8_192
 /** Packs, their indexes and what git adds to them. */
 const PACK_NAMES = 40_000
-/** Files between two turns of the event loop. */
+/** Files between two turns of the event loop. They are looked at, linked and removed synchronously: each takes less than a turn through the thread pool. */
 const BATCH = 64
+/** Names that are listed between two turns of the event loop. */
+const LISTED = 1_024
 /** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
 const TICK_MS = 2_500
 
@@ -102,6 +104,7 @@ class LinkedView implements PrivateView {
 
   async remove(): Promise<void> {
     try {
+      await this.#removeObjects().catch(() => {}) // what is left is removed with the folder
       await rm(this.gitDir, { recursive: true, force: true, maxRetries: 3 })
     } finally {
       await this.#bringer.close()
@@ -130,13 +133,14 @@ class LinkedView implements PrivateView {
   async #bringFiles(folder: SourceFolder, into: string, arePacks: boolean): Promise<string[]> {
     const pattern = arePacks ? PACK_NAME : LOOSE_NAME
     const names = (await listNames(folder, arePacks ? PACK_NAMES : LOOSE_NAMES)).filter(name => pattern.test(name))
-    await mkdir(into, { recursive: true })
+    const isNew = mkdirSync(into, { recursive: true }) !== undefined
     // Git looks for a pack when it sees its index.
     if (arePacks) names.sort((left, right) => Number(left.endsWith('.idx')) - Number(right.endsWith('.idx')))
     for (const [index, name] of names.entries()) {
       if (index % BATCH === BATCH - 1) await nextTurn()
       await this.#bringFile(folder, name, join(into, name), arePacks)
     }
+    if (isNew) return []
     const wanted = new Set(names)
     return (await readdir(into)).filter(name => !wanted.has(name)).map(name => join(into, name))
   }
@@ -155,6 +159,18 @@ class LinkedView implements PrivateView {
       if (names.has(name)) continue
       this.#seen.delete(name)
       for (const inner of await readdir(join(folder, name))) await this.#bringer.remove(join(folder, name, inner))
+    }
+  }
+
+  async #removeObjects(): Promise<void> {
+    const folder = join(this.gitDir, 'objects')
+    let removed = 0
+    for (const name of readdirSync(folder)) {
+      for (const file of readdirSync(join(folder, name))) {
+        unlinkSync(join(folder, name, file))
+        if (++removed % BATCH === 0) await nextTurn()
+      }
+      rmdirSync(join(folder, name))
     }
   }
 
@@ -186,10 +202,16 @@ function signatureOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
 /** Names in the folder, in pieces: there may be millions. @throws ViewTooLarge */
 async function listNames({ at }: SourceFolder, max: number): Promise<string[]> {
   const names: string[] = []
-  for await (const { name } of await opendir(at, { bufferSize: 1024 })) {
-    if (names.push(name) > max) throw new ViewTooLarge('it has too many object files: run git gc')
+  const folder = opendirSync(at, { bufferSize: LISTED })
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (names.push(entry.name) > max) throw new ViewTooLarge('it has too many object files: run git gc')
+      if (names.length % LISTED === 0) await nextTurn()
+    }
+    return names
+  } finally {
+    folder.closeSync()
   }
-  return names
 }
 
 async function requireNoAlternates({ at }: SourceFolder): Promise<void> {

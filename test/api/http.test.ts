@@ -248,9 +248,7 @@ test('a host that cannot be asked is 503, with the time to wait when it is known
           deps: deps => ({
             ...deps,
             hosts: deps.hosts.map(host => ({
-              segment: host.segment,
-              isRemote: host.isRemote,
-              urls: host.urls,
+              ...host,
               repository: (owner, name) => (method === 'repository' ? Promise.resolve(hostAnswer) : host.repository(owner, name)),
               resolve: () => Promise.resolve(hostAnswer),
               tip: repository => host.tip(repository),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -84,7 +84,7 @@ export async function createRepositories(): Promise<TestRepositories> {
   return {
     root,
     create: (owner, name, options = {}) => createRepository(join(root, owner), owner, name, options),
-    remove: () => rm(root, { recursive: true, force: true }),
+    remove: async () => rmSync(root, { recursive: true, force: true }),
   }
 }
 
