@@ -27,14 +27,24 @@ const SUPERSEDED_COMMITS = 32
  * choose it. Only one waits, since a branch has one current commit: a new job supersedes it and takes its turn, so that frequent pushes do
  * not put off the job.
  *
- * @param waiting jobs of the default branch that the new job supersedes
  * @param own the job of the same commit, if it waits under another name: it is not put off either
+ * @param waiting jobs of the default branch that the new job supersedes
+ * @param others all other jobs of the repository. A running job of the default branch ends by itself, but the new job takes over its commit
+ * and the commits that it superseded, which would be forgotten with it
  */
-export function succeed(offeredAt: Date, waiting: readonly QueueMarker[], own: QueueMarker | null): Succession {
+export function succeed(
+  offeredAt: Date,
+  own: QueueMarker | null,
+  waiting: readonly QueueMarker[],
+  others: readonly QueueMarker[],
+): Succession {
   const earlier = own === null ? waiting : [own, ...waiting]
+  // Waiting jobs come first: they are newer than running ones.
+  const defaults = [...waiting, ...others.filter(({ isDefault }) => isDefault)]
+  const superseded = new Set(defaults.flatMap(({ commit, superseded = [] }) => [commit, ...superseded]))
   return {
     turnAt: new Date(Math.min(offeredAt.getTime(), ...earlier.map(marker => turnAtOf(marker).getTime()))),
-    superseded: waiting.flatMap(({ commit, superseded = [] }) => [commit, ...superseded]).slice(0, SUPERSEDED_COMMITS),
+    superseded: [...superseded].slice(0, SUPERSEDED_COMMITS),
   }
 }
 

@@ -131,7 +131,7 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     if (isSuperseded(job.commit, markers)) return false
     const waiting = await this.#waitingDefaults(others)
     const now = this.#clock.now()
-    const marker = defaultMarkerOf(job, now, succeed(now, [...waiting.values()], own))
+    const marker = defaultMarkerOf(job, now, succeed(now, own, [...waiting.values()], markers))
     const isNew = await this.#send(marker, group)
     if (!isNew) await this.#boss.update(this.#queue, marker, { singletonKey, priority: priorityOf(marker) })
     // Last: a process that dies before leaves a job too many.

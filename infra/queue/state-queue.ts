@@ -111,7 +111,7 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
       if (isSuperseded(job.commit, [...others.values()])) return false
       const waiting = await this.#waitingDefaults(others)
       const now = this.#clock.now()
-      const marker = defaultMarkerOf(job, now, succeed(now, [...waiting.values()], own))
+      const marker = defaultMarkerOf(job, now, succeed(now, own, [...waiting.values()], [...others.values()]))
       const written = await (stored === null ? this.#states.create(key, marker) : this.#states.replace(key, marker, stored.etag))
       // Conflict: another process added or promoted the job, or it ended.
       if (written.status === 'conflict') continue

@@ -183,6 +183,33 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await commitsOf(finishAll(queue))).toEqual(await commitsOf([at(1, 10), at(1, 11)]))
     })
 
+    test('one that was superseded supersedes nothing, even after the job that superseded it ended, if a newer one waits', async () => {
+      const { queue, another } = await openQueue()
+      const stale = await another()
+      await stale.offer(latest(10))
+      await queue.offer(latest(11))
+      const middle = await taken(queue)
+      expect(middle.job).toEqual(latest(11))
+      await queue.offer(latest(12))
+      await queue.finish(middle)
+      for (const commit of [10, 11, 12]) expect(await stale.offer(latest(commit))).toEqual(INDEXING)
+      expect(await queue.depth()).toBe(3)
+      const running = await taken(queue)
+      expect(running.job).toEqual(latest(12))
+      await queue.finish(running)
+      expect(await commitsOf(finishAll(queue))).toEqual(await commitsOf([at(1, 10), at(1, 11)]))
+    })
+
+    test('an older one that no job remembers removes the newer one, and the next offer adds that again', async () => {
+      const { queue, another } = await openQueue()
+      const stale = await another()
+      await queue.offer(latest(11))
+      await stale.offer(latest(10))
+      expect(await queue.depth()).toBe(1)
+      for (const commit of [11, 10, 11]) expect(await queue.offer(latest(commit))).toEqual(INDEXING)
+      expect(await finishAll(queue)).toEqual([latest(10), at(1, 11)])
+    })
+
     test('one that waits under another name keeps the time that it waited', async () => {
       const { queue, clock } = await openQueue()
       await queue.offer(at(1, 10))
