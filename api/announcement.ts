@@ -32,7 +32,7 @@ export function openAddresses(deps: Pick<Deps, 'allow' | 'deny'>, repositories: 
  * What the service prints once it listens.
  *
  * @param local those of the operator's folder; `null` without one
- * @param hasHandbook whether the bundled handbook is served
+ * @param hasHandbook whether the bundled handbook is served to everyone
  */
 export function announcement(
   baseUrl: string,
@@ -45,13 +45,14 @@ export function announcement(
     withPages
       ? `Mountglass answers at ${baseUrl}/`
       : `Mountglass answers at ${baseUrl}/api/v1 (the pages are not built: npm run build)`,
-    ...(local?.addresses.length === 0 ? [`  ${NOTHING}`] : []),
+    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? NOTHING : NOTHING_YET}`] : []),
     ...[...lines, ...restOf(local)].map(line => `  ${line}`),
     '',
   ].join('\n')
 }
 
 const NOTHING = 'no repository of MOUNTGLASS_LOCAL_REPOSITORIES is open to readers; it holds them as <owner>/<name>'
+const NOTHING_YET = 'no repository among the first that were found in MOUNTGLASS_LOCAL_REPOSITORIES is open to readers'
 
 function restOf(local: LocalAddresses | null): string[] {
   if (local === null) return []

@@ -23,7 +23,7 @@ import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import type { Deps } from './deps.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
-import type { OperatorContent } from './operator/operator-content.ts'
+import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { parseSettings, type Settings } from './service-settings.ts'
@@ -125,7 +125,14 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       () => {},
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra, deps, log)
-  process.stdout.write(announcement(baseUrl, { local, hasHandbook: infra.local !== null, withPages: existsSync(PAGES) }))
+  const hasHandbook = await isHandbookOpen(infra, deps)
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
+}
+
+async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
+  const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
+  const found = await local?.repository(owner, name)
+  return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }
 
 /** Folders that are looked at for the addresses that the start prints. */

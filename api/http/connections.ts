@@ -16,6 +16,8 @@ export interface ConnectionLimits {
   /** Number of connections. A new one beyond them takes the place of one whose client is due to act. */
   connections: number
   answerPace: AnswerPace
+  /** Bytes of answers that wait for all clients together. Beyond them, the connections furthest behind the pace are closed. */
+  waitingBytes: number
   /** Interval at which it is checked how fast clients take their answers. */
   checkEveryMs: number
   /** A monotonic time in milliseconds. */
@@ -114,6 +116,20 @@ export class Connections {
     for (const [socket, answering] of this.#answering) {
       answering.taking = takingOf(socket as Socket, answering.taking, now(), answerPace)
       if (isTooSlow(socket as Socket, answering.taking, answerPace)) this.#close(socket)
+    }
+    this.#boundWaiting()
+  }
+
+  #boundWaiting(): void {
+    let waiting = 0
+    for (const socket of this.#answering.keys()) waiting += socket.writableLength
+    if (waiting <= this.#limits.waitingBytes) return
+    const behind = ({ taking }: Answering) => taking?.missingBytes ?? 0
+    const slowestFirst = [...this.#answering].sort(([, left], [, right]) => behind(right) - behind(left))
+    for (const [socket] of slowestFirst) {
+      waiting -= socket.writableLength
+      this.#close(socket)
+      if (waiting <= this.#limits.waitingBytes) return
     }
   }
 }

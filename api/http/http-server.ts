@@ -26,6 +26,7 @@ export const CLIENT_LIMITS: ClientLimits = {
   connections: 2_048,
   // A quarter of what a very slow line carries.
   answerPace: { bytesPerSecond: 2 * 1024, graceMs: 240_000 },
+  waitingBytes: 256 * 1024 * 1024,
   now: () => performance.now(),
 }
 

@@ -5,6 +5,7 @@ import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
+import { clientNetwork } from '../http/client-network.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 import { readFolder } from '../mount/folder.ts'
@@ -27,7 +28,7 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const reader = { client: request.ip, signal: endOf(reply), displace: () => reply.raw.destroy() }
+    const reader = { client: clientNetwork(request.ip), signal: endOf(reply), displace: () => reply.raw.destroy() }
     const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {

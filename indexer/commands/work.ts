@@ -51,6 +51,11 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
   // To standard error, like the logs of the service and of job processes.
   const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
   const fallbacks = createFallbacks(metrics ?? NO_METRICS, log)
+  // Each job process learns what is known of the credential when it starts.
+  for (const host of infra.hosts) {
+    const text = await host.describeCredential?.().catch(() => null)
+    if (text) log.info(text)
+  }
   const runner = createJobProcesses(
     { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS, fallbacks },
     log,

@@ -1,20 +1,32 @@
 import type { Clock } from '#core/ports/system.ts'
 
-/** Warns the operator. @param key of what the warning is about: each is told at most once a day */
-export type Warn = (key: string, message: string) => void
+/**
+ * Warns the operator. Each warning is told at most once a day.
+ *
+ * @param key of what the warning is about
+ * @param account visitors choose the accounts that warnings are about, so those of all accounts are bounded together
+ */
+export type Warn = (key: string, message: string, account?: string) => void
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Visitors choose the accounts that warnings are about, so their number is bounded. */
-const WARNINGS_A_DAY = 32
+const ACCOUNTS_A_DAY = 32
 
 export function createDailyWarnings(clock: Clock, onWarning: (message: string) => void): Warn {
   /** In milliseconds since 1970. */
   const toldAt = new Map<string, number>()
-  return (key, message) => {
+  const accounts = new Set<string>()
+  return (key, message, account) => {
     const now = clock.now().getTime()
-    for (const [told, at] of toldAt) if (now - at >= DAY_MS) toldAt.delete(told)
-    if (toldAt.has(key) || toldAt.size === WARNINGS_A_DAY) return
-    toldAt.set(key, now)
-    onWarning(toldAt.size < WARNINGS_A_DAY ? message : `${message} (further warnings about GitHub are left out for up to a day)`)
+    for (const [told, at] of toldAt) {
+      if (now - at < DAY_MS) continue
+      toldAt.delete(told)
+      accounts.delete(told)
+    }
+    const subject = account === undefined ? key : `${key} ${account}`
+    if (toldAt.has(subject) || (account !== undefined && accounts.size === ACCOUNTS_A_DAY)) return
+    toldAt.set(subject, now)
+    if (account !== undefined) accounts.add(subject)
+    const isLast = account !== undefined && accounts.size === ACCOUNTS_A_DAY
+    onWarning(isLast ? `${message} (such warnings about further accounts are left out for up to a day)` : message)
   }
 }

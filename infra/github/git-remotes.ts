@@ -47,9 +47,10 @@ export function createGitRemotes({ url, credential, warn, clock }: GitRemotesOpt
   function read(error: unknown, pause: Pause, isAnonymous: boolean): Failed | Refused {
     const failure = readGitFailure(error, isAnonymous)
     if (failure.status === 'rate_limited') pause.begin(failure)
-    // Without seconds, it may be about this repository alone.
-    if (failure.status === 'unavailable' && failure.retryAfterSeconds !== null) {
-      pause.begin({ ...failure, retryAfterSeconds: Math.min(failure.retryAfterSeconds, LONGEST_OUTAGE_SECONDS) })
+    // Without seconds to wait, it may be about this repository alone.
+    const outageSeconds = failure.status === 'unavailable' ? (failure.retryAfterSeconds ?? 0) : 0
+    if (failure.status === 'unavailable' && outageSeconds > 0) {
+      pause.begin({ ...failure, retryAfterSeconds: Math.min(outageSeconds, LONGEST_OUTAGE_SECONDS) })
     }
     return failure.status === 'refused' ? { ...failure, error } : { status: 'failed', error }
   }
@@ -61,17 +62,26 @@ export function createGitRemotes({ url, credential, warn, clock }: GitRemotesOpt
         const pause = withToken ? pauses.withToken : pauses.withoutToken
         const trouble = pause.refusal()
         if (trouble !== null) return { status: 'failed', error: new Paused(trouble) } as const
+        let isSent = false
+        const asked: Remote = {
+          url: remote,
+          get authorization() {
+            isSent = true
+            return withToken ? authorization : null
+          },
+        }
         try {
-          const value = await ask({ url: remote, authorization: withToken ? authorization : null })
-          pause.noteAnswered()
-          return { status: 'ok', value } as const
+          const value = await ask(asked)
+          // What is answered from memory says nothing about the host.
+          if (isSent) pause.noteAnswered()
+          return { status: isSent ? 'ok' : 'remembered', value } as const
         } catch (error) {
           return read(error, pause, !withToken)
         }
       }
       const question = { account: owner, mayAsk: () => pauses.withToken.refusal() === null, ask: askOnce }
       const answer = isAnonymous ? await askOnce(false) : await askWithCredential({ credential, warn }, question)
-      if (answer.status === 'ok') return answer.value
+      if ('value' in answer) return answer.value
       throw answer.error
     },
   }

@@ -12,7 +12,7 @@ import { NOW_SECONDS, type Tips } from './tips.ts'
 import type { NamedRepository } from './webhook.ts'
 
 export interface RepositoriesOptions {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'refusal'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'refusal' | 'sightSeconds'>
   tips: Pick<Tips, 'list' | 'look'>
   blocked: Pick<BlockedRepositories, 'note' | 'forget'>
   /** An Enterprise Server where "public" means signed-in users: an anonymous request may see nothing. */
@@ -187,7 +187,10 @@ class GitHubRepositories implements Repositories {
     trouble: Trouble,
   ): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const { api, tips } = this.#options
-    const shown = api.maySeePrivate ? looked : await tips.list(known.repository, NOW_SECONDS)
+    const shown = api.maySeePrivate
+      ? looked
+      : // An answer to a token whose sight is known from a listing would prove what was so at that listing.
+        await (api.sightSeconds > 0 ? tips.look(known.repository, true, true) : tips.list(known.repository, NOW_SECONDS))
     if (shown.status === 'missing') return MISSING
     return shown.status === 'ok' ? this.#shown(known, askedAt) : trouble
   }

@@ -14,29 +14,24 @@ export type Outcome =
   | { of: 'everybody'; account: string | null }
   | { of: 'version' }
 
-/** The warning for the operator, with its key for `Warn`. @param message of the host, untrusted */
-export function warningOf(outcome: Outcome, { message }: Refused): [key: string, text: string] {
-  const [key, text] = subjectOf(outcome)
-  return [key, `${text}. GitHub says: ${visibleLine(message).replace(QUERY, '$1').slice(0, MESSAGE_LENGTH)}`]
+/** The warning for the operator, as `Warn` takes it. @param message of the host, untrusted */
+export function warningOf(outcome: Outcome, { message }: Refused): [key: string, text: string, account?: string] {
+  const text = `${textOf(outcome)}. GitHub says: ${visibleLine(message).replace(QUERY, '$1').slice(0, MESSAGE_LENGTH)}`
+  return outcome.of === 'account' ? [outcome.of, text, outcome.account ?? ''] : [outcome.of, text]
 }
 
 /** An address for single sign-on holds a secret behind its path. */
 const QUERY = /(https?:\/\/[^\s?#]*)[?#]\S*/g
 
-function subjectOf(outcome: Outcome): [key: string, text: string] {
+function textOf(outcome: Outcome): string {
   switch (outcome.of) {
     case 'version':
-      return ['version', 'GitHub does not answer this version of its API, so nothing of it can be opened: update Mountglass']
+      return 'GitHub does not answer this version of its API, so nothing of it can be opened: update Mountglass'
     case 'everybody':
-      return ['everybody', `GitHub refuses questions about ${outcome.account ?? 'an account'}, also without a token`]
-    case 'account': {
-      const account = outcome.account ?? 'an account'
-      return [`account ${account}`, `${account} refuses MOUNTGLASS_GITHUB_TOKEN, so its public repositories are read without it`]
-    }
+      return `GitHub refuses questions about ${outcome.account ?? 'an account'}, also without a token`
+    case 'account':
+      return `${outcome.account ?? 'an account'} refuses MOUNTGLASS_GITHUB_TOKEN, so its public repositories are read without it`
     case 'token':
-      return [
-        'token',
-        'GitHub refuses MOUNTGLASS_GITHUB_TOKEN, so only 60 questions an hour are left: set a valid token, or remove the setting',
-      ]
+      return 'GitHub refuses MOUNTGLASS_GITHUB_TOKEN, so only 60 questions an hour are left: set a valid token, or remove the setting'
   }
 }

@@ -46,7 +46,7 @@ export class Commits {
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
   readonly #refuted = new RefutedCommits()
   readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfEntry, ttl: ABSENT_MS })
-  /** Histories whose walk took too long, by repository and fingerprint of the tips: any other hash would take as long. */
+  /** Histories whose walk took too long, by repository and fingerprint of the tips: another hash may take as long. */
   readonly #unfinished = new LRUCache<string, true>({
     maxSize: UNFINISHED_BYTES,
     sizeCalculation: memoryOfEntry,

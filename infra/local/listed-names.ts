@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { compareBytes } from '#core/text.ts'
@@ -6,28 +6,45 @@ import { ifAbsent } from '#infra/git/contained.ts'
 import type { PlaceName } from './place.ts'
 
 /**
- * Names of folders below the root that look like repositories, in order, at most `max`. Whether they are served is not known yet.
+ * Names of folders below the root that look like repositories, in order. Whether they are served is not known yet.
  *
  * @param root real path
+ * @param maxLooked bounds what is looked at: owners, and whatever lies in their folders
  */
-export async function listNames(root: string, max: number): Promise<{ names: PlaceName[]; isComplete: boolean }> {
+export async function listNames(root: string, maxLooked: number): Promise<{ names: PlaceName[]; isComplete: boolean }> {
   const names: PlaceName[] = []
-  for (const owner of await namesIn(root, HOST_NAMES.local.owner)) {
+  const owners = await namesIn(root, maxLooked)
+  let left = maxLooked - owners.names.length
+  let isComplete = owners.isComplete
+  for (const owner of owners.names.filter(name => HOST_NAMES.local.owner.test(name))) {
+    const entries = await namesIn(join(root, owner), left)
+    left -= entries.names.length
+    isComplete &&= entries.isComplete
     const found = new Set<string>()
-    for (const entry of await namesIn(join(root, owner), /^/)) {
+    for (const entry of entries.names) {
       const name = entry.replace(/\.git$/, '')
       if (found.has(name) || !HOST_NAMES.local.repository.test(name) || !(await hasGitDir(join(root, owner, entry)))) continue
-      if (names.length === max) return { names, isComplete: false }
       found.add(name)
       names.push({ owner, name })
     }
   }
-  return { names, isComplete: true }
+  return { names, isComplete }
 }
 
-async function namesIn(folder: string, form: RegExp): Promise<string[]> {
-  const names = (await readdir(folder).catch(ifAbsent)) ?? []
-  return names.filter(name => form.test(name)).sort(compareBytes)
+async function namesIn(folder: string, max: number): Promise<{ names: string[]; isComplete: boolean }> {
+  const names: string[] = []
+  const entries = await opendir(folder).catch(ifAbsent)
+  if (entries === null) return { names, isComplete: true }
+  let isComplete = true
+  // Leaving the loop closes the folder.
+  for await (const { name } of entries) {
+    if (names.length >= max) {
+      isComplete = false
+      break
+    }
+    names.push(name)
+  }
+  return { names: names.sort(compareBytes), isComplete }
 }
 
 async function hasGitDir(folder: string): Promise<boolean> {

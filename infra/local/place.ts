@@ -71,7 +71,10 @@ async function placeOf(root: string, { owner, name }: PlaceName, search: Search)
 
 async function placeAt(root: string, folder: string, search: Search): Promise<Place | 'refused' | null> {
   const isBare = (await stat(join(folder, '.git')).catch(ifAbsent)) === null
-  search.watch(isBare ? folder : join(folder, '.git'), 'entries')
+  // Links may take the place of both while what they lead to stays the same; and what a link leads to may come later.
+  for (const path of [dirname(folder), folder]) search.watch(path)
+  search.watch(join(folder, '.git'), 'entries')
+  if (isBare) search.watch(folder, 'entries')
   const real = await realpath(folder).catch(ifAbsent)
   if (real === null)
     return (await isThere(folder)) ? refused(search, 'it is a link that leads nowhere, or may not be entered') : null

@@ -165,7 +165,8 @@ class LinkedView implements PrivateView {
   async #removeObjects(): Promise<void> {
     const folder = join(this.gitDir, 'objects')
     let removed = 0
-    for (const name of readdirSync(folder)) {
+    // A copied pack may have a gigabyte, whose blocks take the system long to release.
+    for (const name of readdirSync(folder).filter(one => LOOSE_FOLDER.test(one))) {
       for (const file of readdirSync(join(folder, name))) {
         unlinkSync(join(folder, name, file))
         if (++removed % BATCH === 0) await nextTurn()

@@ -94,7 +94,7 @@ const WATCHED_FOLDERS = 200
 const OID_BYTES = 112
 
 async function readLooseBelow(commonDir: string, folder: string, watch: Watch, into: LooseRefs, depth = 0): Promise<void> {
-  if (depth > REF_DEPTH) throw new ViewTooLarge(`${folder} is nested too deeply`)
+  if (depth > REF_DEPTH) throw new ViewTooLarge('its folders of branches or tags are nested too deeply')
   if (++into.folders <= WATCHED_FOLDERS) watch(join(commonDir, folder), 'entries')
   for (const entry of await listReal(join(commonDir, folder), into)) {
     const name = `${folder}/${entry.name}`

@@ -1,12 +1,14 @@
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import { memoryOf } from '#core/memory.ts'
 
 /**
- * Registers a file or folder on which the value depends, before the computation reads it. Follows links.
- * Of a folder only its identity counts, or also its `entries`: which names it holds.
+ * Registers a file, folder or link on which the value depends, before the computation reads it.
+ *
+ * `itself` (default): what lies at the path; of a folder only its identity counts, of a link not where it leads. `entries`: where the path
+ * leads; of a folder also which names it holds.
  */
-export type Watch = (path: string, what?: 'identity' | 'entries') => void
+export type Watch = (path: string, what?: 'itself' | 'entries') => void
 
 /** A computed value. `keep: false`: the watched files do not show when the value changes, so it is not cached. */
 export interface Computed<Value> {
@@ -93,8 +95,8 @@ export class SignedCache<Value> {
   #valid(key: string): Entry<Value> | null {
     const entry = this.#entries.get(key)
     if (!entry) return null
-    for (const [path, signature] of entry.signatures) {
-      if (isSame(signature, readSignature(path, signature.what))) continue
+    for (const [key, signature] of entry.signatures) {
+      if (isSame(signature, readSignature(key.slice(signature.what.length + 1), signature.what))) continue
       this.#entries.delete(key)
       return null
     }
@@ -110,10 +112,11 @@ export class SignedCache<Value> {
   async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const signatures = new Map<string, Signature | Absent>()
     let settled = true
-    const { value, keep, bytes } = await compute((path, what = 'identity') => {
-      if (signatures.has(path)) return
+    const { value, keep, bytes } = await compute((path, what = 'itself') => {
+      const key = `${what} ${path}`
+      if (signatures.has(key)) return
       const signature = readSignature(path, what)
-      signatures.set(path, signature)
+      signatures.set(key, signature)
       settled &&= isSettled(signature, Date.now())
     })
     if (keep && settled) this.#entries.set(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
@@ -122,18 +125,18 @@ export class SignedCache<Value> {
 }
 
 function readSignature(path: string, what: Watched): Signature | Absent {
-  const stats = statOf(path)
+  const stats = statOf(path, what)
   if (!stats) return { what, ino: null }
   const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
   const isFolder = stats.isDirectory()
-  return isFolder && what === 'identity'
+  return isFolder && what === 'itself'
     ? { what, isFolder, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
     : { what, isFolder, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
 }
 
-function statOf(path: string) {
+function statOf(path: string, what: Watched) {
   try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false })
+    return (what === 'entries' ? statSync : lstatSync)(path, { bigint: true, throwIfNoEntry: false })
   } catch {
     return undefined // unreachable counts as absent
   }
@@ -159,7 +162,7 @@ const COARSE_TICK_MS = 2_500
 
 /** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
 function isSettled(signature: Signature | Absent, now: number): boolean {
-  if (signature.ino === null || (signature.isFolder && signature.what === 'identity')) return true
+  if (signature.ino === null || (signature.isFolder && signature.what === 'itself')) return true
   const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
   return now - Number(signature.changedNs / NS_PER_MS) > tick
 }

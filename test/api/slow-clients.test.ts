@@ -245,6 +245,15 @@ describe('a client that takes its answers', () => {
     })
   })
 
+  test('not at all is closed when too many bytes wait for all clients', async () => {
+    await start({ clients: { ...clients, waitingBytes: 1_000 } })
+    const [first] = openMany(1, MANY_DESCRIPTIONS)
+    first?.socket.pause()
+    await until(() => accepted[0]?.destroyed === true)
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`)
+    expect(answer.status, 'others are answered').toBe(200)
+  })
+
   test('slowly, and yet at four times the least pace, gets all of them', async () => {
     await start({ clients })
     const slow = openRaw(port)

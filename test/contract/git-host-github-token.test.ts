@@ -144,6 +144,42 @@ test('a repository that is opened during a pause of git cannot be read now, and 
   expect(github.log.all).toEqual([])
 })
 
+test('an outage of one repository that asks for no wait keeps nobody from the others', async () => {
+  const [ill, well] = [await create(), await create()]
+  for (const repository of [ill, well]) await repository.commit({ a: 'a' })
+  const at = await open({ onWarning })
+  const described = [await describeAt(at, ill), await describeAt(at, well)] as const
+  github.faults.add({
+    status: 503,
+    headers: { 'retry-after': '0' },
+    times: 9,
+    match: { host: 'web', path: new RegExp(`${ill.name}[./]`) },
+  })
+  for (let time = 0; time < 3; time++) {
+    await at.resolve(described[0], `v${time}`)
+    github.log.clear()
+    expect(await at.resolve(described[1], `v${time}`)).toEqual(MISSING)
+    expect(github.log.git).toHaveLength(1)
+    github.clock.advance(61)
+  }
+})
+
+test('while the API is limited, a fine-grained token does not prove that a repository is still public', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const at = await openWith(github.fineGrainedToken(github.user('acme'), 'private'))
+  await at.describeCredential?.()
+  expect(await look(repository, null, at)).toEqual(ok(commit))
+  await scene.shownAs(repository, { visibility: 'private' })
+  const limit = { status: 403, body: '{"message":"API rate limit exceeded"}', headers: { 'x-ratelimit-remaining': '0' } }
+  github.faults.add({ ...limit, times: 999, match: { host: 'api' } })
+  for (let second = 0; second < 12; second++) {
+    github.clock.advance(5)
+    await look(repository, null, at)
+  }
+  expect(await look(repository, null, at)).toMatchObject({ status: expect.stringMatching(/missing|gone|limited/) })
+})
+
 test('of the hosts answers, a warning quotes no secret of an address and no control character', async () => {
   const api = 'Single sign-on: https://github.com/orgs/x/sso?authorization_request=SECRET\u001b[31m red'
   github.organization('signed', { refusesTokens: { api, git: 'no' } })
@@ -163,5 +199,5 @@ test('visitors of many accounts cause a bounded number of warnings', async () =>
     await look(repository, null, at)
   }
   expect(warnings).toHaveLength(32)
-  expect(warnings[31]).toContain('further warnings about GitHub are left out')
+  expect(warnings[31]).toContain('further accounts are left out')
 })
