@@ -37,7 +37,7 @@ export async function openBlobStream(
   const pieces = readPieces(options, blob, range)
   const first = await pieces.next()
   const { signal } = options
-  // The reader may leave before it takes a piece: then nobody else would end the generator.
+  // If the reader leaves before it takes the first piece, this is the only place that ends the generator.
   const end = () => void pieces.return(undefined).catch(() => {})
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })

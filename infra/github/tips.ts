@@ -57,7 +57,7 @@ const AT_ONCE: FairGateLimits = { limit: 40, limitEach: 4, maxWaitingEach: 32, m
 const NEW_NAMES_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
 /** Concurrent requests about names of accounts that may not exist. Visitors make up as many as they like, so turns alone are not fair. */
 const NEW_OWNERS_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
-/** Accounts of which git showed a repository: some ten thousand. */
+/** Memory for the accounts that git showed to have a repository: enough for some ten thousand. */
 const OWNERS_BYTES = 2 * 1024 * 1024
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 

@@ -102,7 +102,7 @@ function parseBody(headers: HookHeaders, body: Uint8Array): unknown {
 
 interface Delivery {
   changed: NamedRepository[]
-  /** Logins of accounts of which any repository may have changed. */
+  /** Logins of accounts. Any of their repositories may have changed. */
   accounts: string[]
   push: Push | null
   /** Whether the event is one of those that are interpreted. */

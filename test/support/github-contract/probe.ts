@@ -7,7 +7,10 @@ export interface Probe {
   /** With placeholders `{owner}`; names are percent-encoded when they are filled in. `{=avatar}` is taken as it is, also as a whole address. */
   path: string
   headers?: Readonly<Record<string, string>>
-  /** As somebody else than the rest: nobody, or with a token that is none. `token`: left out where there is no token. */
+  /**
+   * Who asks, if not whoever asks the other probes: `nobody` has no token, `nonsense` has a made-up one. `token`: the probe is left out where
+   * there is no token.
+   */
   as?: 'nobody' | 'nonsense' | 'token'
   /** Lines that git sends; a flush follows. */
   gitLines?: readonly GitLine[]
