@@ -5,10 +5,21 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Reference, serveReference } from '#test/support/reference.ts'
 import { type Service, startService } from '#test/support/service.ts'
+import { until } from '#test/support/until.ts'
 import { openBrowser } from './browser.ts'
 import { ensureBuilt } from './built-site.ts'
 
 const SKILL = 'reading/read-by-rest/SKILL.md'
+
+/** Looks again as a visitor would: a text that is not rendered within the patience of one page is there for a later one. */
+async function waitUntilRendered(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Exact text' }).waitFor()
+  await until(async () => {
+    if ((await page.locator('.prose').count()) > 0) return true
+    await page.reload()
+    return false
+  })
+}
 
 /** What visitors do in a browser: from the first page to the last byte, over a real process. */
 export function visitsAt(segment: 'local' | 'gh'): void {
@@ -61,7 +72,7 @@ export function visitsAt(segment: 'local' | 'gh'): void {
     expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))
 
     await page.getByRole('link', { name: 'Rendered' }).click()
-    await page.locator('.prose').first().waitFor()
+    await waitUntilRendered(page)
     await expectFits(page)
     await watched.close(service.baseUrl)
   })
