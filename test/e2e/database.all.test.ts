@@ -105,7 +105,8 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
     startWorkerProcess(env)
     const mount = await service.get('mounts', '/local/acme/one')
     expect(mount.index).toMatchObject({ status: 'ready', counts: { skills: 1 } })
-    expect((await query(url, "SELECT key FROM mountglass.doc WHERE key LIKE 'ctl/last/%'")).length).toBe(1)
+    // The worker ends its job after the snapshot is there.
+    await until(async () => (await query(url, "SELECT key FROM mountglass.doc WHERE key LIKE 'ctl/last/%'")).length === 1)
     const { S3Client, ListObjectsV2Command } = await import('@aws-sdk/client-s3')
     const credentials = { accessKeyId: s3.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: s3.AWS_SECRET_ACCESS_KEY ?? '' }
     const client = new S3Client({
