@@ -43,7 +43,7 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
  * Opens the drivers that the settings name.
  *
  * @param metrics counts the requests of the drivers; `null`: none
- * @param onRefused told why a local repository is not served. Default: nobody is told
+ * @param onRefused receives the reason why a local repository is not served. Default: reasons are dropped
  * @throws SettingsError when a folder or a store of the settings cannot be used
  */
 export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null, onRefused?: OnRefused): Promise<Infra> {

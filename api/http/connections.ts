@@ -126,7 +126,8 @@ export class Connections {
     if (waiting <= this.#limits.waitingBytes) return
     const behind = ({ taking }: Answering) => taking?.missingBytes ?? 0
     const slowestFirst = [...this.#answering].sort(([, left], [, right]) => behind(right) - behind(left))
-    for (const [socket] of slowestFirst) {
+    // Those that wait for the service hold nothing.
+    for (const [socket] of slowestFirst.filter(([{ writableLength }]) => writableLength > 0)) {
       waiting -= socket.writableLength
       this.#close(socket)
       if (waiting <= this.#limits.waitingBytes) return

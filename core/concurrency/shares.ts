@@ -4,7 +4,7 @@ export interface Shares {
    * Takes an amount for all of the keys, and returns the function that gives it back; `null` when there is no room. An amount above the
    * capacity is granted while nothing else is held.
    *
-   * Where nobody else wants it, one key may hold the whole capacity. If there is no room, holders are displaced:
+   * One key may hold the whole capacity until others want some of it. If there is no room, holders are displaced:
    * 1. those that are late, the slowest first. For a key that would hold more than its part, only its own.
    * 2. those of keys that hold more than any key of the newcomer would: of the key that holds most, the one that has held longest. Keys that
    *    both have do not count, so clients whom a proxy makes one are told apart by the other key.

@@ -36,7 +36,7 @@ export async function askWithCredential<Answer extends { status: string }>(
   if (answerWithToken !== null && !(isRefused(answerWithToken) && answerWithToken.of !== 'version')) return answerWithToken
   const answer = await ask(false)
   if (isRefused(answer)) return warnOf(answer.of === 'version' ? { of: 'version' } : { of: 'everybody', account }, answer)
-  // A refusal of what nobody is shown says nothing about the account's other repositories.
+  // If the question fails without the token too, the refusal may be about this repository alone, for example because it is private.
   if (answerWithToken?.of === 'account' && account !== null && SHOWS.has(answer.status)) {
     credential.noteKeptOut(account)
     warnOf({ of: 'account', account }, answerWithToken)

@@ -6,8 +6,8 @@ import type { Clock } from '#core/ports/system.ts'
 export interface Credential {
   readonly token: string | null
   /**
-   * Resolves once the first question with the token is over; `null` before it began. The others wait for it, so that a token that nobody knows
-   * is not sent many times at the start.
+   * The end of the first question with the token; `null` before that question. All others wait for it: if GitHub does not know the token, it
+   * is then sent only once.
    */
   firstAnswer(): Promise<void> | null
   /**

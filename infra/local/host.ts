@@ -56,7 +56,7 @@ export interface LocalHostOptions {
   examples?: string
   /** Public origin of the service, which serves the URLs of `urls`. */
   baseUrl: string
-  /** Told once of each repository and reason for which it is not served. Default: nobody is told. */
+  /** Called once for each repository that is not served, and each reason. Default: reasons are dropped. */
   onRefused?: OnRefused
   /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
   monotonicNow?: () => number

@@ -169,7 +169,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(11), jobOf(2)])
     })
 
-    test('one that was superseded supersedes nothing: a process that still takes it for the current one offers it as any other', async () => {
+    test('one that was superseded supersedes nothing: it is queued like one of any other ref', async () => {
       const { queue, another } = await openQueue()
       const stale = await another()
       await stale.offer(latest(10))

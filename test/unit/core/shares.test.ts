@@ -11,7 +11,7 @@ function openShares() {
   }
   return {
     displaced,
-    /** @param keys one letter each, of which the first identifies the holder in `displaced` */
+    /** @param keys a key per letter. The first letter names the holder in `displaced` */
     take: (keys: string, amount: number) => take(keys, [...keys], amount, null),
     takeSlowly: (name: string, amount: number, pace: number) => take(name, [name.charAt(0)], amount, pace),
   }

@@ -66,7 +66,7 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
   {
     operation: 'GET /user/repos',
     docs: 'repos/repos#list-repositories-for-the-authenticated-user',
-    // Those in which the person has a role, as far as the token reaches.
+    // Repositories in which the person has a role and that the token may see.
     answer: async call => {
       const { world, credential, request } = call
       if (credential.kind === 'installation') return refuse(call, 403, 'Resource not accessible by integration')
