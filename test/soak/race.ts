@@ -69,14 +69,14 @@ export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd):
   const visiting = visit(infra, jobs)
   atEnd(visiting.stop)
   const pauses = await disturb(workers, start, options)
-  let depth = 0
+  let left = 0
   await until(
     async () => {
-      depth = await infra.queue.depth()
-      return visiting.isAllOffered() && depth === 0
+      left = (await infra.queue.depth()) + (await failedJobs(infra, jobs)).length
+      return visiting.isAllOffered() && left === 0
     },
     PATIENCE_SECONDS,
-    () => `${depth} jobs are left\n${workers.map(({ lines, errors }) => [...lines.slice(-3), errors].join('\n')).join('\n')}`,
+    () => `${left} jobs are left\n${workers.map(({ lines, errors }) => [...lines.slice(-3), errors].join('\n')).join('\n')}`,
   )
   await visiting.stop()
   await Promise.all(workers.map(worker => worker.kill()))
@@ -93,7 +93,8 @@ export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd):
 }
 
 /** Offers all jobs, and those that failed again, as visitors would. */
-function visit({ queue, states }: Infra, jobs: readonly IndexJob[]) {
+function visit(infra: Infra, jobs: readonly IndexJob[]) {
+  const { queue } = infra
   let isAllOffered = false
   let isOver = false
   let askedAgain = 0
@@ -101,10 +102,8 @@ function visit({ queue, states }: Infra, jobs: readonly IndexJob[]) {
     for (const job of jobs) await queue.offer(job)
     isAllOffered = true
     while (!isOver) {
-      for (const { repository, commit } of jobs) {
-        const record = JobEntry.safeParse((await states.read(jobKey(repository, commit)))?.value).data
-        if (record?.state !== 'failed' || (await queue.offer({ repository, commit })).status === 'failed') continue
-        askedAgain++
+      for (const job of await failedJobs(infra, jobs)) {
+        if ((await queue.offer(job)).status !== 'failed') askedAgain++
       }
       await sleep(1_000)
     }
@@ -117,6 +116,16 @@ function visit({ queue, states }: Infra, jobs: readonly IndexJob[]) {
       await visiting
     },
   }
+}
+
+/** Those over which so many workers died, or were so late on a busy machine, that nobody takes them before they are asked for again. */
+async function failedJobs({ states }: Infra, jobs: readonly IndexJob[]): Promise<IndexJob[]> {
+  const entries = await Promise.all(jobs.map(job => readJobEntry(states, job)))
+  return jobs.filter((_, index) => entries[index]?.state === 'failed')
+}
+
+async function readJobEntry(states: Infra['states'], { repository, commit }: IndexJob): Promise<JobEntry | undefined> {
+  return JobEntry.safeParse((await states.read(jobKey(repository, commit)))?.value).data
 }
 
 interface Taking {
@@ -241,7 +250,7 @@ async function look(
     const texts = header && (await readTexts(blobs, repository, commit))
     if (texts?.join() !== textOf(commit))
       problems.push(`the snapshot of ${commit} is ${header ? 'not what was written' : 'missing'}`)
-    const record = JobEntry.safeParse((await states.read(jobKey(repository, commit)))?.value).data
+    const record = await readJobEntry(states, { repository, commit })
     if (record === undefined) readyDocs++
     const isWaiting = (await states.read(queueKey(repository, commit))) !== null
     if (isWaiting || record?.state === 'failed') problems.push(`the job ${commit} is ${record?.state ?? 'left'} at the end`)
