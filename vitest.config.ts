@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { keepCompiledSources } from './scripts/setup/runtime.mjs'
 import { LongestFirst } from './test/support/longest-first.ts'
+import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts'
 import { chosenRuns } from './test/support/tiers.ts'
 
 // Programs that a test starts by themselves begin as fast as the command does.
 keepCompiledSources(import.meta.dirname)
+keepTemporaryFilesInMemory()
 
 export default defineConfig({
   test: {

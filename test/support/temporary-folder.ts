@@ -9,10 +9,14 @@ export interface TemporaryFolder {
   giveBack(): Promise<void>
 }
 
-/** Has this process make its temporary files in a folder of its own, so that whatever is left behind is seen there. */
-export async function takeTemporaryFolder(): Promise<TemporaryFolder> {
+/**
+ * Has this process make its temporary files in a folder of its own, so that whatever is left behind is seen there.
+ *
+ * @param parent where the folder is made
+ */
+export async function takeTemporaryFolder(parent: string = tmpdir()): Promise<TemporaryFolder> {
   const usual = process.env.TMPDIR
-  const path = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-test-')))
+  const path = await realpath(await mkdtemp(join(parent, 'mountglass-test-')))
   process.env.TMPDIR = path
   return {
     path,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pathOf } from '#infra/git/contained.ts'
 import { type BringBounds, FileBringer, ViewUnavailable } from '#infra/local/object-files.ts'
+import { otherFileSystem } from '#test/support/temporary-files.ts'
 
 let root: string
 let source: string
@@ -81,7 +82,7 @@ describe('copies', () => {
   let far: string
   const copier = (bounds: Partial<BringBounds> = {}) => new FileBringer(staging, { heldFiles: 0, copiedBytes: 1e6, ...bounds })
   beforeEach(async () => {
-    far = await mkdtemp('/dev/shm/mountglass-files-')
+    far = await mkdtemp(join(otherFileSystem(), 'mountglass-files-'))
   })
   afterEach(() => rm(far, { recursive: true }))
 

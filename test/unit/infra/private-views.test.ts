@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readlink, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isStillAt, openReal } from '#infra/git/contained.ts'
@@ -7,6 +7,7 @@ import type { GitView } from '#infra/git/view.ts'
 import { ViewTooLarge, ViewUnavailable } from '#infra/local/object-files.ts'
 import { PrivateViews, VIEW_BOUNDS, type ViewBounds } from '#infra/local/private-views.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { otherFileSystem } from '#test/support/temporary-files.ts'
 import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 import { until } from '#test/support/until.ts'
 
@@ -142,11 +143,10 @@ describe('the files of a view', () => {
   })
 
   test('are copied from another file system, up to a bound', async () => {
-    const usual = process.env.TMPDIR
-    process.env.TMPDIR = '/dev/shm'
+    const far = await takeTemporaryFolder(otherFileSystem())
     try {
       const { repository, loose, packed } = await createRepository()
-      expect((await stat('/dev/shm')).dev).not.toBe((await stat(repository.gitDir)).dev)
+      expect((await stat(far.path)).dev).not.toBe((await stat(repository.gitDir)).dev)
       const views = createViews({ ofView: { heldFiles: 0, copiedBytes: 1024 * 1024 } })
       const view = await open(views, repository)
       expect([await textAt(view, loose), await textAt(view, packed)]).toEqual(['loose', 'packed'])
@@ -154,7 +154,7 @@ describe('the files of a view', () => {
       await expect(small.open(placeOf(repository), never)).rejects.toBeInstanceOf(ViewTooLarge)
       await views.close()
     } finally {
-      process.env.TMPDIR = usual
+      await far.giveBack()
     }
   })
 })
@@ -208,8 +208,7 @@ describe('views', () => {
   })
 
   test('take no more space together than they may: an idle one makes room, one that is lent does not', async () => {
-    const usual = process.env.TMPDIR
-    process.env.TMPDIR = '/dev/shm'
+    const far = await takeTemporaryFolder(otherFileSystem())
     try {
       const [first, second] = await Promise.all([createRepository(), createRepository()])
       // Five copies of a block each: three loose objects, a pack and its index.
@@ -225,14 +224,12 @@ describe('views', () => {
       await expect(open(views, second.repository)).rejects.toBeInstanceOf(ViewUnavailable)
       await views.close()
     } finally {
-      process.env.TMPDIR = usual
+      await far.giveBack()
     }
   })
 
   test('take their space until their copies are gone, also when they are discarded while they copy', async () => {
-    const usual = process.env.TMPDIR
-    const folder = await mkdtemp('/dev/shm/mountglass-test-')
-    process.env.TMPDIR = folder
+    const far = await takeTemporaryFolder(otherFileSystem())
     try {
       const [large, small] = await Promise.all([createRepository(), createRepository()])
       const object = join(large.repository.gitDir, 'objects/ff', 'f'.repeat(38))
@@ -245,14 +242,13 @@ describe('views', () => {
       const views = createViews(bounds)
       const copying = views.open(placeOf(large.repository), AbortSignal.abort())
       await expect(copying).rejects.toBeInstanceOf(ViewUnavailable)
-      await until(async () => (await stagedBytes(folder)) > 0)
+      await until(async () => (await stagedBytes(far.path)) > 0)
       const view = await open(views, small.repository)
-      expect(await readdir(folder), 'the large one is gone').toEqual([basename(view.gitDir)])
+      expect(await readdir(far.path), 'the large one is gone').toEqual([basename(view.gitDir)])
       expect(await textAt(view, small.packed)).toBe('packed')
       await views.close()
     } finally {
-      process.env.TMPDIR = usual
-      await rm(folder, { recursive: true })
+      await far.giveBack()
     }
   })
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FairGate } from '#core/concurrency/fair-gate.ts'
@@ -8,21 +8,19 @@ import { findPlace } from '#infra/local/place.ts'
 import { PrivateViews } from '#infra/local/private-views.ts'
 import { PATIENT } from '#test/support/patient.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { otherFileSystem } from '#test/support/temporary-files.ts'
+import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 import { until } from '#test/support/until.ts'
 
-const usual = process.env.TMPDIR
 let repositories: TestRepositories
 /** Private views, on another file system than the repositories: files are copied. */
-let folder: string
+let far: TemporaryFolder
 beforeAll(async () => {
   repositories = await createRepositories()
-  folder = await mkdtemp('/dev/shm/mountglass-test-')
-  process.env.TMPDIR = folder
+  far = await takeTemporaryFolder(otherFileSystem())
 })
 afterAll(async () => {
-  if (usual === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usual
-  await rm(folder, { recursive: true })
+  await far.giveBack()
   await repositories.remove()
 })
 
@@ -51,7 +49,7 @@ test.for(['main', 'pinned'] as const)(
     const times = { signal: () => AbortSignal.timeout(PATIENT.answerMs), waitMs: PATIENT.answerMs }
     const commits = new Commits(views, { lookUp: counted(places.lookUp), walk: counted(places.walk) }, times, () => {})
     const found = commits.find(place, kind === 'main' ? 'main' : commit)
-    const isCopying = async () => (await readdir(folder, { recursive: true })).some(path => /staging\/\d+$/.test(path))
+    const isCopying = async () => (await readdir(far.path, { recursive: true })).some(path => /staging\/\d+$/.test(path))
     await until(isCopying)
     expect(taken).toBe(0)
     expect(await found).toBe(commit)
