@@ -6,4 +6,5 @@ describe.each([
   { who: 'the owner, signed in by an app', what: 'never opened', tokenOf: byOwnerThroughApp, isOpened: false },
   { who: 'an app', what: 'never opened', tokenOf: byApp, isOpened: false },
   { who: 'a stranger', what: 'never opened', tokenOf: byStranger, isOpened: false },
+  { who: 'a stranger', what: 'opened while everyone saw it', tokenOf: byStranger, isOpened: true },
 ])('with a token of $who, a repository that was $what and is hidden now', hiddenAsAbsent)

@@ -79,7 +79,6 @@ export const LONGEST: readonly string[] = [
   'test/traps/repair.all.test.ts',
   'test/api/github-hidden.all.test.ts',
   'test/corpus/oracle.all.test.ts',
-  'test/api/github-hidden.test.ts',
   'test/api/github-requests.test.ts',
   'test/site/browser.test.ts',
 ]

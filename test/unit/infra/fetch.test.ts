@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
-import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
 import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
@@ -11,6 +8,7 @@ import { type GitView, openScratch } from '#infra/git/view.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { until } from '#test/support/until.ts'
+import { answering, packet, writersIn } from '#test/support/upload-pack-host.ts'
 
 let repositories: TestRepositories
 let repository: TestRepository
@@ -45,22 +43,6 @@ test('a pack that is larger than git may write is refused as too large', async (
   await fetchBlobs(options, wanted)
 })
 
-test('what takes longer of a processor than it may is refused as too large', async () => {
-  const zeros = await repository.writeZeroBlob(2 ** 31)
-  const commit = await repository.commit({ 'zeros.md': { blob: zeros } })
-  const options = { gitDir: scratch.gitDir, remote, signal, resources: { cpuSeconds: 1, fileBytes: 2 ** 30 } }
-  await fetchTrees(options, commit)
-  await expect(fetchBlobs(options, [zeros])).rejects.toThrow(FetchTooLarge)
-})
-
-test('a file that is larger than git may hold is fetched all the same', async () => {
-  const zeros = await repository.writeZeroBlob(300 * 1024 * 1024)
-  const commit = await repository.commit({ 'zeros.md': { blob: zeros } })
-  const options = { gitDir: scratch.gitDir, remote, signal }
-  await fetchTrees(options, commit)
-  await fetchBlobs(options, [zeros])
-})
-
 test('a fetch tells its process no secret and no address, and leaves none behind when it is told to end', async () => {
   const commit = await repository.commit({ a: 'a' })
   const stop = new AbortController()
@@ -68,50 +50,18 @@ test('a fetch tells its process no secret and no address, and leaves none behind
   const authorization = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
   const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: { ...remote, authorization }, signal: stop.signal }, commit)
   fetching.catch(() => {})
-  await until(() => writers().length > 0)
+  await until(() => writersIn(scratch.gitDir).length > 0)
   // What a process was started with, everyone on the machine may see of some.
-  const started = execFileSync('ps', ['eww', '-o', 'args=', '-p', writers().join(',')], { encoding: 'utf8' })
+  const started = execFileSync('ps', ['eww', '-o', 'args=', '-p', writersIn(scratch.gitDir).join(',')], { encoding: 'utf8' })
   expect(started).toContain('GIT_ALLOW_PROTOCOL=none')
   for (const secret of [authorization, 'secret', remote.url]) expect(started).not.toContain(secret)
   stop.abort()
   await expect(fetching).rejects.toMatchObject({ name: 'AbortError' })
-  expect(writers()).toEqual([])
+  expect(writersIn(scratch.gitDir)).toEqual([])
 })
-
-/** The processes that write what is fetched, by their ids. */
-function writers(): string[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n')
-  const running = lines.map(line => line.trim().split(/\s+/)).filter(([, state]) => !state?.startsWith('Z'))
-  return running.flatMap(([pid = '', , ...args]) =>
-    args.includes('index-pack') && args.join(' ').includes(scratch.gitDir) ? [pid] : [],
-  )
-}
 
 describe('of a host that sends otherwise than git', () => {
   const oid = 'a'.repeat(40)
-  const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
-
-  /** Answers every request so; `closing`: and no second one of a connection. */
-  async function answering(body: string | Buffer, headers: Record<string, string> = {}, status = 200) {
-    const requests: IncomingMessage[] = []
-    const host = { remote: { url: '', authorization: 'Basic c2VjcmV0' }, requests, closing: false, close: async () => {} }
-    const used = new Set<object>()
-    const server = createServer((request, response) => {
-      requests.push(request)
-      if (host.closing && used.has(request.socket)) return void request.socket.destroy()
-      used.add(request.socket)
-      request.resume().once('end', () => {
-        response.writeHead(status, { 'content-type': 'application/x-git-upload-pack-result', ...headers }).end(body)
-      })
-    })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    host.remote.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/acme/tools.git`
-    host.close = async () => {
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
-    }
-    return host
-  }
 
   test.each([
     ['nothing', '', 'ended early'],
@@ -137,61 +87,6 @@ describe('of a host that sends otherwise than git', () => {
       await host.close()
     }
   })
-
-  test('small changes of large files are unpacked one at a time, however many processors there are', async () => {
-    const size = 64 * 1024 * 1024
-    const pack = packOfChanges(size, 4).toString('latin1')
-    const parts = pack.match(/.{1,60000}/gs) ?? []
-    const body = [packet('packfile\n'), ...parts.map(part => packet(`\x01${part}`)), '0000'].join('')
-    const host = await answering(Buffer.from(body, 'latin1'))
-    let isOver = false
-    const fetching = fetchBlobs({ gitDir: scratch.gitDir, remote: host.remote, signal }, [oid]).finally(() => {
-      isOver = true
-    })
-    let most = 0
-    while (!isOver) {
-      for (const pid of writers()) most = Math.max(most, memoryOf(pid))
-      await new Promise(resolve => setTimeout(resolve, 5))
-    }
-    await fetching
-    await host.close()
-    expect(most).toBeGreaterThan(size)
-    expect(most).toBeLessThan(3 * size)
-  })
-
-  /** A pack of files of nothing but zeros, with a change of each, some kilobytes in all. */
-  function packOfChanges(sizeBytes: number, files: number): Buffer {
-    const varint = (value: number): number[] =>
-      value < 0x80 ? [value] : [(value % 0x80) + 0x80, ...varint(Math.floor(value / 0x80))]
-    const head = (type: number, size: number) => {
-      const [low, rest] = [size % 0x10, Math.floor(size / 0x10)]
-      return Buffer.from(rest === 0 ? [type * 0x10 + low] : [0x80 + type * 0x10 + low, ...varint(rest)])
-    }
-    const parts = [Buffer.from('PACK'), Buffer.from([0, 0, 0, 2]), Buffer.from([0, 0, 0, 2 * files])]
-    for (let file = 0; file < files; file++) {
-      const bytes = Buffer.alloc(sizeBytes)
-      bytes[0] = file
-      const packed = deflateSync(bytes, { level: 1 })
-      const base = Buffer.concat([head(3, sizeBytes), packed])
-      // A byte of its own, and then the first 64 KiB of the file again and again.
-      const copies = sizeBytes / 0x10000
-      const change = Buffer.from([...varint(sizeBytes), ...varint(sizeBytes + 1), 1, file + 1, ...new Array(copies).fill(0x80)])
-      const back = [base.length % 0x80]
-      for (let rest = base.length >> 7; rest > 0; rest = (rest - 1) >> 7) back.unshift(0x80 + ((rest - 1) % 0x80))
-      parts.push(base, head(6, change.length), Buffer.from(back), deflateSync(change))
-    }
-    const body = Buffer.concat(parts)
-    return Buffer.concat([body, createHash('sha1').update(body).digest()])
-  }
-
-  /** The most that a process has held, in bytes; 0 when it is gone. */
-  function memoryOf(pid: string): number {
-    try {
-      return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-    } catch {
-      return 0
-    }
-  }
 
   test.each([
     ['a page', { 'content-type': 'text/html' }, 200, null],
