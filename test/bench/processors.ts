@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+/** Who runs on which half of the processors; `both`: on all of them again. */
+export type Half = 'service' | 'others' | 'both'
+
+// A process that is kept to a half sees only that half, so the first look counts.
+const PROCESSORS = Array.from({ length: availableParallelism() }, (_, number) => number)
+const MIDDLE = Math.floor(PROCESSORS.length / 2)
+const HALVES: Readonly<Record<Half, readonly number[]>> = {
+  service: PROCESSORS.slice(0, MIDDLE),
+  others: PROCESSORS.slice(MIDDLE),
+  both: PROCESSORS,
+}
+
+/**
+ * Keeps a process, its threads and the processes that it starts from now on to one half of the processors, so that the load of one half does not
+ * count as that of the other. `false`, and nothing is changed, on a machine with one processor or without `taskset`.
+ */
+export function keepTo(half: Half, pid: number): boolean {
+  if (MIDDLE === 0) return false
+  return spawnSync('taskset', ['-a', '-c', '-p', HALVES[half].join(','), String(pid)]).status === 0
+}
