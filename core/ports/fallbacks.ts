@@ -10,6 +10,8 @@ export const FALLBACKS = {
     'a listing of a repository under its owner was lost or left out: the next visit of its default branch lists it again',
   lease_renewal: 'a lease was not renewed: the next renewal tries again',
   temporary_folder: 'the temporary folder of a job process was not removed: it takes disk space',
+  change_feed:
+    'changes of repositories could not be told to the other processes, or read: they see them when their cached answers expire',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',
 } as const
 

@@ -35,6 +35,11 @@ export function ownerListingKey(ownerId: string, repositoryId: string): string {
   return `${ownerPrefix(ownerId)}${repositoryId}`
 }
 
+/** Entry with the latest changes of a host's repositories, for all processes. */
+export function changesKey(host: string): string {
+  return `ctl/changes/${host}`
+}
+
 export const OWNERS_PREFIX = 'ctl/owner/'
 
 /** Key of the header from which a listing was derived; `null` when the key is not that of a listing. */

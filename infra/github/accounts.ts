@@ -42,6 +42,8 @@ export interface Accounts extends AccountDirectory {
   forgetListings(logins: ReadonlySet<string>): void
   /** Drops everything known of these accounts. @param logins in lower case */
   forget(logins: ReadonlySet<string>): void
+  /** Has everything asked again. */
+  expireAll(): void
 }
 
 /** Accounts and their public repositories, whatever the credential may see. */
@@ -87,6 +89,11 @@ class GitHubAccounts implements Accounts {
   forget(logins: ReadonlySet<string>): void {
     this.#accounts.dropWhere(key => logins.has(key))
     this.forgetListings(logins)
+  }
+
+  expireAll(): void {
+    this.#accounts.expireWhere(() => true)
+    this.#pages.expireWhere(() => true)
   }
 
   async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {

@@ -27,7 +27,7 @@ import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { createRepositories, DESCRIBED_SECONDS, type Repositories, SHOWN_SECONDS } from './repositories.ts'
 import { createTips } from './tips.ts'
-import { createWebhook } from './webhook.ts'
+import { createWebhook, type HostChange } from './webhook.ts'
 
 export interface GitHubHostOptions {
   /** Origin of the host's pages: `https://github.com`, without a trailing slash. */
@@ -43,6 +43,8 @@ export interface GitHubHostOptions {
   hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
+  /** Told of what a webhook changed, for the other processes of the deployment. Default: there are none. */
+  onHeard?: (change: HostChange) => void
   /** What the process that started this one knows of the token. Default: none did. */
   parent?: CredentialHandover | null
   /** For tests. */
@@ -119,20 +121,37 @@ class GitHubHost implements GitHost {
     if (webhookSecret !== null) {
       this.hook = createWebhook({
         secret: webhookSecret,
-        onChanged(named) {
-          repositories.forget(named)
-          refs.forget(new Set(named.map(({ id }) => id)))
-          accounts.forgetListings(new Set(named.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())))
+        onHeard: change => {
+          options.onHeard?.(change)
+          return this.applyChange(change)
         },
-        onAccountsChanged(logins) {
-          refs.forget(repositories.forgetAccounts(logins))
-          accounts.forget(logins)
-        },
-        onPushed: (id, ref) => refs.expire(id, ref),
         onWarning: options.onWarning,
       })
     }
     setMaxListeners(0, closing)
+  }
+
+  /** Has what changed asked again. @returns whether this process has resolved a ref that moved */
+  applyChange({ repositories, accounts, refs }: HostChange): boolean {
+    if (repositories.length > 0) {
+      this.#repositories.forget(repositories)
+      this.#refs.forget(new Set(repositories.map(({ id }) => id)))
+      const owners = repositories.map(({ fullName }) => fullName.slice(0, fullName.indexOf('/')).toLowerCase())
+      this.accounts.forgetListings(new Set(owners))
+    }
+    if (accounts.length > 0) {
+      const logins = new Set(accounts.map(login => login.toLowerCase()))
+      this.#refs.forget(this.#repositories.forgetAccounts(logins))
+      this.accounts.forget(logins)
+    }
+    return refs.map(({ id, ref }) => this.#refs.expire(id, ref)).some(isOpened => isOpened)
+  }
+
+  /** Has everything asked again, after changes that this process may have missed. */
+  expireAll(): void {
+    this.#repositories.expireAll()
+    this.#refs.expireAll()
+    this.accounts.expireAll()
   }
 
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {

@@ -25,6 +25,8 @@ export interface Refs {
   forget(ids: ReadonlySet<string>): void
   /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
   expire(id: string, ref: string): boolean
+  /** Has everything asked again. */
+  expireAll(): void
 }
 
 interface KnownRef {
@@ -91,6 +93,11 @@ class GitHubRefs implements Refs {
       return true
     })
     return isOpened
+  }
+
+  expireAll(): void {
+    this.#options.tips.forgetAll()
+    this.#cache.expireWhere(() => true)
   }
 
   /** The default branch is asked of the API without a listing: there is one, which no visitor chooses. */

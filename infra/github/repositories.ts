@@ -35,6 +35,8 @@ export interface Repositories {
   forget(named: readonly NamedRepository[]): void
   /** Drops everything known of the repositories of these accounts. Returns their ids. @param logins in lower case */
   forgetAccounts(logins: ReadonlySet<string>): ReadonlySet<string>
+  /** Has everything asked again. */
+  expireAll(): void
 }
 
 /** A repository that the host hides is hidden here within this time. */
@@ -118,6 +120,11 @@ class GitHubRepositories implements Repositories {
     // What was missing may be there now, and what is being asked may be outdated.
     this.#cache.dropWhere(key => logins.has(accountOf(key)))
     return new Set(named.map(({ id }) => id))
+  }
+
+  expireAll(): void {
+    this.#shownAt.clear()
+    this.#cache.expireWhere(() => true)
   }
 
   async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | Trouble> {

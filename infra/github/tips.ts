@@ -36,6 +36,7 @@ export interface Tips {
    */
   look(repository: RepositoryName, isKnown: boolean, isAnonymous: boolean): Promise<{ status: 'ok' | 'busy' } | GitFailure>
   forget(id: string): void
+  forgetAll(): void
 }
 
 export type RepositoryName = Pick<HostRepository, 'owner' | 'name'>
@@ -127,6 +128,10 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
     forget(id) {
       foundTooManyAt.delete(id)
       cache.drop(id)
+    },
+    forgetAll() {
+      foundTooManyAt.clear()
+      cache.dropWhere(() => true)
     },
   }
 }

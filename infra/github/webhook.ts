@@ -6,21 +6,22 @@ import { memoryOfEntry } from '#core/memory.ts'
 import type { HookAnswer, HookHeaders, HostHook, HostRepository } from '#core/ports/git-host.ts'
 import { readRepository } from './described.ts'
 
-/** A repository, as a webhook delivery names it. */
-export interface NamedRepository {
-  id: string
-  /** `acme/tools` */
-  fullName: string
-}
+/** What a webhook delivery says has changed. Everything that is known of it is outdated. One delivery may name thousands of repositories. */
+export const HostChange = z.strictObject({
+  /** `fullName`: `acme/tools` */
+  repositories: z.array(z.strictObject({ id: z.string(), fullName: z.string() })),
+  /** Logins. Any repository of the account may have changed. */
+  accounts: z.array(z.string()),
+  /** Refs that moved, in full: `refs/heads/main`. `id`: of the repository. */
+  refs: z.array(z.strictObject({ id: z.string(), ref: z.string() })),
+})
+export type HostChange = z.infer<typeof HostChange>
+export type NamedRepository = HostChange['repositories'][number]
 
 export interface WebhookOptions {
   secret: string
-  /** Called when everything known of the repositories is outdated. One delivery may name thousands. */
-  onChanged(named: readonly NamedRepository[]): void
-  /** Called when everything known of the repositories of these accounts is outdated. @param logins in lower case */
-  onAccountsChanged(logins: ReadonlySet<string>): void
-  /** Called when a ref moved. @returns whether this process has resolved the ref */
-  onPushed(repositoryId: string, ref: string): boolean
+  /** Called with what changed. @returns whether this process has resolved a ref that moved */
+  onHeard(change: HostChange): boolean
   /** Receives warnings for the operator. */
   onWarning(message: string): void
 }
@@ -43,7 +44,7 @@ const SHORT_CHARACTERS = 16
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/
 
 /** Verifies and interprets deliveries of a webhook of a repository, an organization or an app. */
-export function createWebhook({ secret, onChanged, onAccountsChanged, onPushed, onWarning }: WebhookOptions): HostHook {
+export function createWebhook({ secret, onHeard, onWarning }: WebhookOptions): HostHook {
   if (secret.length < SHORT_CHARACTERS) {
     onWarning(
       `MOUNTGLASS_GITHUB_WEBHOOK_SECRET has fewer than ${SHORT_CHARACTERS} characters and may be guessed: generate a longer one, for example with openssl rand -hex 32`,
@@ -55,10 +56,10 @@ export function createWebhook({ secret, onChanged, onAccountsChanged, onPushed, 
     const delivery = readDelivery(event, message)
     if (delivery === null) return { status: 'malformed' }
     const { changed, accounts, push, isKnown } = delivery
-    if (changed.length > 0) onChanged(changed)
-    if (accounts.length > 0) onAccountsChanged(new Set(accounts.map(login => login.toLowerCase())))
+    const refs = push === null ? [] : [{ id: push.repositoryId, ref: push.ref }]
+    const isAnything = changed.length + accounts.length + refs.length > 0
+    const isOpened = isAnything && onHeard({ repositories: changed, accounts, refs })
     if (push === null) return isKnown ? { status: 'heard', commits: [] } : { status: 'ignored' }
-    const isOpened = onPushed(push.repositoryId, push.ref)
     const { ref, repository, commit } = push
     if (!isOpened || !repository || !commit) return { status: 'heard', commits: [] }
     return { status: 'heard', commits: [{ repository, commit, isDefault: ref === `refs/heads/${repository.defaultBranch}` }] }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { listenTo } from './notifications.ts'
 
 /** A PostgreSQL database: statements over a bounded number of connections. */
 export interface Database {
@@ -16,6 +17,12 @@ export interface Database {
 
   /** Runs statements in one transaction. Retries as `run`. @throws as `run` */
   transaction<Result>(work: (run: Database['run']) => Promise<Result>): Promise<Result>
+
+  /** Notifies whoever listens on the channel, in every process. @throws as `run` */
+  notify(channel: string): Promise<void>
+
+  /** Listens on the channel, see `listenTo`. @returns what ends it */
+  listen(channel: string, onNotified: () => void): () => Promise<void>
 
   /** Waits for running statements. Idempotent. */
   close(): Promise<void>
@@ -61,6 +68,8 @@ export function openDatabase(url: string, connections: number = CONNECTIONS): Da
     run: (statement, values) => database.run(statement, values),
     repeat: (statement, values) => database.repeat(statement, values),
     transaction: work => database.transaction(work),
+    notify: async channel => void (await database.repeat('SELECT pg_notify($1, $2)', [channel, ''])),
+    listen: (channel, onNotified) => listenTo(url, channel, onNotified),
     close: () => database.close(),
   }
 }
@@ -83,7 +92,7 @@ function openPool(url: string, connections: number): pg.Pool {
   return pool
 }
 
-class PooledDatabase implements Database {
+class PooledDatabase implements Omit<Database, 'notify' | 'listen'> {
   readonly #pool: pg.Pool
   #closed: Promise<void> | null = null
 

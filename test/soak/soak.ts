@@ -2,7 +2,7 @@
  * Kills and stops processes, and breaks connections, for minutes, and looks at whether anything is lost or doubled. Ends with 1 when it is.
  *
  *   npm run soak                        everything
- *   npm run soak -- --only fleet        one part, again for another: race, writers, faults, fleet
+ *   npm run soak -- --only fleet        one part, again for another: race, writers, faults, fleet, replicas
  *   npm run soak -- --seed 7            another course of things
  *
  * The tests do the same in a short form.
@@ -21,6 +21,7 @@ import { runFleet } from './fleet.ts'
 import { BAD_LINE, makePlace, type PlaceKind, type Servers } from './place.ts'
 import type { AtEnd } from './program.ts'
 import { runRace } from './race.ts'
+import { QUOTA_SHARE, runReplicas } from './replicas.ts'
 import type { SoakReport } from './report.ts'
 import { runWriters } from './writers.ts'
 
@@ -40,6 +41,8 @@ const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSe
 ]
 const WRITTEN: readonly PlaceKind[] = ['disk', 's3', 'disk + postgres']
 const SHARES = { 'as agreed': BAD_LINE, 'much worse': { errors: 0.3, lostAnswers: 0.1, delays: 0.2 } }
+
+const REPLICAS = { replicas: 3, repositories: 20, seconds: 300, lost: 0.1 }
 
 const PARTS: Readonly<Record<string, (servers: Servers, atEnd: AtEnd) => Promise<void>>> = {
   async race(servers) {
@@ -81,6 +84,18 @@ const PARTS: Readonly<Record<string, (servers: Servers, atEnd: AtEnd) => Promise
       runFleet(servers, { addresses: 300, kills: 30, seed, corpus: corpusOf(Number.POSITIVE_INFINITY) }, atEnd),
     )
     printTable('Two replicas and two workers open 300 addresses while the workers are killed', [row])
+  },
+
+  async replicas(servers) {
+    const of = async (name: string, share: number) =>
+      await report(name, async atEnd =>
+        runReplicas(await makePlace('s3 + postgres', servers, atEnd), { ...REPLICAS, share, seed }, atEnd),
+      )
+    const rows = [await of('undisturbed', 0), await of('a fifth of the answers fails', 0.2)]
+    printTable(`Three replicas for ${REPLICAS.seconds} s, with pushes and webhooks, while the host fails`, rows)
+    const [undisturbed = 0, disturbed = 0] = rows.map(row => Number(row.questions))
+    if (disturbed > undisturbed * QUOTA_SHARE)
+      problems.push(`of the quota ${disturbed} instead of ${undisturbed} questions are taken`)
   },
 }
 

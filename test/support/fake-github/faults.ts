@@ -30,8 +30,13 @@ export interface Fault {
   redirect?: string
 }
 
+/** What befalls a request; `null`: nothing. */
+export type ChooseFault = (request: Pick<FakeRequest, 'host' | 'method' | 'path'>) => Fault | null
+
 export interface Faults {
   add(fault: Fault): void
+  /** From now on every request is asked about, after the faults that were added. `null`: no more. */
+  choose(choose: ChooseFault | null): void
   /** The faults that are still to happen. */
   readonly pending: readonly Fault[]
   clear(): void
@@ -44,17 +49,22 @@ export interface TakableFaults extends Faults {
 
 export function createFaults(): TakableFaults {
   let pending: { fault: Fault; left: number }[] = []
+  let chosen: ChooseFault | null = null
   return {
     get pending() {
       return pending.map(({ fault }) => fault)
     },
     add: fault => void pending.push({ fault, left: fault.times ?? 1 }),
+    choose: choose => {
+      chosen = choose
+    },
     clear: () => {
       pending = []
+      chosen = null
     },
     take(request) {
       const found = pending.find(({ fault }) => isMatch(fault, request))
-      if (!found) return null
+      if (!found) return chosen?.(request) ?? null
       found.left--
       if (found.left <= 0) pending = pending.filter(one => one !== found)
       return found.fault

@@ -1,15 +1,16 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createWebhook, type NamedRepository } from '#infra/github/webhook.ts'
+import { createWebhook, type HostChange } from '#infra/github/webhook.ts'
 
 test('the repositories of one message are told at once: whoever forgets them looks through what is known once', () => {
-  const told: (readonly NamedRepository[])[] = []
+  const told: HostChange[] = []
   const secret = 'between-the-host-and-us'
   const hook = createWebhook({
     secret,
-    onChanged: named => told.push(named),
-    onAccountsChanged: () => {},
-    onPushed: () => false,
+    onHeard: change => {
+      told.push(change)
+      return false
+    },
     onWarning: () => {},
   })
   const repositories = Array.from({ length: 20_000 }, (_, index) => ({ id: index + 1, full_name: `acme/tools-${index + 1}` }))
@@ -17,8 +18,8 @@ test('the repositories of one message are told at once: whoever forgets them loo
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'x-github-event': 'installation', 'x-hub-signature-256': signature }
   expect(hook.receive(headers, body)).toEqual({ status: 'heard', commits: [] })
-  expect(told.map(named => named.length)).toEqual([repositories.length])
-  expect(told[0]?.at(-1)).toEqual({ id: 'gh-20000', fullName: 'acme/tools-20000' })
+  expect(told.map(change => change.repositories.length)).toEqual([repositories.length])
+  expect(told[0]?.repositories.at(-1)).toEqual({ id: 'gh-20000', fullName: 'acme/tools-20000' })
 })
 
 test.each([
@@ -27,8 +28,11 @@ test.each([
 ])('an installation on %s is taken', (_, account) => {
   const secret = 'between-the-host-and-us'
   const changed: unknown[] = []
-  const note = (named: unknown) => changed.push(named)
-  const hook = createWebhook({ secret, onChanged: note, onAccountsChanged: note, onPushed: () => false, onWarning: () => {} })
+  const onHeard = (change: HostChange) => {
+    changed.push(change)
+    return false
+  }
+  const hook = createWebhook({ secret, onHeard, onWarning: () => {} })
   const receive = (message: object) => {
     const body = Buffer.from(JSON.stringify(message))
     const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
@@ -44,9 +48,7 @@ test('a secret that may be guessed is warned of, without being told', () => {
     const warnings: string[] = []
     createWebhook({
       secret,
-      onChanged: () => {},
-      onAccountsChanged: () => {},
-      onPushed: () => false,
+      onHeard: () => false,
       onWarning: message => warnings.push(message),
     })
     return warnings

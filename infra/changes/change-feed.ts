@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
+
+/** Tells the other processes of a deployment what this one heard of, and hears of what they tell. */
+export interface ChangeFeed<Change> {
+  /** Never throws. A change that cannot be written is tried again for a while; without it, others learn of it when their cached answers expire. */
+  tell(change: Change): void
+  /** Looks now. For a caller that knows that something was told. */
+  look(): Promise<void>
+  /** Waits for what is being written. */
+  close(): Promise<void>
+}
+
+export interface ChangeFeedOptions<Change> {
+  states: StateStore
+  /** Key of the entry that holds the latest changes. */
+  key: string
+  schema: z.ZodType<Change>
+  /** Called for each change of another process, in their order. */
+  onChange(change: Change): void
+  /** Called when changes of other processes may have been missed: whatever was cached before may be outdated. */
+  onMissed(): void
+  /** After an own change was written. Default: nothing. */
+  onTold?: () => void
+  fallbacks?: Fallbacks
+  /** Interval of the looks. Default: `LOOK_MS`. 0: only `look` looks. */
+  lookMs?: number
+}
+
+/** With the time to write a change, every process knows it within five seconds. An idle process costs a bucket 860,000 small reads a month. */
+export const LOOK_MS = 3_000
+/** Changes that the entry holds. A process that was away for longer takes everything that it knows for outdated. */
+const KEPT = 200
+/** Of the whole entry. A change that is larger is told as a missed one. */
+const KEPT_BYTES = 64 * 1024
+/** Others may write the same entry at the same time. */
+const TRIES = 12
+
+const Entry = z.object({
+  /** Number of the latest change; they count from 1. */
+  last: z.int().min(0),
+  /** The latest changes, oldest first; the number of the last one is `last`. `change` is `null` where it was too large. */
+  changes: z.array(z.object({ from: z.string(), change: z.unknown() })),
+})
+type Entry = z.infer<typeof Entry>
+
+const EMPTY: Entry = { last: 0, changes: [] }
+
+/** A feed in one small entry of the state store: writers append with compare-and-swap, every process looks at it every few seconds. */
+export function openChangeFeed<Change>(options: ChangeFeedOptions<Change>): ChangeFeed<Change> {
+  return new StateChangeFeed(options)
+}
+
+class StateChangeFeed<Change> implements ChangeFeed<Change> {
+  readonly #options: ChangeFeedOptions<Change>
+  readonly #fallbacks: Fallbacks
+  readonly #name = randomUUID()
+  #timer: NodeJS.Timeout | undefined
+  /** Number of the latest change that is known here; `null` before the first look, when nothing is cached yet. */
+  #seen: number | null = null
+  #untold: Change[] = []
+  #writing: Promise<void> | null = null
+  #looking: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(options: ChangeFeedOptions<Change>) {
+    this.#options = options
+    this.#fallbacks = options.fallbacks ?? NO_FALLBACKS
+    const lookMs = options.lookMs ?? LOOK_MS
+    void this.look()
+    if (lookMs === 0) return
+    this.#timer = setInterval(() => void this.look(), lookMs)
+    this.#timer.unref()
+  }
+
+  tell(change: Change): void {
+    this.#untold.push(change)
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null
+    })
+  }
+
+  look(): Promise<void> {
+    this.#looking ??= this.#readNew().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await Promise.all([this.#writing, this.#looking])
+  }
+
+  /** What is told while an entry is being written goes into the next one. */
+  async #write(): Promise<void> {
+    while (this.#untold.length > 0) {
+      const changes = this.#untold.splice(0, KEPT)
+      const isWritten = await this.#append(changes).catch(error => {
+        this.#fallbacks.note('change_feed', error)
+        return false
+      })
+      if (isWritten) this.#options.onTold?.()
+    }
+  }
+
+  async #append(changes: readonly Change[]): Promise<boolean> {
+    const { states, key } = this.#options
+    const added = changes.map(change => ({ from: this.#name, change: change as unknown }))
+    for (let turn = 0; turn < TRIES; turn++) {
+      const stored = await states.read(key)
+      const value = bounded(appended(readEntry(stored?.value) ?? EMPTY, added)) as JsonValue
+      const written = stored === null ? await states.create(key, value) : await states.replace(key, value, stored.etag)
+      if (written.status === 'written') return true
+      await new Promise(resolve => setTimeout(resolve, Math.random() * 50 * (turn + 1)))
+    }
+    throw new Error('others write the changes at the same time again and again')
+  }
+
+  async #readNew(): Promise<void> {
+    if (this.#isClosed) return
+    const { states, key } = this.#options
+    try {
+      const stored = await states.read(key)
+      const entry = stored === null ? EMPTY : readEntry(stored.value)
+      // Another version of this program may write it in another form.
+      if (entry === null) this.#miss()
+      else this.#apply(entry)
+    } catch (error) {
+      // The changes of this time are still there at the next look.
+      this.#fallbacks.note('change_feed', error)
+    }
+  }
+
+  #apply({ last, changes }: Entry): void {
+    const seen = this.#seen
+    this.#seen = last
+    if (seen === null || seen === last) return
+    const first = last - changes.length + 1
+    // An entry that was removed counts anew.
+    if (last < seen || first > seen + 1) {
+      this.#miss()
+      return
+    }
+    for (const { from, change } of changes.slice(seen + 1 - first)) {
+      if (from === this.#name) continue
+      const parsed = this.#options.schema.safeParse(change)
+      if (parsed.success) this.#options.onChange(parsed.data)
+      else this.#miss()
+    }
+  }
+
+  #miss(): void {
+    this.#options.onMissed()
+  }
+}
+
+function readEntry(value: unknown): Entry | null {
+  return Entry.safeParse(value).data ?? null
+}
+
+function appended({ last, changes }: Entry, added: Entry['changes']): Entry {
+  return { last: last + added.length, changes: [...changes, ...added].slice(-KEPT) }
+}
+
+/** Without the oldest changes, until it is small enough. One that is too large by itself is told as a missed one. */
+function bounded({ last, changes }: Entry): Entry {
+  const small = changes.map(one => (bytesOf(one) > KEPT_BYTES / 2 ? { from: one.from, change: null } : one))
+  while (small.length > 1 && bytesOf(small) > KEPT_BYTES) small.shift()
+  return { last, changes: small }
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,121 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { type ChangeFeed, openChangeFeed } from '#infra/changes/change-feed.ts'
+import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
+import { until } from '#test/support/until.ts'
+
+const KEY = 'ctl/changes/gh'
+const Change = z.strictObject({ id: z.string() })
+type Change = z.infer<typeof Change>
+
+interface Process {
+  feed: ChangeFeed<Change>
+  heard: string[]
+  missed(): number
+}
+
+/** What processes hear of each other over one store. They look when they are told to. */
+export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
+  async function start() {
+    const states = await open(await temporaryFolder())
+    onTestFinished(() => states.close())
+    return { states, process: () => openProcess(states) }
+  }
+
+  async function openProcess(states: StateStore): Promise<Process> {
+    const heard: string[] = []
+    let missed = 0
+    const feed = openChangeFeed<Change>({
+      states,
+      key: KEY,
+      schema: Change,
+      onChange: ({ id }) => heard.push(id),
+      onMissed: () => missed++,
+      lookMs: 0,
+    })
+    onTestFinished(() => feed.close())
+    await feed.look()
+    return { feed, heard, missed: () => missed }
+  }
+
+  test('what one tells, the others hear once and in its order, and itself not', async () => {
+    const { process } = await start()
+    const [first, second, third] = [await process(), await process(), await process()]
+    for (const id of ['a', 'b', 'c']) first.feed.tell({ id })
+    await first.feed.close()
+    await second.feed.look()
+    await second.feed.look()
+    second.feed.tell({ id: 'd' })
+    await second.feed.close()
+    await third.feed.look()
+    expect(second.heard).toEqual(['a', 'b', 'c'])
+    expect(third.heard).toEqual(['a', 'b', 'c', 'd'])
+    expect([first.heard, first.missed(), second.missed(), third.missed()]).toEqual([[], 0, 0, 0])
+  })
+
+  test('who tell at the same time lose nothing', async () => {
+    const { process } = await start()
+    const tellers = await Promise.all(Array.from({ length: 5 }, process))
+    const listener = await process()
+    for (let turn = 0; turn < 4; turn++) for (const [index, { feed }] of tellers.entries()) feed.tell({ id: `${index} ${turn}` })
+    await until(async () => {
+      await listener.feed.look()
+      return listener.heard.length >= 20
+    })
+    expect(new Set(listener.heard).size).toBe(20)
+    for (let index = 0; index < 5; index++)
+      expect(listener.heard.filter(id => id.startsWith(`${index} `))).toEqual([0, 1, 2, 3].map(turn => `${index} ${turn}`))
+  })
+
+  test('what was told before a process began is nothing to it: it has kept nothing yet', async () => {
+    const { process } = await start()
+    const first = await process()
+    first.feed.tell({ id: 'a' })
+    await first.feed.close()
+    const late = await process()
+    await late.feed.look()
+    expect([late.heard, late.missed()]).toEqual([[], 0])
+  })
+
+  test('who was away for too long takes everything for outdated', async () => {
+    const { process } = await start()
+    const [first, away] = [await process(), await process()]
+    for (let number = 0; number < 450; number++) first.feed.tell({ id: `${number}` })
+    await first.feed.close()
+    await away.feed.look()
+    expect(away.missed()).toBe(1)
+    expect(away.heard).toEqual([])
+  })
+
+  test('a change that is too large, or of another version, is heard as a missed one', async () => {
+    const { states, process } = await start()
+    const [first, second] = [await process(), await process()]
+    first.feed.tell({ id: 'x'.repeat(100_000) })
+    await first.feed.close()
+    await second.feed.look()
+    expect([second.heard, second.missed()]).toEqual([[], 1])
+    const stored = await states.read(KEY)
+    expect(JSON.stringify(stored?.value).length).toBeLessThan(1_000)
+    await states.replace(KEY, { last: 2, changes: [{ from: 'newer', change: { other: true } }] }, stored?.etag ?? '')
+    await second.feed.look()
+    expect(second.missed()).toBe(2)
+    await states.replace(KEY, 'of another version', (await states.read(KEY))?.etag ?? '')
+    await second.feed.look()
+    expect(second.missed()).toBe(3)
+  })
+
+  test('an entry that was removed counts anew, and misses are noticed', async () => {
+    const { states, process } = await start()
+    const [first, second] = [await process(), await process()]
+    for (const id of ['a', 'b', 'c']) first.feed.tell({ id })
+    await first.feed.close()
+    await second.feed.look()
+    await states.remove(KEY)
+    const third = await process()
+    third.feed.tell({ id: 'd' })
+    await third.feed.close()
+    await second.feed.look()
+    expect(second.missed()).toBe(1)
+  })
+}
