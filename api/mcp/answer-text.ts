@@ -162,7 +162,9 @@ function entryLine(entry: BrowseEntry): string {
 function foundLines(item: FoundItem): string[] {
   const license = item.describedOnly ? ', described only' : ''
   if (item.kind === 'document')
-    return [`- document ${item.path}${license}: ${oneLine([item.title, item.summary].filter(Boolean).join('. '), LISTED_CHARACTERS)}`]
+    return [
+      `- document ${item.path}${license}: ${oneLine([item.title, item.summary].filter(Boolean).join('. '), LISTED_CHARACTERS)}`,
+    ]
   const files = item.files.map(({ path }) => path)
   const rest = item.moreFiles === 0 ? '' : ` and ${item.moreFiles} more`
   return [
@@ -172,7 +174,7 @@ function foundLines(item: FoundItem): string[] {
 }
 
 function licenseText({ kind, name }: License): string {
-  return kind === 'none' ? 'none declared' : (oneLine(name ?? '', 100) || kind)
+  return kind === 'none' ? 'none declared' : oneLine(name ?? '', 100) || kind
 }
 
 interface Part extends FragmentOfFile {

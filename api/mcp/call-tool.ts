@@ -4,19 +4,23 @@ import { type Address, formatAddress } from '#core/address.ts'
 import { type AnswerOf, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import { utf8Length } from '#core/text.ts'
-import { errorBody } from '../http/error-handler.ts'
 import type { Handlers } from '../http/endpoint.ts'
+import { errorBody } from '../http/error-handler.ts'
+import { explainArguments } from '../http/invalid-request.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { errorText } from './answer-text.ts'
 import type { ToolDefinition, ToolEndpoint } from './tools.ts'
 
 /** The use cases behind the tools: those of the REST interface. */
-export type ToolHandlers = { [Name in ToolEndpoint]: NonNullable<Handlers[Name]> }
+export type ToolHandlers = { [Name in ToolEndpoint | 'mounts']: NonNullable<Handlers[Name]> }
 
 export interface ToolCall {
   tool: ToolDefinition
   /** As the client sent them, without the address. */
   arguments: Readonly<Record<string, unknown>>
+  /** All that the client sent, to be repeated by the call that the text proposes. */
+  repeated: Readonly<Record<string, unknown>>
+  /** In the host's spelling. */
   address: Address
   viewer: Viewer
   /** Bound of the text. */
@@ -38,7 +42,7 @@ export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<
     const handle = handlers[tool.endpoint] as (call: object) => Promise<AnswerOf<ToolEndpoint>>
     const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle({ subject: address, query: given, body: null, viewer }))
     // Defaults stay out of the call that the text proposes.
-    const repeated = { ...call.arguments, ...(given.limit === query.limit ? {} : { limit: given.limit }) }
+    const repeated = { ...call.repeated, ...(given.limit === query.limit ? {} : { limit: given.limit }) }
     const toText = tool.toText as (answer: unknown, context: object) => string
     const text = toText(answer, { address: formatAddress(address), tool: tool.name, arguments: repeated, maxBytes })
     return { answer, text, bytes: utf8Length(text) }
@@ -64,21 +68,19 @@ export function failedCall(error: ServiceError): CallToolResult {
 }
 
 /** @throws ServiceError `request.invalid`, which names the arguments that are wrong */
-export function parseArguments<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+export function parseArguments<Schema extends z.ZodType>(
+  schema: Schema,
+  given: Readonly<Record<string, unknown>>,
+): z.output<Schema> {
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new ServiceError('request.invalid', { message: parsed.error.issues.slice(0, 3).map(issueText).join('; ') })
+  throw new ServiceError('request.invalid', { message: explainArguments(parsed.error.issues, given) })
 }
 
-function issueText(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `there is no argument ${issue.keys.map(key => `\`${key}\``).join(', ')}`
-  const name = issue.path.join('.')
-  return `\`${name}\` ${/^[a-z]/.test(issue.message) ? issue.message : `is not valid (${issue.message})`}`
-}
-
-function sourceOf({ host, owner, repository, ...address }: Address, answer: AnswerOf<ToolEndpoint>, query: Record<string, unknown>) {
+function sourceOf(address: Address, answer: AnswerOf<ToolEndpoint>, query: Record<string, unknown>) {
+  const { host, owner, repository } = address
   return {
-    address: formatAddress({ host, owner, repository, ...address }),
+    address: formatAddress(address),
     repository: `${host}/${owner}/${repository}`,
     commit: answer.commit,
     path: typeof query.path === 'string' ? query.path : address.path,

@@ -1,25 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import fastifyCors from '@fastify/cors'
 import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node'
-import {
-  createMcpHandler,
-  INVALID_REQUEST,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  PARSE_ERROR,
-  validateHostHeader,
-  validateOriginHeader,
-} from '@modelcontextprotocol/server'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createMcpHandler, localhostAllowedHostnames } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import type { Deps } from '../deps.ts'
-import type { Handlers } from '../http/endpoint.ts'
 import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import type { ToolHandlers } from './call-tool.ts'
-import { describeServer } from './instructions.ts'
+import { introduce } from './instructions.ts'
+import { answerMcpError, BODY_BYTES, parseMessage, refuseForeign } from './refusals.ts'
 import { createServer, type ServerOptions } from './server.ts'
 
 export interface McpOptions {
@@ -30,7 +24,6 @@ export interface McpOptions {
 }
 
 const PREFIX = '/mcp'
-const BODY_BYTES = 64 * 1024
 
 const CORS = {
   origin: '*',
@@ -49,9 +42,6 @@ const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
   'mount.unavailable',
 ])
 
-/** JSON-RPC leaves these numbers to servers. */
-const REFUSED = -32_000
-
 /** What the SDK's handler does not pass on to the server that it has made for a request. */
 interface Served extends ServerOptions {
   request: FastifyRequest
@@ -61,14 +51,14 @@ interface Served extends ServerOptions {
  * `/mcp/<address>`: an MCP server for one address, and `/mcp`: one whose tools take the address. Both answer from the use cases of the REST
  * interface and keep nothing between two requests.
  */
-export function registerMcp(app: FastifyInstance, deps: Deps, handlers: ToolHandlers & Pick<Handlers, 'mounts'>, options: McpOptions): void {
+export function registerMcp(app: FastifyInstance, deps: Deps, handlers: ToolHandlers, options: McpOptions): void {
   app.register(async instance => registerRoutes(instance, deps, handlers, options))
 }
 
 async function registerRoutes(
   app: FastifyInstance,
   deps: Deps,
-  handlers: ToolHandlers & Pick<Handlers, 'mounts'>,
+  handlers: ToolHandlers,
   { baseUrl, maxBytes }: McpOptions,
 ): Promise<void> {
   const hosts = deps.hosts.map(host => host.segment)
@@ -101,14 +91,20 @@ async function registerRoutes(
       const address = rawAddress ? parseAddress(rawAddress, hosts) : null
       if (request.method !== 'POST') throw new ServiceError('request.method_not_allowed')
       const message = parseMessage(request.body)
-      const instructions = await describeServer(handlers, address, viewer, message).catch(error => {
-        if (error instanceof ServiceError && !OF_ADDRESS.has(error.code)) return ''
+      const introduction = await introduce(handlers, address, viewer, message).catch(error => {
+        // What else is wrong with the address, the tools say to the model.
+        if (error instanceof ServiceError && !OF_ADDRESS.has(error.code)) return { address: null, instructions: '' }
         throw error
       })
+      const options = {
+        viewer,
+        address: address && (introduction.address === null ? address : parseAddress(introduction.address.slice(1), hosts)),
+        instructions: introduction.instructions,
+      }
       const left = new AbortController()
       request.raw.once('close', () => left.abort())
       const asked = await toWebRequest(request.raw as NodeIncomingMessageLike, message, { signal: left.signal })
-      const answer = await served.run({ request, address, viewer, instructions }, () => handler.fetch(asked, { parsedBody: message }))
+      const answer = await served.run({ request, ...options }, () => handler.fetch(asked, { parsedBody: message }))
       return await send(reply, answer)
     },
   })
@@ -118,20 +114,9 @@ async function registerRoutes(
 async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
   reply.code(answer.status)
   for (const [name, value] of answer.headers) if (name !== 'content-length') reply.header(name, value)
-  return reply.send(answer.body === null ? null : Buffer.from(await answer.arrayBuffer()))
-}
-
-/** One message. A list of them, as old revisions know it, would do the work of many requests. @throws McpRefusal */
-function parseMessage(body: unknown): Record<string, unknown> {
-  let message: unknown
-  try {
-    message = JSON.parse(String(body))
-  } catch {
-    throw new McpRefusal(400, PARSE_ERROR, 'the body is not JSON')
-  }
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
-    throw new McpRefusal(400, INVALID_REQUEST, 'the body is not one JSON-RPC message')
-  return message as Record<string, unknown>
+  if (answer.body === null) return reply.send(null)
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
+  return reply.send(isStream ? Readable.fromWeb(answer.body as ReadableStream) : Buffer.from(await answer.arrayBuffer()))
 }
 
 /** The repository that an argument names. @throws ServiceError `address.*` */
@@ -139,46 +124,7 @@ function readAddress(text: string, hosts: readonly string[], baseUrl: string): A
   const typed = readTypedAddress(text, { hosts, baseUrl })
   if (typed.kind === 'address') return typed.address
   const message = typed.kind === 'owner' ? 'names an account; name one of its repositories' : typed.message
-  throw new ServiceError((typed.kind === 'unreadable' ? (typed.code as ErrorCode | null) : null) ?? 'address.incomplete', { message })
-}
-
-/**
- * On a machine of its own the service is reached by names of that machine alone, so that no page of another site can have a browser ask it
- * under a name which leads here (DNS rebinding).
- *
- * @throws McpRefusal
- */
-function refuseForeign({ headers }: FastifyRequest): void {
-  if (!validateHostHeader(headers.host, localhostAllowedHostnames()).ok)
-    throw new McpRefusal(403, REFUSED, 'this service answers only under the names of its own machine')
-  if (headers.origin !== undefined && !validateOriginHeader(headers.origin, localhostAllowedOrigins()).ok)
-    throw new McpRefusal(403, REFUSED, 'this service answers only pages of its own machine')
-}
-
-/** A request that is refused before the SDK sees it. */
-class McpRefusal extends Error {
-  readonly statusCode: number
-  readonly rpcCode: number
-
-  constructor(statusCode: number, rpcCode: number, message: string) {
-    super(message)
-    this.name = 'McpRefusal'
-    this.statusCode = statusCode
-    this.rpcCode = rpcCode
-  }
-}
-
-/** Errors outside of a tool: the status says what HTTP clients need, the body is a JSON-RPC error. */
-function answerMcpError(thrown: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  if (thrown instanceof McpRefusal) return sendError(reply, thrown.statusCode, { code: thrown.rpcCode, message: thrown.message })
-  if ((thrown as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return sendError(reply, 413, { code: REFUSED, message: `the body is larger than ${BODY_BYTES} bytes` })
-  const { status, code, message, details } = loggedError(thrown, request)
-  if (code === 'request.method_not_allowed') reply.header('allow', 'POST, OPTIONS')
-  if (details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
-  sendError(reply, status, { code: REFUSED, message, data: { code, ...details } })
-}
-
-function sendError(reply: FastifyReply, status: number, error: { code: number; message: string; data?: object }): void {
-  reply.code(status).type('application/json').send(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+  throw new ServiceError((typed.kind === 'unreadable' ? (typed.code as ErrorCode | null) : null) ?? 'address.incomplete', {
+    message,
+  })
 }

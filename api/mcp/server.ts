@@ -3,7 +3,7 @@ import type { Address } from '#core/address.ts'
 import type { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
-import { AddressArgument, describeTool, TOOLS } from './tools.ts'
+import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
   handlers: ToolHandlers
@@ -49,14 +49,25 @@ async function answerCall(
   { address, viewer }: Pick<ServerOptions, 'address' | 'viewer'>,
 ) {
   const tool = TOOLS.find(one => one.name === name)
-  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
+  if (tool === undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
   const { handlers, maxBytes } = deps
   try {
-    if (address !== null) return await callTool(handlers, { tool, arguments: given, address, viewer, maxBytes })
-    const { address: named, ...own } = given
-    const text = parseArguments(AddressArgument, named === undefined ? '' : named)
-    return await callTool(handlers, { tool, arguments: own, address: deps.readAddress(text), viewer, maxBytes })
+    const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
+    const target = address ?? (await findRepository(deps, named, viewer))
+    return await callTool(handlers, { tool, arguments: own, repeated: given, address: target, viewer, maxBytes })
   } catch (error) {
     return failedCall(deps.toServiceError(error))
   }
+}
+
+function withoutAddress({ address: named, ...own }: Readonly<Record<string, unknown>>) {
+  return { named, own }
+}
+
+/** @throws ServiceError `address.*`, `mount.*` */
+async function findRepository({ handlers, readAddress }: ServerDeps, named: unknown, viewer: Viewer): Promise<Address> {
+  const { address: text } = parseArguments(AddressArguments, named === undefined ? {} : { address: named })
+  const mount = await handlers.mounts({ subject: readAddress(text), query: {}, body: null, viewer })
+  return readAddress(mount.address)
 }

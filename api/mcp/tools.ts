@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { AnswerOf, QueryOf } from '#core/contract/endpoints.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
-import { CursorParameter } from '#core/contract/shared.ts'
+import { CursorParameter, ErrorAnswer } from '#core/contract/shared.ts'
 import { ADDRESS_BYTES, BROWSE_LIMIT, FILE_LIMIT_CHARACTERS, FIND_LIMIT, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { TextOf } from './answer-text.ts'
 import { browseText, fileText, findText, skillText } from './answer-text.ts'
@@ -102,26 +102,36 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
 ]
 
-/** The argument that servers without an address of their own add to every tool. */
-export const AddressArgument = z
-  .string()
-  .min(1, 'is empty; name a repository')
-  .max(4 * ADDRESS_BYTES, 'is too long for an address')
-  .meta({
-    description:
-      'Repository to read: `gh/<owner>/<repository>`, with `@<branch, tag or commit>` and a folder behind it where needed, or its URL at GitHub.',
-  })
+/** What the tools of a server without an address take besides. */
+export const AddressArguments = z.strictObject({
+  address: z
+    .string()
+    .min(1, 'is empty; name a repository')
+    .max(4 * ADDRESS_BYTES, 'is too long for an address')
+    .meta({
+      description:
+        'Repository to read: `gh/<owner>/<repository>`, with `@<branch, tag or commit>` and a folder behind it where needed, or its URL at GitHub.',
+    }),
+})
 
 /** A tool as it is listed. @param needsAddress whether it takes the argument `address` */
-export function describeTool({ name, title, description, endpoint, arguments: schema }: ToolDefinition, needsAddress: boolean): Tool {
-  const input = needsAddress ? (schema as unknown as z.ZodObject).extend({ address: AddressArgument }) : schema
+export function describeTool(
+  { name, title, description, endpoint, arguments: schema }: ToolDefinition,
+  needsAddress: boolean,
+): Tool {
+  const input = needsAddress ? AddressArguments.extend((schema as unknown as z.ZodObject).shape) : schema
   return {
     name,
     title,
     description,
     inputSchema: z.toJSONSchema(input, { io: 'input' }) as Tool['inputSchema'],
-    // A schema of an answer is a choice between objects; clients of older revisions want to read that it is an object.
-    outputSchema: { type: 'object', ...z.toJSONSchema(ENDPOINTS[endpoint].answer, { io: 'output' }) } as Tool['outputSchema'],
+    outputSchema: outputSchema(endpoint),
     annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   }
+}
+
+/** Some clients hold errors against the schema, too, and clients of older revisions want to read at its top that it is an object. */
+function outputSchema(endpoint: ToolEndpoint): NonNullable<Tool['outputSchema']> {
+  const schema = z.toJSONSchema(z.union([ENDPOINTS[endpoint].answer, ErrorAnswer]), { io: 'output' })
+  return { type: 'object', ...schema } as NonNullable<Tool['outputSchema']>
 }
