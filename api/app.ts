@@ -52,7 +52,7 @@ export interface AppOptions {
   /** What clients may hold. Default: `CLIENT_LIMITS`, and bodies of webhooks as in `HOOK_BODIES`. */
   clients?: Partial<ClientLimits>
   hookBodies?: BodyLimits
-  /** Bytes of the text that a tool returns to a model. Default: `TOOL_BYTES`. */
+  /** Bytes of the text that a tool returns to a model. Default: that of `TOOL_BYTES`. */
   toolBytes?: number
 }
 
@@ -132,7 +132,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
-  registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES })
+  registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
   await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
