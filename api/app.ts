@@ -11,6 +11,7 @@ import fastify, {
 import { validatorCompiler } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { ServiceError } from '#core/errors.ts'
+import { TOOL_BYTES } from '#core/limits.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import { featuredReader } from './cards/featured.ts'
 import type { Deps } from './deps.ts'
@@ -27,8 +28,9 @@ import { countRequests } from './http/request-metrics.ts'
 import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
+import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
-import { addressHandlers } from './routes/address-endpoints.ts'
+import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
 import { registerHealth } from './routes/health.ts'
 import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
 import { registerMedia } from './routes/media.ts'
@@ -50,6 +52,8 @@ export interface AppOptions {
   /** What clients may hold. Default: `CLIENT_LIMITS`, and bodies of webhooks as in `HOOK_BODIES`. */
   clients?: Partial<ClientLimits>
   hookBodies?: BodyLimits
+  /** Bytes of the text that a tool returns to a model. Default: that of `TOOL_BYTES`. */
+  toolBytes?: number
 }
 
 /** A plugin that answers every route the API does not have: the pages, their not-found page included. */
@@ -127,7 +131,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerRawFiles(app, deps)
   registerMedia(app, deps)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
-  await app.register(async api => registerApi(api, deps, methods), { prefix: API })
+  const handlers = addressHandlers(deps)
+  registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
+  await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
@@ -139,7 +145,7 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
   refuseUnknownRoute(methods, request, reply)
 }
 
-async function registerApi(api: FastifyInstance, deps: Deps, methods: RouteMethods): Promise<void> {
+async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHandlers, methods: RouteMethods): Promise<void> {
   // Registered before CORS, whose own hook answers OPTIONS.
   api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
   await api.register(fastifyCors, CORS)
@@ -147,7 +153,7 @@ async function registerApi(api: FastifyInstance, deps: Deps, methods: RouteMetho
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...addressHandlers(deps), featured: featuredReader(deps, api.log), owners })
+  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

@@ -81,7 +81,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   })
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
-  const options = { baseUrl, logger, metrics, ...readMetrics }
+  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, ...readMetrics }
   const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   let monitoring: MonitoringListener | null = null

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TOOL_BYTES } from '#core/limits.ts'
 import {
   LISTEN_VARIABLES,
   type ListenAddress,
@@ -26,6 +27,8 @@ export interface Settings extends ListenAddress {
   operator: string | null
   /** Address of the monitoring listener; `null`: monitoring shares the service's own port. */
   monitoring: ListenAddress | null
+  /** Bytes of the text that a tool returns over MCP, at most. */
+  toolBytes: number
   /** How long the service keeps answering after `/readyz` turned 503, so that load balancers stop sending requests before it closes. */
   drainSeconds: number
   logLevel: LogLevel
@@ -56,6 +59,7 @@ const Variables = z.object({
   MOUNTGLASS_DENY: RepositoryRules.default([]),
   MOUNTGLASS_LOCAL_SOURCE: z.enum(['withheld', 'open'], 'must be withheld or open').default('withheld'),
   MOUNTGLASS_OPERATOR: z.string().optional(),
+  MOUNTGLASS_TOOL_BYTES: numberVariable(TOOL_BYTES.min, TOOL_BYTES.max).default(TOOL_BYTES.default),
   MOUNTGLASS_DRAIN_SECONDS: numberVariable(0, 300).default(0),
   ...MONITORING_VARIABLES,
   ...LOG_VARIABLES,
@@ -74,6 +78,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     localSource: variables.MOUNTGLASS_LOCAL_SOURCE,
     operator: variables.MOUNTGLASS_OPERATOR ?? null,
     monitoring: monitoringAddress(variables),
+    toolBytes: variables.MOUNTGLASS_TOOL_BYTES,
     drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,
     logLevel: variables.MOUNTGLASS_LOG,
   }

@@ -27,6 +27,9 @@ export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within seconds, and such a request costs one small read. */
 export const INDEXING_RETRY_SECONDS = 2
 
+/** Text of a tool's result over MCP. A page of a skill has to fit, with its lists. */
+export const TOOL_BYTES = { min: 24 * 1024, max: 256 * 1024, default: 24 * 1024 } as const
+
 /** Pages of an account's repositories. */
 export const OWNER_PAGE = { min: 1, max: 100, default: 1 } as const
 /** Cards of an owner page; for an account with more, those with the most skills. */

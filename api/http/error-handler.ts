@@ -6,10 +6,16 @@ import { explainInvalid } from './invalid-request.ts'
 
 /** Answers a thrown error in the error shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toServiceError(thrown, request.query)
-  if (error.status >= 500) logFailure(request, error)
+  const error = loggedError(thrown, request)
   if (error.details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.details.retryAfter))
   reply.code(error.status).send(errorBody(error))
+}
+
+/** The error of the interface for whatever was thrown. One that the operator has to know is logged. */
+export function loggedError(thrown: unknown, request: FastifyRequest): ServiceError {
+  const error = toServiceError(thrown, request.query)
+  if (error.status >= 500) logFailure(request, error)
+  return error
 }
 
 export function errorBody(error: ServiceError): ErrorAnswer {

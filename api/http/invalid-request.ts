@@ -1,5 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { RequestValidationError } from 'fastify-zod-openapi'
+import type { z } from 'zod'
 import { QUERY_STRING_BYTES } from '#core/limits.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { MALFORMED } from './raw-target.ts'
@@ -12,12 +13,26 @@ const NAME_CHARACTERS = 40
 export function explainInvalid(problems: readonly FastifySchemaValidationError[], query: unknown): string {
   const given = (query ?? {}) as Record<string, unknown>
   const explained = problems.flatMap(problem => {
-    if (!(problem instanceof RequestValidationError)) return [problem.message ?? 'the request is malformed']
-    const { issue } = problem.params
-    if (issue.code === 'unrecognized_keys') return issue.keys.map(explainUnknown)
-    const name = String(issue.path[0] ?? '')
-    return [`parameter ${name} ${fault(given[name]) ?? issue.message}`]
+    return problem instanceof RequestValidationError
+      ? explainIssue(problem.params.issue, given)
+      : [problem.message ?? 'the request is malformed']
   })
+  return inOneMessage(explained)
+}
+
+/** The same of the arguments of a tool. */
+export function explainArguments(issues: readonly z.core.$ZodIssue[], given: Readonly<Record<string, unknown>>): string {
+  return inOneMessage(issues.flatMap(issue => explainIssue(issue, given)))
+}
+
+function explainIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, unknown>>): string[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map(explainUnknown)
+  const name = String(issue.path[0] ?? '')
+  const message = issue.code === 'invalid_type' && issue.expected === 'string' ? 'must be a text' : issue.message
+  return [`parameter ${name} ${fault(given[name]) ?? message}`]
+}
+
+function inOneMessage(explained: readonly string[]): string {
   return [...new Set(explained)].slice(0, NAMED).join('; ')
 }
 

@@ -16,8 +16,10 @@ import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
 type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
 
+export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
+
 /** The five endpoints over a mount: contract in, use case out. */
-export function addressHandlers(deps: Deps): Pick<Handlers, AddressEndpoint> {
+export function addressHandlers(deps: Deps): AddressHandlers {
   /**
    * Answers from the mount. A repair may replace the snapshot while it is read, or since its header was cached: then the mount is opened
    * and read once more.

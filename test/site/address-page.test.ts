@@ -93,6 +93,7 @@ describe('overview', () => {
     const { get } = await open({}, { baseUrl: 'https://skills.example' })
     const { html } = await get('/local/acme/tools/?utm=1')
     expect(attributesOf(html, 'link', 'href')).toContain(`https://skills.example${PAGE}`)
+    expect(html).toContain(`<link rel="mcp-server" href="https://skills.example/mcp${PAGE}"`)
     expect(html).not.toContain('127.0.0.1')
   })
 })

@@ -75,9 +75,9 @@ test('what a page loads comes from this origin and is there', async () => {
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['cache-control']).toContain(href.startsWith('/_a/') ? 'immutable' : 'max-age')
   }
-  expect(tagsOf(html).filter(tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !tag.includes('canonical'))).toEqual(
-    [],
-  )
+  expect(
+    tagsOf(html).filter(tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server/.test(tag)),
+  ).toEqual([])
 })
 
 test('a path that is no page is a page of its own, below the API an answer of the API', async () => {

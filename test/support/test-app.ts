@@ -51,6 +51,8 @@ export interface TestAppOptions {
   hookBodies?: NonNullable<AppOptions['hookBodies']>
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
   github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
+  /** Public origin. Default: `BASE_URL`. */
+  baseUrl?: string
   /** Default: there is none. */
   operator?: OperatorContent
   /** How long a visitor waits for a host. Default: long enough for any machine. */
@@ -167,7 +169,7 @@ export async function testApp(
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
   const { clients = {}, hookBodies } = options
   const patience = { clients, ...(hookBodies && { hookBodies }) }
-  const app = await buildApp(deps, { baseUrl: BASE_URL, ...logger, ...watched, ...patience }, options.site)
+  const app = await buildApp(deps, { baseUrl: options.baseUrl ?? BASE_URL, ...logger, ...watched, ...patience }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })

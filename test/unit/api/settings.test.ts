@@ -14,6 +14,7 @@ test('without any variable the service listens on the loopback, keeps its store 
     deny: [],
     operator: null,
     monitoring: null,
+    toolBytes: 24_576,
     drainSeconds: 0,
     logLevel: 'info',
   })

@@ -1,0 +1,89 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import { type Address, formatAddress } from '#core/address.ts'
+import { type AnswerOf, ENDPOINTS } from '#core/contract/endpoints.ts'
+import { ServiceError } from '#core/errors.ts'
+import { utf8Length } from '#core/text.ts'
+import type { Handlers } from '../http/endpoint.ts'
+import { errorBody } from '../http/error-handler.ts'
+import { explainArguments } from '../http/invalid-request.ts'
+import type { Viewer } from '../people/viewer.ts'
+import { errorText } from './answer-text.ts'
+import type { ToolDefinition, ToolEndpoint } from './tools.ts'
+
+/** The use cases behind the tools: those of the REST interface. */
+export type ToolHandlers = { [Name in ToolEndpoint | 'mounts']: NonNullable<Handlers[Name]> }
+
+export interface ToolCall {
+  tool: ToolDefinition
+  /** As the client sent them, without the address. */
+  arguments: Readonly<Record<string, unknown>>
+  /** All that the client sent, to be repeated by the call that the text proposes. */
+  repeated: Readonly<Record<string, unknown>>
+  /** In the host's spelling. */
+  address: Address
+  viewer: Viewer
+  /** Bound of the text. */
+  maxBytes: number
+}
+
+const SOURCE = 'dev.mountglass/source'
+
+/**
+ * Calls the use case of a tool. `structuredContent` of the result is the body of the REST interface for the same parameters, and its text says
+ * the same to a model: where the text of a page would be too long, a shorter page is read.
+ *
+ * @throws ServiceError as the endpoint
+ */
+export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
+  const { tool, address, viewer, maxBytes } = call
+  const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
+  const ask = async (given: Record<string, unknown>) => {
+    const handle = handlers[tool.endpoint] as (call: object) => Promise<AnswerOf<ToolEndpoint>>
+    const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle({ subject: address, query: given, body: null, viewer }))
+    // Defaults stay out of the call that the text proposes.
+    const repeated = { ...call.repeated, ...(given.limit === query.limit ? {} : { limit: given.limit }) }
+    const toText = tool.toText as (answer: unknown, context: object) => string
+    const text = toText(answer, { address: formatAddress(address), tool: tool.name, arguments: repeated, maxBytes })
+    return { answer, text, bytes: utf8Length(text) }
+  }
+  let limit = tool.limit === null ? 1 : Number(query.limit)
+  let asked = await ask(query)
+  while (asked.bytes > maxBytes && limit > 1) {
+    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * maxBytes) / asked.bytes)))
+    asked = await ask({ ...query, limit })
+  }
+  const { answer, text } = asked
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: answer as Record<string, unknown>,
+    _meta: { [SOURCE]: sourceOf(address, answer, query) },
+  }
+}
+
+/** A failed call, as a result that a model can read. */
+export function failedCall(error: ServiceError): CallToolResult {
+  const body = errorBody(error)
+  return { isError: true, content: [{ type: 'text', text: errorText(body.error) }], structuredContent: { ...body } }
+}
+
+/** @throws ServiceError `request.invalid`, which names the arguments that are wrong */
+export function parseArguments<Schema extends z.ZodType>(
+  schema: Schema,
+  given: Readonly<Record<string, unknown>>,
+): z.output<Schema> {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new ServiceError('request.invalid', { message: explainArguments(parsed.error.issues, given) })
+}
+
+function sourceOf(address: Address, answer: AnswerOf<ToolEndpoint>, query: Record<string, unknown>) {
+  const { host, owner, repository } = address
+  return {
+    address: formatAddress(address),
+    repository: `${host}/${owner}/${repository}`,
+    commit: answer.commit,
+    path: typeof query.path === 'string' ? query.path : address.path,
+    trust: 'untrusted',
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  INVALID_REQUEST,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  PARSE_ERROR,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { loggedError } from '../http/error-handler.ts'
+
+export const BODY_BYTES = 64 * 1024
+/** JSON-RPC leaves these numbers to servers. */
+const REFUSED = -32_000
+
+/** One message. A list of them, as old revisions know it, would do the work of many requests. @throws McpRefusal */
+export function parseMessage(body: unknown): Record<string, unknown> {
+  let message: unknown
+  try {
+    message = JSON.parse(String(body))
+  } catch {
+    throw new McpRefusal(400, PARSE_ERROR, 'the body is not JSON')
+  }
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    throw new McpRefusal(400, INVALID_REQUEST, 'the body is not one JSON-RPC message')
+  return message as Record<string, unknown>
+}
+
+/**
+ * On a machine of its own the service is reached by names of that machine alone, so that no page of another site can have a browser ask it
+ * under a name which leads here (DNS rebinding).
+ *
+ * @throws McpRefusal
+ */
+export function refuseForeign({ headers }: FastifyRequest): void {
+  if (!validateHostHeader(headers.host, localhostAllowedHostnames()).ok)
+    throw new McpRefusal(403, REFUSED, 'this service answers only under the names of its own machine')
+  if (headers.origin !== undefined && !validateOriginHeader(headers.origin, localhostAllowedOrigins()).ok)
+    throw new McpRefusal(403, REFUSED, 'this service answers only pages of its own machine')
+}
+
+/** A request that is refused before the SDK sees it. */
+class McpRefusal extends Error {
+  readonly statusCode: number
+  readonly rpcCode: number
+
+  constructor(statusCode: number, rpcCode: number, message: string) {
+    super(message)
+    this.name = 'McpRefusal'
+    this.statusCode = statusCode
+    this.rpcCode = rpcCode
+  }
+}
+
+const TOO_LARGE = new McpRefusal(413, REFUSED, `the body is larger than ${BODY_BYTES.toLocaleString('en')} bytes`)
+
+function isTooLarge(thrown: Partial<FastifyError>): boolean {
+  return thrown.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+}
+
+/** Errors outside of a tool: the status says what HTTP clients need, the body is a JSON-RPC error. */
+export function answerMcpError(thrown: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = thrown instanceof McpRefusal ? thrown : isTooLarge(thrown) ? TOO_LARGE : null
+  if (refusal !== null) {
+    sendError(reply, refusal.statusCode, { code: refusal.rpcCode, message: refusal.message })
+    return
+  }
+  const { status, code, message, details } = loggedError(thrown, request)
+  if (code === 'request.method_not_allowed') reply.header('allow', 'POST, OPTIONS')
+  if (details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
+  sendError(reply, status, { code: REFUSED, message, data: { code, ...details } })
+}
+
+function sendError(reply: FastifyReply, status: number, error: { code: number; message: string; data?: object }): void {
+  reply
+    .code(status)
+    .type('application/json')
+    .send(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+}
