@@ -19,7 +19,10 @@ export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles']],
   api: [['routes', 'mcp'], ['http', 'cards', 'reading'], ['mount', 'search'], ['snapshot'], ['operator', 'people']],
   indexer: [['commands', 'action'], ['jobs', 'check', 'sweep'], ['pipeline'], ['search'], ['rules', 'reuse'], ['snapshot']],
-  infra: [['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'], ['git']],
+  infra: [
+    ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'],
+    ['git'],
+  ],
   core: [['search'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
   scripts: [['servers'], ['setup']],
   bin: [],

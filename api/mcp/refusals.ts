@@ -1,17 +1,9 @@
-import {
-  INVALID_REQUEST,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  PARSE_ERROR,
-  validateHostHeader,
-  validateOriginHeader,
-} from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { loggedError } from '../http/error-handler.ts'
 
 export const BODY_BYTES = 64 * 1024
-/** JSON-RPC leaves these numbers to servers. */
-const REFUSED = -32_000
+/** Numbers of JSON-RPC; it leaves the last one to servers. */
+const [PARSE_ERROR, INVALID_REQUEST, REFUSED] = [-32_700, -32_600, -32_000]
 
 /** One message. A list of them, as old revisions know it, would do the work of many requests. @throws McpRefusal */
 export function parseMessage(body: unknown): Record<string, unknown> {
@@ -33,10 +25,20 @@ export function parseMessage(body: unknown): Record<string, unknown> {
  * @throws McpRefusal
  */
 export function refuseForeign({ headers }: FastifyRequest): void {
-  if (!validateHostHeader(headers.host, localhostAllowedHostnames()).ok)
+  if (!isLoopback(hostOf(`http://${headers.host}`)))
     throw new McpRefusal(403, REFUSED, 'this service answers only under the names of its own machine')
-  if (headers.origin !== undefined && !validateOriginHeader(headers.origin, localhostAllowedOrigins()).ok)
+  if (headers.origin !== undefined && !isLoopback(hostOf(headers.origin)))
     throw new McpRefusal(403, REFUSED, 'this service answers only pages of its own machine')
+}
+
+/** Whether a host name of a URL leads to the own machine everywhere. */
+export function isLoopback(hostname: string | null): boolean {
+  return hostname !== null && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
+/** `null` when it is no URL: `Origin: null`, for example. */
+function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null
 }
 
 /** A request that is refused before the SDK sees it. */
