@@ -131,7 +131,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
 
 async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
   const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
-  const found = await local?.repository(owner, name)
+  // A line of text is not worth a start.
+  const found = await local?.repository(owner, name).catch(() => null)
   return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }
 

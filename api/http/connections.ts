@@ -16,8 +16,10 @@ export interface ConnectionLimits {
   /** Number of connections. A new one beyond them takes the place of one whose client is due to act. */
   connections: number
   answerPace: AnswerPace
-  /** Bytes of answers that wait for all clients together. Beyond them, the connections furthest behind the pace are closed. */
+  /** Bytes of answers that wait for all clients together. Beyond them, the connections that hold most are closed. */
   waitingBytes: number
+  /** Requests of one connection that were sent together and are not answered yet. One with more is closed. */
+  answersAtOnce: number
   /** Interval at which it is checked how fast clients take their answers. */
   checkEveryMs: number
   /** A monotonic time in milliseconds. */
@@ -103,6 +105,10 @@ export class Connections {
     const answering = this.#answering.get(socket) ?? { open: new Map(), taking: null }
     this.#answering.set(socket, answering)
     answering.open.set(response, request)
+    if (answering.open.size > this.#limits.answersAtOnce) {
+      this.#close(socket)
+      return
+    }
     response.once('close', () => {
       answering.open.delete(response)
       if (answering.open.size > 0) return
@@ -121,18 +127,24 @@ export class Connections {
   }
 
   #boundWaiting(): void {
-    let waiting = 0
-    for (const socket of this.#answering.keys()) waiting += socket.writableLength
-    if (waiting <= this.#limits.waitingBytes) return
-    const behind = ({ taking }: Answering) => taking?.missingBytes ?? 0
-    const slowestFirst = [...this.#answering].sort(([, left], [, right]) => behind(right) - behind(left))
-    // Those that wait for the service hold nothing.
-    for (const [socket] of slowestFirst.filter(([{ writableLength }]) => writableLength > 0)) {
-      waiting -= socket.writableLength
-      this.#close(socket)
+    const held = [...this.#answering].map(([socket, { open, taking }]) => {
+      return { socket, bytes: heldBytes(socket, open.keys()), missingBytes: taking?.missingBytes ?? 0 }
+    })
+    let waiting = held.reduce((sum, { bytes }) => sum + bytes, 0)
+    // An honest client at a slow line is behind, too, but holds little.
+    held.sort((left, right) => right.bytes - left.bytes || right.missingBytes - left.missingBytes)
+    for (const { socket, bytes } of held) {
       if (waiting <= this.#limits.waitingBytes) return
+      waiting -= bytes
+      this.#close(socket)
     }
   }
+}
+
+/** Bytes of a connection's answers. Only the one whose turn it is has reached the socket; Node keeps the others with their responses. */
+function heldBytes(socket: Duplex, responses: Iterable<ServerResponse>): number {
+  const ofResponses = [...responses].reduce((sum, { writableLength }) => sum + writableLength, 0)
+  return Math.max(socket.writableLength, ofResponses)
 }
 
 /** What is known of the bytes of a socket. */

@@ -27,6 +27,7 @@ export const CLIENT_LIMITS: ClientLimits = {
   // A quarter of what a very slow line carries.
   answerPace: { bytesPerSecond: 2 * 1024, graceMs: 240_000 },
   waitingBytes: 256 * 1024 * 1024,
+  answersAtOnce: 100,
   now: () => performance.now(),
 }
 

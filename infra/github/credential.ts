@@ -52,11 +52,11 @@ export function createCredential(token: string | null, clock: Clock, parent: Cre
   /** By login in lower case, in milliseconds since 1970. */
   const keptOutAt = new LRUCache<string, number>({ maxSize: KEPT_OUT_BYTES, sizeCalculation: memoryOfEntry })
   const firstPauseSeconds = parent === null ? FIRST_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
-  let pausedUntil = parent?.pausedUntil ?? Number.NEGATIVE_INFINITY
   /** 0: the last answer accepted the token. */
   let pauseSeconds = parent?.pausedUntil ? LONGEST_PAUSE_SECONDS : 0
   let first: Promise<void> | null = null
   const now = () => clock.now().getTime()
+  let pausedUntil = parent?.pausedUntil ? now() + LONGEST_PAUSE_SECONDS * 1000 : Number.NEGATIVE_INFINITY
 
   return {
     token,

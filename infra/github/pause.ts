@@ -11,6 +11,8 @@ export class Pause {
   /** In milliseconds since 1970. */
   #until = Number.NEGATIVE_INFINITY
   #status: Trouble['status'] = 'unavailable'
+  /** The pause that was begun last has own seconds. */
+  #isOwn = false
   /** 0: the last answer was no limit without seconds. */
   #ownSeconds = 0
 
@@ -28,8 +30,11 @@ export class Pause {
   begin({ status, retryAfterSeconds }: Trouble): Trouble {
     const running = this.refusal()
     // The answers to concurrent questions are one limit, whose longest wait counts.
-    if (running !== null && (retryAfterSeconds ?? 0) <= (running.retryAfterSeconds ?? 0)) return { ...running, status }
-    const seconds = retryAfterSeconds || this.#nextSeconds()
+    const ownSeconds = running !== null && this.#isOwn ? 0 : this.#nextSeconds()
+    const seconds = retryAfterSeconds || ownSeconds
+    if (running !== null && seconds <= (running.retryAfterSeconds ?? 0)) return { ...running, status }
+    this.#isOwn = !retryAfterSeconds
+    if (this.#isOwn) this.#ownSeconds = seconds
     this.#until = this.#clock.now().getTime() + seconds * 1000
     this.#status = status
     return { status, retryAfterSeconds: seconds }
@@ -41,7 +46,6 @@ export class Pause {
   }
 
   #nextSeconds(): number {
-    this.#ownSeconds = Math.min(LONGEST_SECONDS, this.#ownSeconds === 0 ? FIRST_SECONDS : this.#ownSeconds * 2)
-    return this.#ownSeconds
+    return Math.min(LONGEST_SECONDS, this.#ownSeconds === 0 ? FIRST_SECONDS : this.#ownSeconds * 2)
   }
 }

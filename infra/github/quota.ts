@@ -25,7 +25,7 @@ export interface Quota {
 
 /** Share of an hour's questions that is reserved for what is known. With a credential, "not modified" is free of charge while any question is left. */
 const RESERVED_SHARE = 0.2
-/** Visitors can invent any number of names, hashes, accounts, refs and pages. This is the share of an hour's questions for each of these kinds. */
+/** Visitors decide how many names, hashes, accounts, refs and pages are asked for. This is the share of an hour's questions for each of these kinds. */
 const ENDLESS_SHARE = 0.2
 /** The share for all these kinds together. The rest is left for repositories that nobody has opened yet. */
 const ALL_ENDLESS_SHARE = 0.4

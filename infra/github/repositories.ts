@@ -193,11 +193,13 @@ class GitHubRepositories implements Repositories {
     askedAt: number,
     trouble: Trouble,
   ): Promise<CachedAnswer<KnownRepository> | Trouble> {
-    const { api, tips } = this.#options
+    const { api, tips, requiresSignIn } = this.#options
+    const isSightOld = api.sightSeconds > 0
+    // An answer to a token whose sight is known from a listing would prove what was so at that listing, and nobody else is answered there.
+    if (isSightOld && requiresSignIn && !api.maySeePrivate) return trouble
     const shown = api.maySeePrivate
       ? looked
-      : // An answer to a token whose sight is known from a listing would prove what was so at that listing.
-        await (api.sightSeconds > 0 ? tips.look(known.repository, true, true) : tips.list(known.repository, NOW_SECONDS))
+      : await (isSightOld ? tips.look(known.repository, true, true) : tips.list(known.repository, NOW_SECONDS))
     if (shown.status === 'missing') return MISSING
     return shown.status === 'ok' ? this.#shown(known, askedAt) : trouble
   }

@@ -81,9 +81,10 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
     prefixes: readonly string[],
     onTooMany = () => {},
   ): Promise<{ status: 'ok'; value: RemoteRef[] } | GitFailure> {
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
     try {
-      const list = (remote: Remote) => listRefs({ remote, signal }, prefixes, ANSWER_BYTES)
+      // The time begins with the question, which may have to wait for the first answer to the token.
+      const list = (remote: Remote) =>
+        listRefs({ remote, signal: AbortSignal.any([closing, AbortSignal.timeout(answerMs)]) }, prefixes, ANSWER_BYTES)
       return { status: 'ok', value: await remotes.ask(repository, list, { isAnonymous }) }
     } catch (error) {
       if (error instanceof TooManyRefs) onTooMany()

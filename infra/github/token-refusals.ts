@@ -17,7 +17,7 @@ export type Outcome =
 /** The warning for the operator, as `Warn` takes it. @param message of the host, untrusted */
 export function warningOf(outcome: Outcome, { message }: Refused): [key: string, text: string, account?: string] {
   const text = `${textOf(outcome)}. GitHub says: ${visibleLine(message).replace(QUERY, '$1').slice(0, MESSAGE_LENGTH)}`
-  return outcome.of === 'account' ? [outcome.of, text, outcome.account ?? ''] : [outcome.of, text]
+  return 'account' in outcome ? [outcome.of, text, outcome.account ?? ''] : [outcome.of, text]
 }
 
 /** An address for single sign-on holds a secret behind its path. */

@@ -182,7 +182,8 @@ export class FileBringer {
       linkSync(join(at, name), staged)
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? ''
-      if (code === 'ENOENT') return true // removed since it was listed
+      // Removed since it was listed, unless it is the folder of the view that is gone.
+      if (code === 'ENOENT' && !lstatSync(join(at, name), { throwIfNoEntry: false })) return true
       if (!CANNOT_LINK.has(code)) throw error
       this.#canLink = code === 'EMLINK'
       return false

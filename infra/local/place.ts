@@ -132,6 +132,9 @@ async function worktreeDirsOf(root: string, real: string, search: Search): Promi
   const main = nameOfGitDir(root, commonDir)
   if (main === null) return refused(search, 'its main repository is not at <owner>/<name> in the folder')
   search.watch(commonDir, 'entries')
+  // A main repository that moves takes its git dir with it, unchanged, and may leave a link behind.
+  const folder = basename(commonDir) === '.git' ? dirname(commonDir) : commonDir
+  for (const path of [folder, dirname(folder)]) search.watch(path)
   for (const name of ['commondir', 'gitdir']) search.watch(join(gitDir, name))
   const [shared, named] = await Promise.all([pathIn(gitDir, 'commondir'), pathIn(gitDir, 'gitdir')])
   if (shared === commonDir && named === file) return { gitDir, commonDir, main }

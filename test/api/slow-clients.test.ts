@@ -176,13 +176,13 @@ async function isAnswered(): Promise<boolean> {
 }
 
 test('where all clients stand still while they are answered, a new one is answered', async () => {
-  await start({ clients: { connections: 4, checkEveryMs: 20 } })
+  await start({ clients: { connections: 4, checkEveryMs: 20, answersAtOnce: 1_000 } })
   await openUndrained(4)
   await until(isAnswered)
 })
 
 test('a client that takes its answers is not closed for a new one, although bytes wait for it at any time', async () => {
-  await start({ clients: { connections: 1 } })
+  await start({ clients: { connections: 1, answersAtOnce: 1_000 } })
   const [reader] = openMany(1, MANY_DESCRIPTIONS)
   let newcomers = 0
   reader?.socket.on('data', () => {
@@ -213,7 +213,7 @@ test('a client whose first answer is sent, and whose second one is being made, i
 describe('a client that takes its answers', () => {
   const { bytesPerSecond } = CLIENT_LIMITS.answerPace
   let now = 0
-  const clients = { checkEveryMs: 20, now: () => now }
+  const clients = { checkEveryMs: 20, now: () => now, answersAtOnce: 1_000 }
 
   test('a few bytes at a time is closed, although its connection is never idle', async () => {
     await start({ clients })
@@ -252,6 +252,33 @@ describe('a client that takes its answers', () => {
     await until(() => accepted[0]?.destroyed === true)
     const answer = await fetch(`http://127.0.0.1:${port}/healthz`)
     expect(answer.status, 'others are answered').toBe(200)
+  })
+
+  test('is closed for the answers, too, that wait behind the one whose turn it is', async () => {
+    // One answer is smaller, and only it has reached the socket.
+    await start({ clients: { ...clients, waitingBytes: 1_000_000 } })
+    const [first] = openMany(1, MANY_DESCRIPTIONS)
+    first?.socket.pause()
+    await until(() => accepted[0]?.destroyed === true)
+  })
+
+  test('is closed when it asks for too many at once', async () => {
+    await start({ clients: { ...clients, answersAtOnce: 100 } })
+    const [first, second] = [openMany(1, MANY_DESCRIPTIONS)[0], openMany(1, DESCRIPTION.repeat(100))[0]]
+    await first?.closed
+    await until(() => second?.answer().text.split('HTTP/1.1 200 OK').length === 101)
+  })
+
+  test('makes room when it holds most, not when it is slow', async () => {
+    await start({ clients: { ...clients, waitingBytes: 1_000_000 } })
+    const [honest] = openMany(1, DESCRIPTION)
+    honest?.socket.pause()
+    await until(() => accepted.length === 1)
+    now += 60_000
+    const [greedy] = openMany(1, MANY_DESCRIPTIONS)
+    greedy?.socket.pause()
+    await until(() => accepted[1]?.destroyed === true)
+    expect(accepted[0]?.destroyed).toBe(false)
   })
 
   test('slowly, and yet at four times the least pace, gets all of them', async () => {

@@ -70,6 +70,9 @@ test('a process that another one started does not try a refused token: neither t
   const informed = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() + 60_000 })
   expect(await look(repository, null, informed)).toEqual(ok(commit))
   expect(withToken()).toBe(0)
+  const late = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() - 60_000 })
+  expect(await look(repository, null, late)).toEqual(ok(commit))
+  expect(withToken()).toBe(0)
   const uninformed = await openWith(UNKNOWN_TOKEN, { pausedUntil: null })
   for (let minute = 0; minute < 30; minute++) {
     expect(await look(repository, null, uninformed)).toEqual(ok(commit))

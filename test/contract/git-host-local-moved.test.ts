@@ -38,6 +38,25 @@ describe.each(['bare', 'normal'] as const)('a %s repository that was looked at',
   })
 })
 
+test.each(['with its owner', 'alone'])(
+  'the main repository of a worktree that was looked at, moved %s, has the address of its new place',
+  async how => {
+    const [owner, later] = [`main-${how.length}`, `moved-${how.length}`]
+    const main = await repositories.create(owner, 'tools', { layout: 'normal' })
+    const commit = await main.commit({ a: 'a' })
+    const name = nextName()
+    await mkdir(inRoot('acme'), { recursive: true })
+    await main.git('worktree', 'add', '--quiet', '--no-checkout', '--detach', inRoot('acme', name))
+    await sleep(SETTLED_MS)
+    expect(await look('acme', name)).toEqual(ok(commit))
+    const [from, to] = how === 'alone' ? [inRoot(owner, 'tools'), inRoot(later, 'tools')] : [inRoot(owner), inRoot(later)]
+    if (how === 'alone') await mkdir(inRoot(later))
+    await rename(from, to)
+    await symlink(to, from)
+    expect(await host.repository('acme', name)).toMatchObject({ status: 'ok', value: { main: { owner: later, name: 'tools' } } })
+  },
+)
+
 test('a folder whose `.git` leads to nothing yet is a repository once something is there', async () => {
   const target = await create()
   const commit = await target.commit({ a: 'a' })

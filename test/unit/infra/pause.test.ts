@@ -33,3 +33,11 @@ test('a wait of no seconds is a limit without seconds, whose pauses grow until t
   pause.noteAnswered()
   expect(limit(0).retryAfterSeconds).toBe(60)
 })
+
+test('a limit without seconds counts during a shorter pause of another kind', () => {
+  const { limit, advance } = createPause()
+  limit(1)
+  expect(limit(null).retryAfterSeconds).toBe(60)
+  advance(10)
+  expect(limit(null).retryAfterSeconds, 'of the same limit').toBe(50)
+})
