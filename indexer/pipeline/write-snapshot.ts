@@ -7,6 +7,7 @@ import type { GitHost, HostRepository, RepositoryReader } from '#core/ports/git-
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
+import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
@@ -171,7 +172,9 @@ async function buildFrom(
   { repository, commit }: IndexJob,
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
-  const { tree, parts } = reuseEarlier(earlier, await readTree(reader, options.onProgress), { noteSizes: host.isRemote })
+  const read = await readTree(reader, options.onProgress)
+  const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
+  const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const writer = createSnapshotWriter(isRepair ? replacingDamaged(blobs) : blobs, repository, commit, parts)
   const previous = await openPreviousSection(earlier, options.signal)
   const search = createSearchBuilder(writer, { previous, signal: options.signal })
