@@ -24,8 +24,8 @@ export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
-/** `retry-after` of answers that wait for the index: most repositories are indexed within seconds, and such a request costs one small read. */
-export const INDEXING_RETRY_SECONDS = 2
+/** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */
+export const INDEXING_RETRY_SECONDS = 1
 
 /** Text of a tool's result over MCP. A page of a skill has to fit, with its lists. */
 export const TOOL_BYTES = { min: 24 * 1024, max: 256 * 1024, default: 24 * 1024 } as const

@@ -135,7 +135,7 @@ function stateText(answer: IndexingAnswer | FailedAnswer, context: TextContext):
   if (answer.status === 'indexing') {
     return lines(
       head,
-      `The repository is being read for the first time at this commit, so nothing can be said of its contents yet. Call again in ${INDEXING_RETRY_SECONDS} seconds: ${call(context.tool, context.arguments)}`,
+      `The repository is being read for the first time at this commit, so nothing can be said of its contents yet. Call again in ${INDEXING_RETRY_SECONDS} s: ${call(context.tool, context.arguments)}`,
     )
   }
   return lines(

@@ -233,6 +233,11 @@ export const SnapshotHeader = z.object({
   ),
   /** `null` when nothing can be searched. */
   search: SearchSection.nullable(),
+  /**
+   * Gzip members that say what was read of the Markdown texts with a record: the indexer of the next commit need not parse them again.
+   * `indexer/snapshot/text-readings.ts` has their layout. Absent in snapshots of earlier versions of this program.
+   */
+  readings: Locations.optional(),
   /** The overview of the root. */
   root: z.object({
     folder: FolderRow,

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
@@ -11,15 +11,19 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
+import { startSearchThread } from '../search/search-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
 import { runIndexJob } from './run-index-job.ts'
+import { warmUp } from './warm-up.ts'
 
 /** Metrics are sent this often while a job runs. */
 const FLUSH_MILLISECONDS = 5_000
 /** Time to close once the worker has disconnected. */
 const CLOSE_MILLISECONDS = 1_500
+/** A process that has had no job for this time after its start is a spare one. */
+const IDLE_MILLISECONDS = 3_000
 const TOUCH_MILLISECONDS = 10 * 60 * 1000
 
 try {
@@ -52,7 +56,8 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   async function run(job: IndexJob): Promise<void> {
     stop = new AbortController()
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send) }, job, {
+    const startSearch = availableParallelism() > 1 ? startSearchThread : null
+    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), startSearch }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: stage => send({ type: 'stage', stage }),
     })
@@ -61,15 +66,28 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     send({ type: 'ended', end: packEnd(end) })
   }
 
+  const firstJob = new AbortController()
   process.on('message', (message: ToJobProcess) => {
+    firstJob.abort(new Error('a job has arrived'))
     if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
     else void run(message.job)
   })
   send({ type: 'ready' })
+  void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))
 
   if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')
   await Promise.race([infra.close(), sleep(CLOSE_MILLISECONDS)]).catch(() => {})
   process.exit(0)
+}
+
+/** Warms this process up, unless a job comes first. */
+async function warmUpWhenIdle(signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(IDLE_MILLISECONDS, undefined, { signal })
+    await warmUp(signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }
 
 /** When the machine runs out of memory, the kernel kills this process before the worker or the service. */

@@ -4,12 +4,12 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
-import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
-export interface JobDeps {
+export interface JobDeps extends Pick<SnapshotDeps, 'startSearch'> {
   blobs: BlobStore
   states: StateStore
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]

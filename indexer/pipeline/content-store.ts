@@ -3,11 +3,14 @@ import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
-import { type ReadText, readTextFacts, type TextFacts } from '../rules/document.ts'
+import { isMarkdown } from '../rules/content-kind.ts'
+import { type DescribedText, describeText, parseText, type TextFacts } from '../rules/document.ts'
 import { readableText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
+import type { ItemText } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
+import type { TextReading } from '../snapshot/text-readings.ts'
 
 /** A file whose content is read, and what for. */
 export interface WantedFile {
@@ -23,9 +26,15 @@ export interface WantedFile {
 }
 
 export interface FileContent {
-  text: string
+  text(): string
   /** `null` unless the file is `described`. */
-  facts: ReadText | null
+  description: FileDescription | null
+}
+
+export interface FileDescription {
+  facts: DescribedText
+  /** Its searched text, which is parsed for it unless it was parsed for its facts. */
+  readText: () => ItemText
 }
 
 /** Receives a text file. `record`: the location of its bytes, if they are kept. The next file waits for a returned promise. */
@@ -93,25 +102,42 @@ export class ContentStore {
 
   #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
     const { oid } = wanted.file
-    const text = bytes === null ? null : readableText(bytes)
-    this.#states.set(oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
-    if (bytes === null || text === null) return null
-    const content = { text, facts: wanted.described ? this.#describe(wanted, text) : null }
-    const record = wanted.keep ? this.#records.write(oid, bytes) : null
+    const known = bytes === null ? null : this.#knownReading(wanted)
+    // What has a reading is text.
+    const text = bytes === null || known !== null ? null : readableText(bytes)
+    this.#states.set(oid, bytes === null ? 'unreadable' : text === null && known === null ? 'not_text' : 'text')
+    if (bytes === null || (text === null && known === null)) return null
+    const textOf = () => text ?? (readableText(bytes) as string)
+    const parsed = wanted.described && known === null ? parseText(wanted.file.path, textOf()) : null
+    const reading = known ?? parsed?.reading ?? null
+    const readText = () => {
+      const { headings, body } = parsed ?? parseText(wanted.file.path, textOf())
+      return { headings, body }
+    }
+    const content = {
+      text: textOf,
+      description: wanted.described ? { facts: this.#describe(wanted, reading), readText } : null,
+    }
+    if (wanted.followed && parsed) this.#hidden.set(wanted.file.path, findHidden(textOf(), parsed.comments))
+    const record = wanted.keep ? this.#records.write(oid, bytes, reading) : null
     // Awaited in its turn, which never comes if an earlier file fails.
     record?.catch(() => {})
     return { wanted, content, record }
   }
 
-  #describe({ file, followed, mayCopy }: WantedFile, text: string): ReadText {
-    const facts = readTextFacts(file.path, text, mayCopy)
-    const { title, summary, links, comments } = facts
+  /** What an earlier commit read of a Markdown file. Of a followed file its hidden text is wanted too, so it is parsed. */
+  #knownReading({ file, described, followed }: WantedFile): TextReading | null {
+    return described && !followed && isMarkdown(file.path) ? (this.#blobs.readingOf?.(file.oid) ?? null) : null
+  }
+
+  #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null): DescribedText {
+    const facts = describeText(reading, mayCopy)
+    const { title, summary, links } = facts
     this.#facts.set(file.path, {
       title: title === null ? null : detached(title),
       summary: detached(summary),
       links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
     })
-    if (followed) this.#hidden.set(file.path, findHidden(text, comments))
     return facts
   }
 }
@@ -131,10 +157,10 @@ class RecordWriter {
     return this.#locations.get(oid) ?? null
   }
 
-  async write(oid: string, bytes: Uint8Array): Promise<Location> {
+  async write(oid: string, bytes: Uint8Array, reading: TextReading | null): Promise<Location> {
     const written = this.#locations.get(oid) ?? this.#writing.get(oid)
     if (written) return written
-    const record = this.#writer.addRecord(oid, bytes)
+    const record = this.#writer.addRecord(oid, bytes, reading)
     this.#writing.set(oid, record)
     this.#locations.set(oid, await record)
     this.#writing.delete(oid)

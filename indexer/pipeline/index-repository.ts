@@ -25,7 +25,7 @@ type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
  */
 export async function indexRepository<Written>(
   writer: SnapshotWriter<Written>,
-  { entries, read }: RepositoryTree,
+  { entries, ...blobs }: RepositoryTree,
   repository: IndexedRepository,
   options: IndexOptions = {},
 ): Promise<Written> {
@@ -35,10 +35,10 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
-  const { plan, truncated } = await readPlan({ read }, tree, repository, signal)
+  const { plan, truncated } = await readPlan(blobs, tree, repository, signal)
   signal?.throwIfAborted()
 
-  const content = await readContent({ read }, writer, plan, search, options)
+  const content = await readContent(blobs, writer, plan, search, options)
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })

@@ -121,11 +121,11 @@ async function readPlanned(
   const characters = new Map<string, number>()
   await content.read(wanted, ({ file }, read, record) => {
     const found = planned.get(file.path)
-    if (found?.kind === 'document' && found.served && read.facts) {
-      for (const target of documentTargets(file.path, read.facts.links, plan.tree, plan.policy)) targets.add(target)
+    if (found?.kind === 'document' && found.served && read.description) {
+      for (const target of documentTargets(file.path, read.description.facts.links, plan.tree, plan.policy)) targets.add(target)
     }
-    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text))
-    const input = searchInputOf(file, found, skills.get(file.path), read.facts, record)
+    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text()))
+    const input = searchInputOf(file, found, skills.get(file.path), read.description, record)
     if (input !== null) return search?.add(input)
   })
   return { targets, characters }
@@ -143,10 +143,10 @@ function linkReader(
     return served && (content.recordOf(file.oid) !== null || (file.sizeBytes ?? 0) > READABLE_FILE_BYTES)
   })
   return (skill: PlannedSkill): SkillLinks => {
-    const { directory, body } = skill.skill
+    const { directory, body, links } = skill.skill
     const texts: LinkedText[] = [
       ...chainOf(directory).map(rulesLinks),
-      linksOfText(directory, body),
+      links === null ? linksOfText(directory, body) : { folder: directory, links },
       ...includesOf(skill).files.map(file => ({ folder: parentOf(file.path), links: content.factsOf(file.path)?.links ?? [] })),
     ]
     return followLinks(skill, texts, plan.tree, plan.policy, filesBelow)

@@ -40,15 +40,24 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
   }
 
   const parsed: ParsedSkill[] = []
+  let links = 0
   let at = 0
   for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
     const file = readable[at++] as TreeFile
     const text = bytes === null ? null : readableText(bytes)
-    if (text === null) diagnostics.push(unreadableSkill(file, bytes === null ? MISSING_BLOB : 'not UTF-8 text'))
-    else parsed.push(parseSkill(file.path, text, repositoryName))
+    if (text === null) {
+      diagnostics.push(unreadableSkill(file, bytes === null ? MISSING_BLOB : 'not UTF-8 text'))
+      continue
+    }
+    const skill = parseSkill(file.path, text, repositoryName)
+    links += skill.links?.length ?? 0
+    parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
   return { parsed, truncated: dropped > 0 || overBudget > 0, diagnostics }
 }
+
+/** Links of all skills that are kept; a link takes some hundred bytes. */
+const KEPT_LINKS = 50_000
 
 /** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. */
 function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: Diagnostic[]; overBudget: number } {

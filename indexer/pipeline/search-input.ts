@@ -1,25 +1,26 @@
 import type { Location } from '#core/snapshot/format.ts'
 import { isProse } from '../rules/content-kind.ts'
-import { type ReadText, titleOfName } from '../rules/document.ts'
+import { titleOfName } from '../rules/document.ts'
 import type { PlannedFile, PlannedSkill } from '../rules/plan.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { SearchInput } from '../search/input.ts'
+import type { FileDescription } from './content-store.ts'
 
 /**
  * The search input of a file; `null` when find never answers with it.
  *
  * @param skill the skill that the file defines, if it is a `SKILL.md`
- * @param facts of a file that is read for its description
+ * @param description of a file that is read for it
  */
 export function searchInputOf(
   file: TreeFile,
   planned: PlannedFile | undefined,
   skill: PlannedSkill | undefined,
-  facts: ReadText | null,
+  description: FileDescription | null,
   record: Location | null,
 ): SearchInput | null {
   if (skill) return skillInput(skill, file.oid)
-  return planned && facts ? fileInput(planned, facts, record) : null
+  return planned && description ? fileInput(planned, description, record) : null
 }
 
 function skillInput({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
@@ -36,10 +37,14 @@ function skillInput({ skill, full }: PlannedSkill, blob: string): SearchInput | 
   }
 }
 
-function fileInput({ file, kind, owner, served }: PlannedFile, facts: ReadText, record: Location | null): SearchInput | null {
+function fileInput(
+  { file, kind, owner, served }: PlannedFile,
+  { facts, readText }: FileDescription,
+  record: Location | null,
+): SearchInput | null {
   const isSupporting = kind === 'supporting' && owner?.full === true && served
   if (owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
-  const { title, summary, name, keywords, headings, body } = facts
+  const { title, summary, name, keywords } = facts
   return {
     path: file.path,
     kind: isSupporting ? 'supporting' : 'document',
@@ -50,7 +55,8 @@ function fileInput({ file, kind, owner, served }: PlannedFile, facts: ReadText, 
     fields: {
       ...(name === null ? {} : { name }),
       description: summary,
-      ...(served ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob: file.oid } : {}),
+      ...(served ? { ...(keywords === '' ? {} : { keywords }), blob: file.oid } : {}),
     },
+    ...(served ? { readText } : {}),
   }
 }

@@ -3,14 +3,17 @@ import { createDamageReports, type DamageReport } from '#core/damage-reports.ts'
 import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
-import type { GitHost, HostRepository, RepositoryReader } from '#core/ports/git-host.ts'
+import type { GitHost, HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
+import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
-import { createSearchBuilder } from '../search/builder.ts'
+import { isProse } from '../rules/content-kind.ts'
+import { createSearchBuilder, type SearchBuilder } from '../search/builder.ts'
+import type { SectionPlace } from '../search/page-stream.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
@@ -30,7 +33,12 @@ export interface SnapshotDeps {
   states?: StateStore
   /** Told of failures that do not fail the job. Default: not counted. */
   fallbacks?: Fallbacks
+  /** Builds the search section of a larger repository from scratch. Default: this thread does. */
+  startSearch?: StartSearch | null
 }
+
+/** Starts a builder of a search section that works beside this thread; see `startSearchThread`. */
+export type StartSearch = (place: SectionPlace, signal: AbortSignal) => SearchBuilder
 
 export interface BuildOptions {
   signal: AbortSignal
@@ -44,7 +52,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, startSearch = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -70,7 +78,12 @@ export async function writeSnapshot(
   const last = damage === null ? ((await lastIndexed?.read()) ?? null) : null
   const written = await withinSeconds(seconds, signal, limited => {
     const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
-    return buildSnapshot({ blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks }, job, last, options)
+    return buildSnapshot(
+      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, startSearch },
+      job,
+      last,
+      options,
+    )
   })
   await lastIndexed?.write(commit)
   await settle()
@@ -114,6 +127,7 @@ export interface BuildDeps {
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
   fallbacks: Fallbacks
+  startSearch: StartSearch | null
 }
 
 /**
@@ -167,19 +181,29 @@ async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, opt
 async function buildFrom(
   reader: RepositoryReader,
   earlier: EarlierSnapshot | null,
-  { blobs, host, isRepair }: BuildDeps,
+  { blobs, host, isRepair, startSearch }: BuildDeps,
   { repository, commit }: IndexJob,
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
-  const { tree, parts } = reuseEarlier(earlier, await readTree(reader, options.onProgress), { noteSizes: host.isRemote })
+  const read = await readTree(reader, options.onProgress)
+  const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
+  const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const writer = createSnapshotWriter(isRepair ? replacingDamaged(blobs) : blobs, repository, commit, parts)
   const previous = await openPreviousSection(earlier, options.signal)
-  const search = createSearchBuilder(writer, { previous, signal: options.signal })
+  const isAlone = startSearch === null || previous !== null || textBytesOf(tree.entries) < THREAD_TEXT_BYTES
+  const search = isAlone ? createSearchBuilder(writer, { previous, signal: options.signal }) : startSearch(writer, options.signal)
   try {
     return await indexRepository(writer, tree, repository, { ...options, search, confirm: async () => reader.confirm?.() })
   } finally {
     await search.close()
   }
+}
+
+/** With less text, a thread takes longer to start than it saves. */
+const THREAD_TEXT_BYTES = 512 * 1024
+
+function textBytesOf(entries: readonly TreeEntry[]): number {
+  return entries.reduce((sum, { path, sizeBytes }) => sum + (path !== null && isProse(path) ? (sizeBytes ?? 0) : 0), 0)
 }
 
 // `buildTree` skips each path that is too deep, so the reader limits only the number of entries.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -73,5 +73,5 @@ type Blob = { oid: string; bytes: Uint8Array | null }
 
 /** The id that git gives a blob. */
 function blobIdOf(bytes: Uint8Array): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), 'hex')
 }

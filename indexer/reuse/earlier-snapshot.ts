@@ -1,5 +1,3 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
@@ -9,6 +7,7 @@ import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
+import { gunzipMember } from '../snapshot/gzip-member.ts'
 import { readDirectory } from '../snapshot/pack-directory.ts'
 import { packNameOf } from '../snapshot/pack-name.ts'
 import { readHeader } from '../snapshot/read-header.ts'
@@ -36,8 +35,6 @@ export interface EarlierBlob {
 const CACHE_BYTES = 6 * PACK_BYTES
 /** Maximum length of a section that is reused, since it is loaded whole. */
 const SECTION_BYTES = 64 * 1024 * 1024
-
-const unpack = promisify(gunzip)
 
 /**
  * Opens the snapshot of a commit; `null` when there is none or it cannot be read: then the next one is built from scratch.
@@ -88,13 +85,12 @@ async function openPacks(
     lost,
     async member(location, maxBytes) {
       const bytes = await packs.read(location)
-      return (
-        bytes &&
-        unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) }).catch(error => {
-          // A record or shard that became longer is another one, and no loss.
-          return error.code === 'ERR_BUFFER_TOO_LARGE' ? null : orLost(error)
-        })
-      )
+      try {
+        return bytes && (await gunzipMember(bytes, Math.max(1, maxBytes)))
+      } catch (error) {
+        // A record or shard that became longer is another one, and no loss.
+        return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? null : orLost(error)
+      }
     },
     section() {
       section ??= readSection(packs, header.search?.segments ?? [])

@@ -1,6 +1,7 @@
 import type { BlobSelection } from '#core/ports/git-host.ts'
 import type { Location, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import type { ReusedParts } from '../snapshot/reused-parts.ts'
+import type { EarlierReadings } from './earlier-readings.ts'
 import { createEarlierRecords, type EarlierRecords, readBlobs } from './earlier-records.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 import type { RepositoryTree } from './repository-tree.ts'
@@ -8,7 +9,8 @@ import { createPieceFinder, type PieceFinder } from './section-pieces.ts'
 import { isWorthReusing } from './worth-reusing.ts'
 
 /*
- * An earlier snapshot saves the next one two things: fetching blobs from the host, and storing bytes that its packs hold already.
+ * An earlier snapshot saves the next one three things: fetching blobs from the host, parsing Markdown, and storing bytes that its packs hold
+ * already.
  * Bytes are compared before they are reused, so the new snapshot answers the same whatever it was built on.
  *
  * 1. `selectUnheld` tells the host which blobs not to fetch.
@@ -33,10 +35,12 @@ export interface ReusingTree {
  *
  * @param earlier `null`: nothing is reused
  * @param read the tree as the host returned it
+ * @param readings what the earlier snapshot says of its Markdown texts
  * @param options.noteSizes store the sizes of blobs that were not read, so that the next job need not ask the host for them
  */
 export function reuseEarlier(
   earlier: EarlierSnapshot | null,
+  readings: EarlierReadings,
   read: RepositoryTree,
   { noteSizes }: { noteSizes: boolean },
 ): ReusingTree {
@@ -56,9 +60,9 @@ export function reuseEarlier(
   }
 
   return {
-    tree: { entries, read: readNoted },
+    tree: { entries, read: readNoted, readingOf: readings.find },
     parts: {
-      ...(source === null ? NO_PARTS : partsOf(source, records)),
+      ...(source === null ? NO_PARTS : partsOf(source, records, readings)),
       *unread() {
         if (!noteSizes) return
         for (const [oid, sizeBytes] of unread) if (!source?.blobs.has(oid)) yield [oid, sizeBytes]
@@ -72,15 +76,19 @@ type StoredParts = Omit<ReusedParts, 'unread'>
 const NO_PARTS: StoredParts = {
   packs: [],
   record: () => null,
+  readings: [],
+  hasReading: () => false,
   shard: async () => null,
   pieces: async bytes => [{ fresh: bytes }],
 }
 
-function partsOf(source: EarlierSnapshot, records: EarlierRecords): StoredParts {
+function partsOf(source: EarlierSnapshot, records: EarlierRecords, readings: EarlierReadings): StoredParts {
   let finder: Promise<PieceFinder | null> | null = null
   return {
     packs: source.header.packs,
     record: records.verified,
+    readings: readings.members,
+    hasReading: readings.has,
 
     async shard(table, firstKey, bytes) {
       const location = findShard(source.header, table, firstKey)

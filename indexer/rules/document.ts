@@ -1,10 +1,11 @@
 import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import type { TextLink, TextReading } from '../snapshot/text-readings.ts'
 import { isMarkdown, isProse } from './content-kind.ts'
 import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
-import { type MarkdownLink, readMarkdown } from './markdown.ts'
+import { readMarkdown } from './markdown.ts'
 import { shortLine } from './short-line.ts'
 
 /** Title, summary and links of a text file. */
@@ -14,31 +15,26 @@ export interface TextFacts {
   /** Declared in front matter, else the first paragraph of a text that may be copied; `''` when there is none. */
   summary: string
   /** Markdown only. */
-  links: MarkdownLink[]
+  links: readonly TextLink[]
 }
 
-/** Also the facts that are used only while the text is in memory. */
-export interface ReadText extends TextFacts {
-  /** The `name` of its front matter: searched like the title, not shown. */
-  name: string | null
-  /** Searched, like `keywords` and `body`. */
+/** Also the facts that are only searched. */
+export interface DescribedText extends TextFacts, Pick<TextReading, 'name' | 'keywords'> {}
+
+/** A text file that was parsed. */
+export interface ParsedText {
+  /** `null`: the file is not Markdown. */
+  reading: TextReading | null
+  /** Searched, like `body`. */
   headings: string
-  keywords: string
   body: string
   /** Lines of the file that hold HTML comments. */
   comments: number[]
 }
 
-/**
- * Title and summary: front matter first (`title`; `description` or `summary`), else the first heading of level 1 and the first paragraph.
- *
- * @param mayCopy whether the license permits a copy: without it no paragraph is quoted
- */
-export function readTextFacts(path: RepoPath, text: string, mayCopy: boolean): ReadText {
-  if (!isMarkdown(path)) {
-    const body = isProse(path) ? text : ''
-    return { title: null, summary: '', links: [], name: null, headings: '', keywords: '', body, comments: [] }
-  }
+/** Title and summary: front matter first (`title`; `description` or `summary`), else the first heading of level 1 and the first paragraph. */
+export function parseText(path: RepoPath, text: string): ParsedText {
+  if (!isMarkdown(path)) return { reading: null, headings: '', body: isProse(path) ? text : '', comments: [] }
   const block = splitFrontMatter(text)
   const bodyLine = countLineBreaks(text, 0, text.length - block.body.length)
   const fields = block.kind === 'block' ? fieldsOf(block.yaml) : {}
@@ -46,17 +42,26 @@ export function readTextFacts(path: RepoPath, text: string, mayCopy: boolean): R
     titleCharacters: TITLE_CHARACTERS,
     summaryCharacters: SUMMARY_CHARACTERS,
   })
-  const declaredSummary = shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS)
   return {
-    title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
-    summary: declaredSummary || (mayCopy ? summary : ''),
-    links,
-    comments: comments.map(line => line + bodyLine),
-    name: shortLine(textOf(fields, 'name') ?? '', TITLE_CHARACTERS) || null,
+    reading: {
+      title: shortLine(textOf(fields, 'title') ?? '', TITLE_CHARACTERS) || title,
+      name: shortLine(textOf(fields, 'name') ?? '', TITLE_CHARACTERS) || null,
+      declaredSummary: shortLine(textOf(fields, 'description') ?? textOf(fields, 'summary') ?? '', SUMMARY_CHARACTERS),
+      firstParagraph: summary,
+      keywords: keywordsOf(fields),
+      links,
+    },
     headings,
-    keywords: keywordsOf(fields),
     body: block.body,
+    comments: comments.map(line => line + bodyLine),
   }
+}
+
+/** @param mayCopy whether the license permits a copy: without it no paragraph is quoted */
+export function describeText(reading: TextReading | null, mayCopy: boolean): DescribedText {
+  if (reading === null) return { title: null, summary: '', links: [], name: null, keywords: '' }
+  const { title, declaredSummary, firstParagraph, links, name, keywords } = reading
+  return { title, summary: declaredSummary || (mayCopy ? firstParagraph : ''), links, name, keywords }
 }
 
 /** The title of a file without one: for Markdown its name without extension, with spaces for dashes. */

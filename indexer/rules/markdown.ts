@@ -1,5 +1,6 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
 import { MARKDOWN_CHARACTERS } from '#core/limits.ts'
+import type { TextLink } from '../snapshot/text-readings.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { shortLine } from './short-line.ts'
 
@@ -14,14 +15,7 @@ export interface MarkdownFacts {
   /** Lines on which an HTML comment begins, counted from 1. */
   comments: number[]
   /** In order of appearance; outside code blocks only. */
-  links: MarkdownLink[]
-}
-
-export interface MarkdownLink {
-  /** `code`: a code span, which is a link only if it names an existing file. */
-  kind: 'link' | 'image' | 'code'
-  /** As written. */
-  target: string
+  links: TextLink[]
 }
 
 /**
@@ -31,7 +25,7 @@ export interface MarkdownLink {
  */
 export function readMarkdown(text: string, limits: { titleCharacters: number; summaryCharacters: number }): MarkdownFacts {
   const environment: Env = {}
-  const links: MarkdownLink[] = []
+  const links: TextLink[] = []
   let title: string | null = null
   let summary = ''
   const headings: string[] = []
@@ -92,7 +86,7 @@ function withoutAnchor(heading: string): string {
 // `Title {#its-anchor}`, `Title {#its-anchor .class}`, in MDX `Title {/*its-anchor*/}`; not `${#length}` (shell), `{#if block}` (templates), or an escaped brace.
 const ANCHOR = /(?<![$\\])\{(?:[ \t]*#[^\s{}]+(?:[ \t]+\.[^\s{}]+)*[ \t]*|\/\*[^{}]*\*\/)\}$/
 
-function addLink(links: MarkdownLink[], token: Token): void {
+function addLink(links: TextLink[], token: Token): void {
   if (token.type === 'code_inline') links.push({ kind: 'code', target: token.content })
   else if (token.type === 'link_open') links.push({ kind: 'link', target: String(token.attrGet('href') ?? '') })
   else if (token.type === 'image') links.push({ kind: 'image', target: String(token.attrGet('src') ?? '') })

@@ -1,5 +1,5 @@
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import type { MarkdownLink } from './markdown.ts'
+import type { TextLink } from '../snapshot/text-readings.ts'
 import { isRegular, type Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
@@ -25,7 +25,7 @@ export type LinkTarget =
  * Resolves a link inside the repository; `null` when it is not a path: a URL, an anchor, a placeholder, a code span that names no file.
  * Withheld files count as absent.
  */
-export function resolveLink(link: MarkdownLink, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
+export function resolveLink(link: TextLink, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
   if (link.kind === 'code') return resolveCodeSpan(link.target, place, tree, policy)
   const target = resolveTarget(link.target, place, tree, policy)
   return target?.kind === 'exists' ? target.target : target

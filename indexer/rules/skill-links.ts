@@ -2,8 +2,9 @@ import type { Warning } from '#core/contract/shared.ts'
 import { REFERENCE_DIRECTORY_FILES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
+import type { TextLink } from '../snapshot/text-readings.ts'
 import type { Manifest } from './manifest.ts'
-import { type MarkdownLink, readMarkdown } from './markdown.ts'
+import { readMarkdown } from './markdown.ts'
 import type { PlannedFile, PlannedSkill } from './plan.ts'
 import { type LinkTarget, resolveLink } from './references.ts'
 import { shortLine } from './short-line.ts'
@@ -24,7 +25,7 @@ export interface SkillLinks {
 /** A text of a skill's required reading, with its links. */
 export interface LinkedText {
   folder: RepoPath
-  links: readonly MarkdownLink[]
+  links: readonly TextLink[]
 }
 
 /**
@@ -163,7 +164,7 @@ export function linkedOnly(targets: Iterable<RepoPath>, planned: ReadonlyMap<Rep
 }
 
 /** The files that a document links to. */
-export function documentTargets(path: RepoPath, links: readonly MarkdownLink[], tree: Tree, policy: Policy): RepoPath[] {
+export function documentTargets(path: RepoPath, links: readonly TextLink[], tree: Tree, policy: Policy): RepoPath[] {
   const place = { folder: parentOf(path), skillDirectory: null }
   return links.flatMap(link => {
     const target = resolveLink(link, place, tree, policy)

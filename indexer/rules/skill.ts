@@ -14,6 +14,7 @@ import {
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
+import type { TextLink } from '../snapshot/text-readings.ts'
 import {
   fieldOf,
   isMapping,
@@ -52,8 +53,10 @@ export interface ParsedSkill {
   internal: boolean
   /** Everything after the front matter, unchanged. */
   body: string
-  /** One per line. Links are not kept, as those of all skills would take too much memory; `linksOfText` parses them again. */
+  /** One per line. */
   headings: string
+  /** Links of the body; `null`: not kept, since those of very many skills take too much memory. `linksOfText` parses them again. */
+  links: readonly TextLink[] | null
   /** `keywords` and `tags`, one per line; only searched. */
   keywords: string
 }
@@ -94,6 +97,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     internal: isYes(metadataOf(fields, 'internal')),
     body,
     headings: markdown.headings,
+    links: markdown.links,
     keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {

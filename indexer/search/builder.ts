@@ -1,7 +1,7 @@
 import { createTurns } from '#core/concurrency/turns.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import type { SearchInput } from './input.ts'
+import { type SearchInput, withText } from './input.ts'
 import { ItemList } from './item-list.ts'
 import { visitItemTerms } from './item-terms.ts'
 import { mergeTerms } from './merge.ts'
@@ -58,7 +58,7 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
       const fingerprint = fingerprintOf(item)
       const number = items.next(item)
       const titleLength =
-        unchanged?.take(fingerprint, number) ?? visitItemTerms(item, (term, posting) => run.add(number, term, posting))
+        unchanged?.take(fingerprint, number) ?? visitItemTerms(withText(item), (term, posting) => run.add(number, term, posting))
       items.add(item, fingerprint, titleLength)
       const { path, title, summary, text } = item
       section.addItem({ path, title, summary, text })

@@ -11,7 +11,11 @@ export interface SearchInput {
   /** The record of its text, if results may quote passages. */
   text: Location | null
   fields: SearchFields
+  /** Reads headings and body, which `fields` leaves out then, from the blob: an item that did not change needs neither. */
+  readText?: () => ItemText
 }
+
+export type ItemText = Pick<SearchFields, 'headings' | 'body'>
 
 /** Searched text besides title and path. A skill that is only described has name and description alone. */
 export interface SearchFields {
@@ -25,4 +29,9 @@ export interface SearchFields {
   body?: string
   /** The blob of headings and body. Without it the fingerprint hashes both, which takes longer. */
   blob?: string
+}
+
+/** The item with headings and body. */
+export function withText({ readText, ...item }: SearchInput): SearchInput {
+  return readText ? { ...item, fields: { ...item.fields, ...readText() } } : item
 }

@@ -6,6 +6,10 @@ export interface ReusedParts {
   readonly packs: readonly PackEntry[]
   /** The location of a record, if its blob was read from there; else `null`. */
   record(oid: string): Location | null
+  /** The members of readings that stay part of the snapshot. */
+  readonly readings: readonly Location[]
+  /** Whether one of these members has a reading of the blob. */
+  hasReading(oid: string): boolean
   /** The location of a table's shard with exactly these bytes; else `null`. */
   shard(table: TableName, firstKey: string, bytes: Uint8Array): Promise<Location | null>
   /** Cuts the next bytes of the search section into pieces that are stored already and pieces that are not. */

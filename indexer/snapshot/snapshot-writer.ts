@@ -20,6 +20,7 @@ import { cutShards } from './cut-shards.ts'
 import { gzipMember } from './gzip-member.ts'
 import { PackSeries } from './pack-series.ts'
 import type { ReusedParts, SectionPiece } from './reused-parts.ts'
+import { createReadingsWriter, type TextReading } from './text-readings.ts'
 
 /**
  * Writes one snapshot: records and tables as they are added, the header last. Without reuse, the same calls write the same bytes. With reuse,
@@ -29,8 +30,10 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   /**
    * Stores the bytes of one blob after everything added before, and resolves with their location. Compression runs in the background:
    * the caller may add more without waiting, and bounds how much.
+   *
+   * @param reading what was read of the text, for the next commit; default: nothing
    */
-  addRecord(oid: string, bytes: Uint8Array): Promise<Location>
+  addRecord(oid: string, bytes: Uint8Array, reading?: TextReading | null): Promise<Location>
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Stores the last pack and then the header: from then on the commit is ready. Tables that were not added are empty. */
@@ -65,6 +68,8 @@ export function createSnapshotWriter(
   const created = new CreatedObjects(blobs)
   const packs = new PackSeries(created, repository, reused?.packs ?? [])
   const tables = emptyTables()
+  const readings = createReadingsWriter()
+  const readingMembers: Promise<Location>[] = reused?.readings.map(location => Promise.resolve(packs.use(location))) ?? []
   const inOrder = createSerialQueue()
 
   // Members are compressed concurrently and placed in the order of the calls.
@@ -73,8 +78,18 @@ export function createSnapshotWriter(
     return inOrder(async () => packs.place(await compressed))
   }
 
+  function addReadings(): void {
+    if (readings.sizeBytes === 0) return
+    const added = addMember(readings.take())
+    // Awaited at the end: until then a failure is told by the record that fails with it.
+    added.catch(() => {})
+    readingMembers.push(added)
+  }
+
   return {
-    async addRecord(oid, bytes) {
+    async addRecord(oid, bytes, reading = null) {
+      if (reading !== null && !reused?.hasReading(oid)) readings.add(oid, reading)
+      if (readings.sizeBytes >= READINGS_BYTES) addReadings()
       const known = reused?.record(oid)
       if (known) return packs.use(known)
       const compressed = gzipMember(bytes)
@@ -98,6 +113,7 @@ export function createSnapshotWriter(
     },
 
     async finish(rest) {
+      addReadings()
       await inOrder(async () => {
         for (const [oid, sizeBytes] of reused?.unread() ?? []) await packs.noteSize(oid, sizeBytes)
         await packs.seal()
@@ -110,6 +126,7 @@ export function createSnapshotWriter(
         packs: packs.packs,
         usedBytes: packs.usedBytes,
         tables,
+        readings: await Promise.all(readingMembers),
         ...rest,
       }
       const stored = await gzipMember(encodeText(canonicalJson(encodeHeader(header))))
@@ -118,6 +135,9 @@ export function createSnapshotWriter(
     },
   }
 }
+
+/** Size of a member of readings, before it is compressed. */
+const READINGS_BYTES = 64 * 1024
 
 function emptyTables(): Record<TableName, TableIndex> {
   const names = Object.keys(TABLES) as TableName[]

@@ -98,7 +98,7 @@ test('the description of the interface takes no parameter', async () => {
 test('200 indexing says when to ask again, as the error of a file does; other answers say nothing', async () => {
   for (const [name, query] of Object.entries({ mounts: '', browse: '', find: '?query=x', skills: '?path=x', files: '?path=x' })) {
     const waiting = await app.get(`/api/v1/${name}/local/acme/waiting${query}`)
-    expect(waiting.headers['retry-after'], name).toBe('2')
+    expect(waiting.headers['retry-after'], name).toBe('1')
     expect((await app.get(`/api/v1/${name}/local/acme/ready${query}`)).headers['retry-after'], name).toBeUndefined()
   }
   expect((await app.get('/api/v1/browse/local/acme/failed')).headers['retry-after']).toBeUndefined()

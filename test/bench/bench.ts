@@ -11,6 +11,7 @@ import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
+import { measureJobs } from './jobs.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
@@ -49,6 +50,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     printTable('Markdown and front matter (best of 3)', measureParsing(CORPUS === null ? null : root))
     printTable('Hostile inputs, the slowest first', measureHostile())
   },
+  jobs: async () => measureJobs(root, await madeRepositories()),
   github: async () => measureGitHub(root, await madeRepositories()),
   search: () => measureSearch(join(root, 'search')),
   service: async () => measureService(await madeRepositories()),

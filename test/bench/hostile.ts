@@ -1,7 +1,7 @@
 import { EXCLUDE_PATTERN_CHARACTERS, FRONT_MATTER_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { encodeText } from '#core/text.ts'
-import { readTextFacts } from '#indexer/rules/document.ts'
+import { parseText } from '#indexer/rules/document.ts'
 import { parseYamlMappingLeniently } from '#indexer/rules/front-matter.ts'
 import { LICENSE_TEXT_BYTES } from '#indexer/rules/license/index.ts'
 import { readLicenseWords } from '#indexer/rules/license/license-words.ts'
@@ -40,7 +40,7 @@ function hostileInputs(): Hostile[] {
   return [
     ...named(MARKDOWN, 'Markdown', unit => {
       const text = fill(unit, READABLE_FILE_BYTES)
-      return () => readTextFacts('a.md' as RepoPath, text, true)
+      return () => parseText('a.md' as RepoPath, text)
     }),
     ...named(MARKDOWN, 'search', unit => {
       const body = fill(unit, READABLE_FILE_BYTES)

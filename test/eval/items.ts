@@ -5,7 +5,7 @@ import { readLicenses, readManifests, readSkills } from '#indexer/pipeline/read-
 import { planContent } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifestsInSteps } from '#indexer/rules/withheld.ts'
-import type { SearchInput } from '#indexer/search/input.ts'
+import { type SearchInput, withText } from '#indexer/search/input.ts'
 import type { SnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { jobAt } from '#test/support/answered.ts'
@@ -31,7 +31,7 @@ export async function collectItems({ host, repository, commit }: Source): Promis
     const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
     const items: SearchInput[] = []
     const add = (item: SearchInput) => {
-      items.push(item)
+      items.push(withText(item))
       return undefined
     }
     await readContent(reader, WRITES_NOTHING, plan, { add }, {})

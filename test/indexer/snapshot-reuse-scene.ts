@@ -76,13 +76,15 @@ export const pages = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`docs/${at % 9}/page-${at}.md`, page(at)]))
 
 /** Bytes of the packs of a header, and how many of them it refers to. */
-export async function sharesOf(blobs: BlobStore, { described }: Subject, { tables, search, packs, commit }: SnapshotHeader) {
+export async function sharesOf(blobs: BlobStore, { described }: Subject, header: SnapshotHeader) {
+  const { tables, search, packs, commit, readings } = header
   const snapshot = await createSnapshotReader(blobs).open(described, commit as CommitSha)
   const rows = (await snapshot?.range('files')) ?? []
   const locations: Location[] = [
     ...Object.values(tables).flatMap(({ shards }) => shards.map(([, , location]) => location)),
     ...rows.flatMap(([, { record }]) => (record ? [record] : [])),
     ...(search?.segments ?? []),
+    ...(readings ?? []),
   ]
   const used = new Map(locations.map(([pack, offset, length]) => [`${pack} ${offset}`, length]))
   return {

@@ -131,7 +131,7 @@ describe('a tool', () => {
     const client = await connect(`${origin}/mcp/local/acme/later`)
     const result = await client.callTool({ name: 'browse_repo', arguments: {} })
     expect(result.structuredContent).toMatchObject({ status: 'indexing' })
-    expect(textOf(result)).toMatch(/Call again in 2 seconds: browse_repo \{\}$/)
+    expect(textOf(result)).toMatch(/Call again in 1 s: browse_repo \{\}$/)
     await client.close()
   })
 

@@ -258,7 +258,7 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
     checkDeclared(url, endpoint as EndpointName, (json as ErrorAnswer).error.code)
   if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
     const isIndexing = json.status === 'indexing' || json.index?.status === 'indexing'
-    requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '2' : undefined)
+    requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '1' : undefined)
     const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))
       throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)

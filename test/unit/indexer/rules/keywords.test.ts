@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { readTextFacts } from '#indexer/rules/document.ts'
+import { parseText } from '#indexer/rules/document.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 
-const ofDocument = (yaml: string) => readTextFacts('docs/x.md' as RepoPath, `---\n${yaml}\n---\n# X\n`, true).keywords
+const ofDocument = (yaml: string) => parseText('docs/x.md' as RepoPath, `---\n${yaml}\n---\n# X\n`).reading?.keywords ?? ''
 const ofSkill = (yaml: string) => parseSkill('a/SKILL.md' as RepoPath, `---\nname: a\n${yaml}\n---\n`, 'r').keywords
 
 describe('keywords', () => {
@@ -31,6 +31,6 @@ describe('keywords', () => {
   })
 
   test('no other file has any', () => {
-    expect(readTextFacts('a/notes.txt' as RepoPath, '---\nkeywords: forms\n---\n', true).keywords).toBe('')
+    expect(parseText('a/notes.txt' as RepoPath, '---\nkeywords: forms\n---\n').reading).toBeNull()
   })
 })

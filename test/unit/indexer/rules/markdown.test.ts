@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { readTextFacts, titleOfName } from '#indexer/rules/document.ts'
+import { describeText, parseText, titleOfName } from '#indexer/rules/document.ts'
 
-const facts = (text: string, path = 'docs/some-page.md', mayCopy = true) => readTextFacts(path as RepoPath, text, mayCopy)
+const facts = (text: string, path = 'docs/some-page.md', mayCopy = true) => {
+  const { reading, ...rest } = parseText(path as RepoPath, text)
+  return { ...rest, ...describeText(reading, mayCopy) }
+}
 
 test.each([
   ['front matter first', '---\ntitle: From fields\n---\n# Heading\n', 'From fields'],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { MarkdownLink } from '#indexer/rules/markdown.ts'
 import { resolveDeclaredPath, resolveLink } from '#indexer/rules/references.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 import { followLinks } from '#indexer/rules/skill-links.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
+import type { TextLink } from '#indexer/snapshot/text-readings.ts'
 
 const EXCLUDING = new TextEncoder().encode('---\nexclude: [hidden.md]\n---\n')
 const tree = buildTree([
@@ -27,7 +27,7 @@ const tree = buildTree([
 const policy = applyManifests(tree, () => EXCLUDING, 'handbook')
 const directory = 'plugins/x/skills/pdf' as RepoPath
 
-function resolve(target: string, kind: MarkdownLink['kind'] = 'link') {
+function resolve(target: string, kind: TextLink['kind'] = 'link') {
   return resolveLink({ kind, target }, { folder: directory, skillDirectory: directory }, tree, policy)
 }
 
@@ -114,7 +114,7 @@ describe('declared paths', () => {
 })
 
 test('a skill keeps as many warnings of links as an answer shows, however many links lead to nothing', () => {
-  const links = Array.from({ length: 1000 }, (_, number): MarkdownLink => ({ kind: 'link', target: `gone-${number}.md` }))
+  const links = Array.from({ length: 1000 }, (_, number): TextLink => ({ kind: 'link', target: `gone-${number}.md` }))
   const parsed = parseSkill(`${directory}/SKILL.md` as RepoPath, 'Text.\n', 'handbook')
   const { warnings } = followLinks({ skill: parsed, nested: [] }, [{ folder: directory, links }], tree, policy, () => ({
     files: [],

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import type { CommitSha } from '#core/commit-sha.ts'
+import { nextTurn } from '#core/concurrency/turns.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
+import { writeSnapshot } from '../pipeline/write-snapshot.ts'
+
+/**
+ * Indexes a small repository in memory and drops the result. A process that has done so indexes its first repository faster: its code is
+ * compiled, and the license data is loaded. Takes some tenths of a second.
+ */
+export async function warmUp(signal: AbortSignal): Promise<void> {
+  const texts = new Map(sampleFiles().map(([path, text]) => [path, Buffer.from(text)]))
+  const bytesByOid = new Map([...texts.values()].map(bytes => [oidOf(bytes), bytes]))
+  const entries = [...texts].map(
+    ([path, bytes]): TreeEntry => ({ path, mode: '100644', oid: oidOf(bytes), sizeBytes: bytes.length }),
+  )
+  const reader = {
+    cut: false,
+    async *entries() {
+      yield* entries
+    },
+    async *read(oids: Iterable<string>) {
+      for (const oid of oids) {
+        // A job that arrives meanwhile is heard here, and aborts this.
+        await nextTurn(signal)
+        yield { oid, bytes: bytesByOid.get(oid) ?? null }
+      }
+    },
+    async close() {},
+  }
+  const host = { segment: REPOSITORY.host, isRemote: false, open: async () => reader }
+  await writeSnapshot({ blobs: NO_STORE, hosts: [host] }, { repository: REPOSITORY, commit: '0'.repeat(40) as CommitSha }, signal)
+}
+
+const REPOSITORY: HostRepository = {
+  id: 'warm-up',
+  host: 'warm-up',
+  owner: 'warm-up',
+  name: 'warm-up',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+  visibility: 'public',
+}
+
+/** Keeps nothing. */
+const NO_STORE: BlobStore = {
+  create: async () => 'created',
+  read: async () => null,
+  readRange: async (_key, _offset, length) => new Uint8Array(length),
+  list: async () => [],
+  remove: async () => {},
+  close: async () => {},
+}
+
+/** Enough text for the hot functions to be optimized. */
+const PAGES = 120
+
+function sampleFiles(): [path: string, text: string][] {
+  const files: [string, string][] = [
+    ['package.json', '{"license":"MIT"}\n'],
+    ['LICENSE', 'Permission is hereby granted, free of charge, to any person obtaining a copy of this software.\n'],
+    ['SKILLSET.md', '---\nname: Sample\n---\nFollow [the guide](docs/page-1.md).\n'],
+  ]
+  for (let page = 0; page < PAGES; page++) {
+    files.push([`docs/page-${page}.md`, samplePage(page)])
+    if (page % 4 === 0)
+      files.push([`skills/s-${page}/SKILL.md`, `---\nname: s-${page}\ndescription: Does ${page}.\n---\n${samplePage(page)}`])
+  }
+  return files
+}
+
+function samplePage(page: number): string {
+  const words = Array.from(
+    { length: 200 },
+    (_, index) => `${SAMPLE_WORDS[(index * 7 + page) % SAMPLE_WORDS.length]}${(index * page) % 53}`,
+  )
+  const text = words.join(' ').replace(/(.{70}\S*) /g, '$1\n')
+  return `# Page ${page}: an \`example\`\n\n${text}\n\n## Steps\n\n- first, *with* [a link](page-${page + 1}.md)\n- then **another** ![picture](a.png)\n  1. below it\n\n> A quotation of \`code\`.\n\n\`\`\`ts\nconst callOf = (value: number) => value + ${page}\n\`\`\`\n\n| a | b |\n|---|---|\n| ${page} | <b>c</b> |\n`
+}
+
+const SAMPLE_WORDS = [
+  'agents',
+  'reading',
+  'snapshot',
+  'Repository',
+  'readFile',
+  'files',
+  'the',
+  'commits',
+  'naïve',
+  'snake_case',
+  'testing',
+]
+
+function oidOf(bytes: Uint8Array): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}

@@ -1,0 +1,52 @@
+import { isDamage } from '#core/snapshot/damage.ts'
+import type { Location } from '#core/snapshot/format.ts'
+import { decodeReading, splitReadings, type TextReading } from '../snapshot/text-readings.ts'
+import type { EarlierSnapshot } from './earlier-snapshot.ts'
+
+/** What an earlier commit read of Markdown texts. */
+export interface EarlierReadings {
+  /** The members that could be read. */
+  readonly members: readonly Location[]
+  has(oid: string): boolean
+  /** The reading of a text by its blob id; `null`: the text has to be parsed. */
+  find(oid: string): TextReading | null
+}
+
+/** Loaded bytes of readings. Beyond them, texts are parsed again. */
+const LOADED_BYTES = 32 * 1024 * 1024
+const MEMBER_BYTES = 1024 * 1024
+
+export const NO_READINGS: EarlierReadings = { members: [], has: () => false, find: () => null }
+
+/** Loads the readings of an earlier snapshot, as far as they can be read. */
+export async function loadReadings(earlier: EarlierSnapshot): Promise<EarlierReadings> {
+  const encoded = new Map<string, Uint8Array>()
+  const orNone = <Value>(read: () => Value, none: Value): Value => {
+    try {
+      return read()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      earlier.lost(error)
+      return none
+    }
+  }
+  const members: Location[] = []
+  let loadedBytes = 0
+  for (const location of earlier.header.readings ?? []) {
+    const member = await earlier.member(location, MEMBER_BYTES)
+    const entries = member && orNone(() => [...splitReadings(member)], null)
+    if (member === null || entries === null) continue
+    loadedBytes += member.length
+    if (loadedBytes > LOADED_BYTES) break
+    for (const [oid, reading] of entries) encoded.set(oid, reading)
+    members.push(location)
+  }
+  return {
+    members,
+    has: oid => encoded.has(oid),
+    find(oid) {
+      const bytes = encoded.get(oid)
+      return bytes === undefined ? null : orNone(() => decodeReading(bytes), null)
+    },
+  }
+}

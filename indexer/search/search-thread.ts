@@ -1,0 +1,121 @@
+import { Worker } from 'node:worker_threads'
+import type { SearchBuilder } from './builder.ts'
+import { type SearchInput, withText } from './input.ts'
+import type { SectionPlace } from './page-stream.ts'
+import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
+
+/** Units of text (UTF-16) in one message: a message for each item would take longer than the work of small items. */
+const MESSAGE_UNITS = 64 * 1024
+/** Units of text that the thread has not worked off. It bounds the memory of texts that are read faster than they are analysed. */
+const WAITING_UNITS = 1024 * 1024
+/** What an item counts besides its text. */
+const ITEM_UNITS = 256
+
+/** Memory of the thread's heap. Postings lie outside of it, and go to a scratch file beyond their own limit. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 }
+
+const PROGRAM = new URL('./search-thread-main.ts', import.meta.url)
+
+/**
+ * Builds a search section from scratch on a thread of its own, so that a second processor analyses texts while this one reads the next. The
+ * section has the same bytes as that of `createSearchBuilder`.
+ *
+ * Its promises reject once the thread failed, or with the reason of `signal`.
+ */
+export function startSearchThread(place: SectionPlace, signal: AbortSignal): SearchBuilder {
+  return new ThreadBuilder(place, signal)
+}
+
+class ThreadBuilder implements SearchBuilder {
+  readonly #place: SectionPlace
+  readonly #thread: Worker
+  #items: SearchInput[] = []
+  #units = 0
+  #waitingUnits = 0
+  /** Of `finish`, or of an `add` that waits: called at every message of the thread, and once it failed. */
+  #onChange: () => void = () => {}
+  #failure: { error: unknown } | null = null
+  #finished: Extract<FromSearchThread, { type: 'finished' }> | null = null
+
+  constructor(place: SectionPlace, signal: AbortSignal) {
+    this.#place = place
+    this.#thread = new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
+    signal.addEventListener('abort', () => this.#fail(signal.reason), { once: true })
+    this.#thread.on('message', (message: FromSearchThread) => this.#hear(message))
+    this.#thread.on('error', error => this.#fail(error))
+    this.#thread.on('exit', code => this.#fail(new Error(`the search thread ended with ${code}`)))
+  }
+
+  add(item: SearchInput): void | Promise<void> {
+    if (this.#failure) throw this.#failure.error
+    const whole = withText(item)
+    this.#items.push(whole)
+    this.#units += ITEM_UNITS + (whole.fields.headings?.length ?? 0) + (whole.fields.body?.length ?? 0)
+    if (this.#units >= MESSAGE_UNITS) this.#flush()
+    return this.#waitingUnits > WAITING_UNITS ? this.#until(() => this.#waitingUnits <= WAITING_UNITS) : undefined
+  }
+
+  async finish() {
+    this.#flush()
+    this.#send({ type: 'finish' })
+    await this.#until(() => this.#finished !== null)
+    return this.#finished?.section ?? null
+  }
+
+  async close(): Promise<void> {
+    this.#fail(new Error('the search thread was closed'))
+    await this.#thread.terminate()
+  }
+
+  #flush(): void {
+    if (this.#items.length === 0) return
+    this.#send({ type: 'add', items: this.#items, units: this.#units })
+    this.#waitingUnits += this.#units
+    this.#items = []
+    this.#units = 0
+  }
+
+  #send(message: ToSearchThread): void {
+    this.#thread.postMessage(message)
+  }
+
+  #hear(message: FromSearchThread): void {
+    switch (message.type) {
+      case 'added':
+        this.#waitingUnits -= message.units
+        break
+      case 'store':
+        void this.#store(message.bytes)
+        break
+      case 'failed':
+        this.#fail(message.error)
+        break
+      case 'finished':
+        this.#finished = message
+    }
+    this.#onChange()
+  }
+
+  async #store(bytes: Uint8Array): Promise<void> {
+    try {
+      this.#send({ type: 'stored', locations: await this.#place.addBytes(bytes) })
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#onChange()
+  }
+
+  #until(isDone: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onChange = () => {
+        if (isDone()) resolve()
+        else if (this.#failure) reject(this.#failure.error)
+      }
+      this.#onChange()
+    })
+  }
+}

@@ -1,0 +1,124 @@
+import { ByteReader, ByteWriter, textOfBytes } from '#core/search/bytes.ts'
+import { FormatError } from '#core/snapshot/damage.ts'
+
+/**
+ * What indexing takes from a Markdown text besides the text itself. It depends on the bytes of the text and on the reading rules alone, so the
+ * next commit need not parse the text again.
+ */
+export interface TextReading {
+  /** Declared in front matter, else the first heading of level 1. */
+  title: string | null
+  /** The `name` of its front matter: searched like the title, not shown. */
+  name: string | null
+  /** Declared in front matter; `''` when it declares none. */
+  declaredSummary: string
+  /** The first paragraph; a summary of texts that may be copied. `''` when there is none. */
+  firstParagraph: string
+  /** One per line; searched. */
+  keywords: string
+  /** In order of appearance, outside code blocks. */
+  links: readonly TextLink[]
+}
+
+export interface TextLink {
+  /** `code`: a code span, which is a link only if it names an existing file. */
+  kind: 'link' | 'image' | 'code'
+  /** As written. */
+  target: string
+}
+
+/**
+ * Readings are stored in gzip members that a header lists. An entry is a blob id of 20 bytes, the length of the reading, and the reading:
+ * its texts, the number of its links, and of each link the kind and the target. A text is its length in UTF-8 and its bytes.
+ */
+export interface ReadingsWriter {
+  /** Bytes that `take` returns. */
+  readonly sizeBytes: number
+  /** Leaves out a reading of more than `READING_BYTES`, and one that UTF-8 cannot hold: YAML can spell half of a character. */
+  add(oid: string, reading: TextReading): void
+  /** The bytes of a member. Clears the writer. */
+  take(): Uint8Array
+}
+
+/** A longer reading has very many links; its text is parsed again. */
+const READING_BYTES = 8 * 1024
+const OID_BYTES = 20
+const LINK_KINDS = ['link', 'image', 'code'] as const
+
+export function createReadingsWriter(): ReadingsWriter {
+  const entries = new ByteWriter(64 * 1024)
+  const entry = new ByteWriter()
+  return {
+    get sizeBytes() {
+      return entries.length
+    },
+    add(oid, reading) {
+      entry.cut(0)
+      if (!textsOf(reading).every(text => text.isWellFormed())) return
+      writeReading(entry, reading)
+      if (entry.length > READING_BYTES) return
+      entries.bytes(Buffer.from(oid, 'hex'))
+      entries.varint(entry.length)
+      entries.bytes(entry.data, 0, entry.length)
+    },
+    take() {
+      const bytes = entries.finish()
+      entries.cut(0)
+      return bytes
+    },
+  }
+}
+
+/** The encoded readings of a member, by blob id. @throws FormatError when the bytes are not readings */
+export function* splitReadings(member: Uint8Array): Generator<readonly [oid: string, reading: Uint8Array]> {
+  const reader = new ByteReader(member)
+  while (!reader.atEnd) {
+    const oid = Buffer.from(reader.bytes(OID_BYTES)).toString('hex')
+    yield [oid, reader.bytes(reader.varint())]
+  }
+}
+
+/** @throws FormatError or TypeError when the bytes are not a reading */
+export function decodeReading(bytes: Uint8Array): TextReading {
+  const reader = new ByteReader(bytes)
+  const text = () => textOfBytes(reader.bytes(reader.varint()))
+  const optional = () => (reader.byte() === 0 ? null : text())
+  const reading = {
+    title: optional(),
+    name: optional(),
+    declaredSummary: text(),
+    firstParagraph: text(),
+    keywords: text(),
+    links: Array.from({ length: reader.varint() }, (): TextLink => ({ kind: linkKind(reader.byte()), target: text() })),
+  }
+  if (!reader.atEnd) throw new FormatError('a reading has more bytes')
+  return reading
+}
+
+function linkKind(index: number): TextLink['kind'] {
+  const kind = LINK_KINDS[index]
+  if (kind === undefined) throw new FormatError(`no kind of link has the number ${index}`)
+  return kind
+}
+
+function textsOf({ title, name, declaredSummary, firstParagraph, keywords, links }: TextReading): string[] {
+  return [title ?? '', name ?? '', declaredSummary, firstParagraph, keywords, ...links.map(({ target }) => target)]
+}
+
+function writeReading(writer: ByteWriter, reading: TextReading): void {
+  const text = (value: string) => {
+    const bytes = Buffer.from(value)
+    writer.varint(bytes.length)
+    writer.bytes(bytes)
+  }
+  for (const value of [reading.title, reading.name]) {
+    writer.byte(value === null ? 0 : 1)
+    if (value !== null) text(value)
+  }
+  for (const value of [reading.declaredSummary, reading.firstParagraph, reading.keywords]) text(value)
+  writer.varint(reading.links.length)
+  for (const { kind, target } of reading.links) {
+    writer.byte(LINK_KINDS.indexOf(kind))
+    text(target)
+  }
+}

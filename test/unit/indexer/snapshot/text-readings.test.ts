@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { FormatError } from '#core/snapshot/damage.ts'
+import { createReadingsWriter, decodeReading, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
+
+const NOTHING: TextReading = { title: null, name: null, declaredSummary: '', firstParagraph: '', keywords: '', links: [] }
+const MUCH: TextReading = {
+  title: 'Größe 尺寸',
+  name: 'size',
+  declaredSummary: 'What it declares.',
+  firstParagraph: 'What it begins with. 👍',
+  keywords: 'one\ntwo words',
+  links: [
+    { kind: 'link', target: '../a b.md#c' },
+    { kind: 'image', target: '' },
+    { kind: 'code', target: 'src/naïve.ts' },
+  ],
+}
+const oid = (digit: string) => digit.repeat(40)
+
+function memberOf(readings: readonly [oid: string, reading: TextReading][]): Uint8Array {
+  const writer = createReadingsWriter()
+  for (const [id, reading] of readings) writer.add(id, reading)
+  return writer.take()
+}
+
+const read = (member: Uint8Array) => [...splitReadings(member)].map(([id, bytes]) => [id, decodeReading(bytes)])
+
+test('readings come back as they were written', () => {
+  expect(
+    read(
+      memberOf([
+        [oid('a'), MUCH],
+        [oid('b'), NOTHING],
+      ]),
+    ),
+  ).toEqual([
+    [oid('a'), MUCH],
+    [oid('b'), NOTHING],
+  ])
+})
+
+test('a writer is empty after its bytes were taken', () => {
+  const writer = createReadingsWriter()
+  writer.add(oid('a'), MUCH)
+  expect(writer.sizeBytes).toBeGreaterThan(0)
+  expect(read(writer.take())).toHaveLength(1)
+  expect([writer.sizeBytes, writer.take()]).toEqual([0, new Uint8Array(0)])
+})
+
+test.each<[string, TextReading]>([
+  ['half a character, which YAML can spell', { ...NOTHING, title: 'half \ud83d' }],
+  [
+    'very many links',
+    { ...NOTHING, links: Array.from({ length: 2_000 }, (_, at) => ({ kind: 'link', target: `page-${at}.md` })) },
+  ],
+])('a reading with %s is left out: its text is parsed again', (_, reading) => {
+  expect(
+    read(
+      memberOf([
+        [oid('a'), reading],
+        [oid('b'), MUCH],
+      ]),
+    ),
+  ).toEqual([[oid('b'), MUCH]])
+})
+
+test('bytes that are cut off anywhere are damage', () => {
+  const member = memberOf([[oid('a'), MUCH]])
+  for (let length = 1; length < member.length; length++) {
+    expect(() => read(member.subarray(0, length)), String(length)).toThrow(FormatError)
+  }
+})
+
+test.each<[string, (reading: Buffer) => Uint8Array]>([
+  ['there are more bytes', reading => Buffer.concat([reading, Buffer.of(0)])],
+  [
+    'a link has another kind',
+    reading => Buffer.from(reading).fill(9, reading.lastIndexOf('src/') - 2, reading.lastIndexOf('src/') - 1),
+  ],
+])('a reading is damaged when %s', (_, change) => {
+  const [[, reading] = []] = splitReadings(memberOf([[oid('a'), MUCH]]))
+  expect(() => decodeReading(change(Buffer.from(reading ?? [])))).toThrow(FormatError)
+})
