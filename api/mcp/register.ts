@@ -1,4 +1,3 @@
-import fastifyCors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -16,14 +15,16 @@ export interface McpOptions {
 
 const PREFIX = '/mcp'
 
-const CORS = {
-  origin: '*',
-  methods: ['POST'],
-  allowedHeaders: ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
-  exposedHeaders: ['x-request-id', 'retry-after', 'www-authenticate'],
-  strictPreflight: false,
-  maxAge: 86_400,
-}
+/** What pages of other origins may send and read. Requests carry no credentials of a browser. */
+const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-request-id, retry-after, www-authenticate',
+} as const
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version, mcp-method, mcp-name',
+  'access-control-max-age': '86400',
+} as const
 
 /**
  * `/mcp/<address>`: an MCP server for one address, and `/mcp`: one whose tools take the address. Both answer from the use cases of the REST
@@ -44,22 +45,22 @@ async function registerRoutes(app: FastifyInstance, deps: Deps, handlers: ToolHa
   }
   app.addHook('onClose', async () => (await service)?.close())
 
-  await app.register(fastifyCors, CORS)
   app.setErrorHandler(answerMcpError)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
+    reply.headers({ 'cache-control': 'no-store', ...CORS_HEADERS })
   })
 
   app.route({
-    method: ['POST', 'GET', 'DELETE'],
+    method: ['POST', 'GET', 'DELETE', 'OPTIONS'],
     url: declarePrefix(app, PREFIX, { isBareAllowed: true }),
     schema: { hide: true },
     onRequest: async request => {
       if (isOwnMachine) refuseForeign(request)
     },
     async handler(request, reply) {
+      if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send()
       if (request.method !== 'POST') throw new ServiceError('request.method_not_allowed')
       const message = parseMessage(request.body)
       return await (await load()).answer(request, reply, request.rawAddress ?? '', message)
