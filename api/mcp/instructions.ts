@@ -45,9 +45,13 @@ function aboutIndex({ commit, index }: Mount): string {
     manifest === undefined
       ? ''
       : `Its authors call it "${inOneLine(manifest.name, 100)}" and say of it: "${inOneLine(manifest.description, 300)}". `
-  return ` at commit ${commit}. ${named}It has ${counts.skills} skills and ${counts.documents} documents.`
+  return ` at commit ${commit}. ${named}It has ${numberOf(counts.skills, 'skill')} and ${numberOf(counts.documents, 'document')}.`
 }
 
 function inOneLine(text: string, characters: number): string {
   return [...text.replace(/\s+/g, ' ').trim()].slice(0, characters).join('')
+}
+
+function numberOf(number: number, thing: string): string {
+  return `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`
 }
