@@ -70,7 +70,7 @@ export interface HostHook {
   isSigned(headers: HookHeaders): boolean
 
   /** Verifies a message and invalidates the cached answers that it outdates. */
-  receive(headers: HookHeaders, body: Uint8Array): HookAnswer
+  receive(headers: HookHeaders, body: Uint8Array): Promise<HookAnswer>
 }
 
 export type HookHeaders = Readonly<Record<string, string | string[] | undefined>>
