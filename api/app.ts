@@ -107,19 +107,17 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   })
   app.decorateRequest('viewer')
   const methods = collectMethods(app)
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request call back: a promise for each of them would cost more than what they do.
+  app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     request.viewer = ANONYMOUS
     // The interface refuses its own requests, with its headers.
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
-    const { method, originalUrl, log } = request
-    // Queries are not logged: they may hold what a person searches for.
-    log.info(
-      { method, path: originalUrl.split('?', 1)[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered',
-    )
+  app.addHook('onResponse', (request, reply, done) => {
+    logAnswer(request, reply)
+    done()
   })
   app.addHook('onClose', async () => deps.uses.close())
 
@@ -139,6 +137,11 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
+function logAnswer({ method, originalUrl, log }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+  // Queries are not logged: they may hold what a person searches for.
+  log.info({ method, path: originalUrl.split('?', 1)[0], status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+}
+
 /** @throws ServiceError `request.*`, before the body is read */
 function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: FastifyReply): void {
   refuseBadHost(request)
@@ -146,10 +149,16 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
 }
 
 async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHandlers, methods: RouteMethods): Promise<void> {
-  // Registered before CORS, whose own hook answers OPTIONS.
-  api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
-  await api.register(fastifyCors, CORS)
-  api.addHook('onRequest', async (request, reply) => refuseRequest(methods, request, reply))
+  api.addHook('onRequest', (request, reply, done) => {
+    setApiHeaders(reply)
+    setCorsHeaders(reply)
+    refuseRequest(methods, request, reply)
+    done()
+  })
+  // In a context of its own: only preflight requests need its hook, since the headers of all answers are constants.
+  await api.register(async preflight => {
+    await preflight.register(fastifyCors, CORS)
+  })
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import type { Address, OwnerName } from '#core/address.ts'
+import { endOfTurn } from '#core/concurrency/end-of-turn.ts'
 import {
   type AnswerOf,
   type BodyOf,
@@ -81,13 +82,15 @@ function registerEndpoint<Name extends EndpointName>(
       response: { 200: success(answer), ...failures(errors) },
     },
     // Before body and query are read: a malformed address is reported first, and a refused viewer learns nothing else.
-    onRequest: async request => {
+    onRequest: (request, _reply, done) => {
       // The path `/<prefix>/~` itself, spelled with an escape, has no address.
       if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
       request.subject = parsers[subject](request.rawAddress ?? '')
       GUARDS[guard](request.viewer)
+      done()
     },
     handler: async ({ subject, query, body, viewer }, reply) => {
+      await endOfTurn()
       const answered = await handle({ subject, query, body: body ?? null, viewer } as Call<Name>)
       if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
       return answered

@@ -65,7 +65,8 @@ export async function openMount(deps: Deps, viewer: Viewer, requested: Address, 
 
   // A failure is dropped here: the read that needs the same bytes meets it again and reports it.
   const ahead = readAhead?.(snapshot).catch(() => {})
-  const [folder] = await Promise.all([readFolder(snapshot, address.path), ahead])
+  const reading = readFolder(snapshot, address.path)
+  const [folder] = ahead ? await Promise.all([reading, ahead]) : [await reading]
   if (folder === null) throw new ServiceError('mount.path_not_found')
   return { ...mount, status: 'ready', snapshot, folder }
 }
@@ -75,8 +76,8 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   if (!host) throw new ServiceError('address.unknown_host')
   requireServed(deps, requested)
   const repository = await requireVisible(deps, viewer, host, requested)
-  const address = { ...requested, owner: repository.owner, repository: repository.name }
-  requireServed(deps, address)
+  const address = inHostSpelling(requested, repository)
+  if (address !== requested) requireServed(deps, address)
   const { main } = repository
   if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
   const resolved = await host.resolve(repository, address.ref)
@@ -85,6 +86,11 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
   const isDefault = address.ref === null || address.ref === repository.defaultBranch
   return { address, host, repository, commit, pinned, isDefault }
+}
+
+function inHostSpelling(requested: Address, { owner, name }: HostRepository): Address {
+  if (requested.owner === owner && requested.repository === name) return requested
+  return { ...requested, owner, repository: name }
 }
 
 /** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see */

@@ -1,4 +1,4 @@
-import { formatAddress } from '#core/address.ts'
+import { type Address, formatAddress } from '#core/address.ts'
 import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
 import type { Diagnostic, DocumentListing } from '#core/contract/shared.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
@@ -16,32 +16,56 @@ import type { OpenMount, ReadyMount } from './open-mount.ts'
  * frozen, which lets the serializer memoize its bytes.
  */
 export async function describeMount(deps: Pick<Deps, 'operator' | 'localSource'>, mount: OpenMount): Promise<Mount> {
-  const { address, repository, commit, pinned } = mount
-  const facts = {
+  const verified = isVerified(deps.operator, mount.address)
+  const image = imageOf(deps, mount)
+  switch (mount.status) {
+    case 'indexing':
+      return { ...describeFacts(mount, verified, image), index: { status: 'indexing' } }
+    case 'failed': {
+      const { errorCode, retryAt } = mount
+      return { ...describeFacts(mount, verified, image), index: { status: 'failed', errorCode, retryAt } }
+    }
+    case 'ready':
+      return await mount.snapshot.memo(keyOf(mount, verified, image), async () => {
+        const index = await describeFolder(mount, imageDiagnostics(deps, mount))
+        return Object.freeze({ ...describeFacts(mount, verified, image), index })
+      })
+  }
+}
+
+/** The facts that do not come from the snapshot. */
+function describeFacts({ address, repository, commit, pinned }: OpenMount, verified: boolean, image: string | null) {
+  return {
     address: formatAddress(address),
     repository: describeRepository(repository),
     ref: address.ref,
     pinned,
     commit,
     path: address.path,
-    verified: isVerified(deps.operator, address),
-    image: imageOf(deps, mount),
-  }
-  switch (mount.status) {
-    case 'indexing':
-      return { ...facts, index: { status: 'indexing' } }
-    case 'failed':
-      return { ...facts, index: { status: 'failed', errorCode: mount.errorCode, retryAt: mount.retryAt } }
-    case 'ready':
-      return await mount.snapshot.memo(`mount ${keyOf(facts)}`, async () => {
-        return Object.freeze({ ...facts, index: await describeFolder(mount, imageDiagnostics(deps, mount)) })
-      })
+    verified,
+    image,
   }
 }
 
-/** A key of every fact that does not come from the snapshot. */
-function keyOf({ repository, ...facts }: Omit<Mount, 'index'>): string {
-  return JSON.stringify([...Object.values(repository), ...Object.values(facts)])
+interface KeyedFacts {
+  repository: HostRepository
+  verified: boolean
+  image: string | null
+  key: string
+}
+
+/** Keys by the parsed address: parser and hosts give the same object again for as long as nothing about it changes. */
+const keys = new WeakMap<Address, KeyedFacts>()
+
+/** A key of these facts. The address decides ref and path, and together with the snapshot whether the commit is pinned. */
+function keyOf({ address, repository }: OpenMount, verified: boolean, image: string | null): string {
+  const before = keys.get(address)
+  if (before?.repository === repository && before.verified === verified && before.image === image) return before.key
+  const facts = [formatAddress(address), verified, image, ...Object.values(describeRepository(repository))]
+  const key = `mount ${JSON.stringify(facts)}`
+  // An object that may change is not remembered.
+  if (Object.isFrozen(address) && Object.isFrozen(repository)) keys.set(address, { repository, verified, image, key })
+  return key
 }
 
 /** The overview of the root comes from the header alone, that of a folder from the tables. */

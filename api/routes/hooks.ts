@@ -38,7 +38,7 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps, bo
       if (!hook.isSigned(headers)) throw new ServiceError('hook.forged')
     },
     async handler({ headers, body, log }, reply) {
-      const heard = hook.receive(headers, Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+      const heard = await hook.receive(headers, Buffer.isBuffer(body) ? body : Buffer.alloc(0))
       switch (heard.status) {
         case 'forged':
           throw new ServiceError('hook.forged')

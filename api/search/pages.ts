@@ -35,8 +35,8 @@ export interface PagedFile {
 export function openPages(cache: Cache, { key, sizeBytes, checksums, read }: PagedFile): CheckedFile {
   requirePages(checksums, sizeBytes)
 
-  function page(number: number): Promise<Uint8Array> {
-    return cache.get(`${key} page ${number}`, async () => {
+  async function page(number: number): Promise<Uint8Array> {
+    return await cache.get(`${key} page ${number}`, async () => {
       const start = number * PAGE_BYTES
       const bytes = await read({ start, end: Math.min(sizeBytes, start + PAGE_BYTES) })
       requireIntact(bytes, checksums, number)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -14,8 +15,8 @@ export interface Loaded<Value> {
  * not cached.
  */
 export interface Cache {
-  get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
-  get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
+  get<Value>(key: string, read: () => Promise<Loaded<Value>>): Awaitable<Value>
+  get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null>
   /** Removes the value, unless it was replaced by another one. */
   forget(key: string, value: unknown): void
   /** Bytes of all entries, as counted. */
@@ -45,17 +46,19 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
     return loaded.value
   }
 
-  function get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
-  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
-  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
+  function get<Value>(key: string, read: () => Promise<Loaded<Value>>): Awaitable<Value>
+  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null>
+  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null> {
     const found = kept.get(key)
+    if (found) {
+      lookups.hit++
+      return found.value as Value
+    }
     let isHit = true
-    const value = found
-      ? Promise.resolve(found.value)
-      : flights.run(key, () => {
-          isHit = false
-          return load(key, read)
-        })
+    const value = flights.run(key, () => {
+      isHit = false
+      return load(key, read)
+    })
     lookups[isHit ? 'hit' : 'miss']++
     return value as Promise<Value | null>
   }

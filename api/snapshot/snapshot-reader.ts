@@ -1,4 +1,5 @@
 import type { CommitSha } from '#core/commit-sha.ts'
+import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -20,7 +21,7 @@ export interface SnapshotReader {
    *
    * @throws ServiceError `skill.unavailable` when the store does not answer, or, with cause `DamagedSnapshot`, when the header is damaged
    */
-  open(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null>
+  open(repository: HostRepository, commit: CommitSha): Awaitable<Snapshot | null>
 }
 
 /**
@@ -48,7 +49,7 @@ export interface Snapshot {
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value>
 
   /** Returns a value that depends only on this snapshot and the key; caches it by `key`. The value is shared: freeze it. */
-  memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value>
+  memo<Value extends object>(key: string, compute: () => Promise<Value>): Awaitable<Value>
 
   /** The search section, for `openSearch`; `null` when the snapshot has none. */
   readonly section: StoredSection | null
@@ -107,13 +108,21 @@ export function createSnapshotReader(
   const packs = createPackReader(blobs)
   const headers = createHeaders(blobs, cache, onDamage, fallbacks)
 
+  /** Opened before. A header knows its commit, and a repository that changed is another object. */
+  const opened = new WeakMap<StoredHeader, Snapshot>()
+
+  function snapshotOf(repository: HostRepository, commit: CommitSha, stored: StoredHeader): Snapshot {
+    const before = opened.get(stored)
+    if (before?.repository === repository) return before
+    const members = createMemberReader(packs, repository, stored.header)
+    const snapshot = new CachedSnapshot({ repository, commit, stored, members, headers, cache, searchCache })
+    opened.set(stored, snapshot)
+    return snapshot
+  }
+
   return {
-    async open(repository, commit) {
-      const stored = await headers.open(repository, commit)
-      if (stored === null) return null
-      const members = createMemberReader(packs, repository, stored.header)
-      return new CachedSnapshot({ repository, commit, stored, members, headers, cache, searchCache })
-    },
+    open: (repository, commit) =>
+      whenThere(headers.open(repository, commit), stored => stored && snapshotOf(repository, commit, stored)),
   }
 }
 
@@ -136,6 +145,8 @@ class CachedSnapshot implements Snapshot {
   readonly #parts: SnapshotParts
   /** Cache key of this version of the snapshot: a repair may move texts. */
   readonly #name: string
+  /** The key of the last memoized value: an engine hashes a text that it has seen before only once. */
+  #lastMemo = { key: '', stored: '' }
 
   constructor(parts: SnapshotParts) {
     const { repository, commit, stored, members, searchCache } = parts
@@ -190,25 +201,29 @@ class CachedSnapshot implements Snapshot {
 
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value> {
     const { cache, members } = this.#parts
-    return this.#withDamageCheck(() =>
+    return this.#withDamageCheck(async () =>
       cache.get(members.keyOf(kind, location), async () => derive(await members.member(location))),
     )
   }
 
-  memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value> {
-    return this.#withDamageCheck(() =>
-      this.#parts.cache.get(`${this.#name} ${key}`, async () => {
-        const value = await compute()
-        return { value, sizeBytes: JSON.stringify(value).length * PARSED_FACTOR }
-      }),
-    )
+  memo<Value extends object>(key: string, compute: () => Promise<Value>): Awaitable<Value> {
+    const value = this.#parts.cache.get(this.#memoKeyOf(key), async () => {
+      const computed = await compute()
+      return { value: computed, sizeBytes: JSON.stringify(computed).length * PARSED_FACTOR }
+    })
+    return value instanceof Promise ? this.#withDamageCheck(() => value) : value
   }
 
-  #shard<Name extends TableName>(table: Name, number: number): Promise<TableRow<Name>[]> {
+  #memoKeyOf(key: string): string {
+    if (this.#lastMemo.key !== key) this.#lastMemo = { key, stored: `${this.#name} ${key}` }
+    return this.#lastMemo.stored
+  }
+
+  async #shard<Name extends TableName>(table: Name, number: number): Promise<TableRow<Name>[]> {
     const { cache, members, repository, commit } = this.#parts
     const index = this.header.tables[table]
     const [firstKey, , location] = shardAt(index, number)
-    return cache.get(members.keyOf(table, location), async () => {
+    return await cache.get(members.keyOf(table, location), async () => {
       const bytes = await members.member(location)
       const value = await orUnavailable(`shard ${number} of ${table} of ${repository.id} at ${commit}`, () => {
         return parseShard(table, bytes, firstKey, rowsOfShard(index, number))

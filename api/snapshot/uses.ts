@@ -51,19 +51,22 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
   const ids = new LRUCache<string, string>({ max: REMEMBERED_NAMES })
   const days = createDays()
 
-  function rememberNames({ name, repository: { id, host, owner, name: currentName } }: Use): void {
-    ids.set(textOf(name), id)
-    ids.set(textOf({ host, owner, repository: currentName }), id)
+  function rememberName(name: RepositoryName, id: string): void {
+    const text = textOf(name)
+    if (ids.get(text) !== id) ids.set(text, id)
   }
 
   return {
     opened(use) {
       const { repository, commit, ref } = use
       const now = clock.now()
-      rememberNames(use)
-      hidden.unhide(repository.id)
-      noteRead(notes, states, { repository, commit, day: days.of(now) })
-      if (ref !== null) noteRef(notes, states, { repository, commit, ref, day: days.of(now), seenAt: now.toISOString() })
+      const day = days.of(now)
+      const { host, owner, name: current, id } = repository
+      rememberName(use.name, id)
+      if (use.name.repository !== current || use.name.owner !== owner) rememberName({ host, owner, repository: current }, id)
+      hidden.unhide(id)
+      noteRead(notes, states, { repository, commit, day })
+      if (ref !== null) noteRef(notes, states, { repository, commit, ref, day, seenAt: now })
     },
 
     missing(name) {
@@ -91,10 +94,11 @@ function noteRead(notes: NoteQueue, states: StateStore, { repository, commit, da
 function noteRef(
   notes: NoteQueue,
   states: StateStore,
-  { repository, commit, day, ref, seenAt }: OpenedSnapshot & { ref: string; seenAt: string },
+  { repository, commit, day, ref, seenAt }: OpenedSnapshot & { ref: string; seenAt: Date },
 ): void {
   notes.add(`ref ${repository.id} ${ref}`, `${commit} ${day}`, () => {
-    return writeLater(states, seenRefKey(repository, digestOf(ref)), { ref, commit, seenAt }, isSeenLater)
+    const seen = { ref, commit, seenAt: seenAt.toISOString() }
+    return writeLater(states, seenRefKey(repository, digestOf(ref)), seen, isSeenLater)
   })
 }
 

@@ -1,4 +1,5 @@
 import type { CommitSha } from '../commit-sha.ts'
+import type { Awaitable } from '../concurrency/awaitable.ts'
 import type { Repository } from '../contract/mount.ts'
 
 /** A host of git repositories, named by its segment in addresses. */
@@ -9,8 +10,11 @@ export interface GitHost {
   /** Whether reading fetches objects over a network. */
   readonly isRemote: boolean
 
-  /** The repository, as the host spells it. `missing`: it does not exist or is not visible; the caller cannot tell which. */
-  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+  /**
+   * The repository, as the host spells it. `missing`: it does not exist or is not visible; the caller cannot tell which.
+   * It is frozen, and the same object for as long as a cached answer is used.
+   */
+  repository(owner: string, name: string): Awaitable<HostAnswer<HostRepository>>
 
   /**
    * The commit of a ref, for a remote host at most a minute old, or ten minutes while the host cannot be asked. `null` stands for the default
@@ -18,7 +22,7 @@ export interface GitHost {
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
    * `missing`: the ref does not exist, or the repository is empty. `gone`: the host no longer shows the repository.
    */
-  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
+  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
 
   /**
    * The commit of the default branch as the host answers now, never a cached one. For what is stored: a visitor is answered by `resolve`.
@@ -70,7 +74,7 @@ export interface HostHook {
   isSigned(headers: HookHeaders): boolean
 
   /** Verifies a message and invalidates the cached answers that it outdates. */
-  receive(headers: HookHeaders, body: Uint8Array): HookAnswer
+  receive(headers: HookHeaders, body: Uint8Array): Promise<HookAnswer>
 }
 
 export type HookHeaders = Readonly<Record<string, string | string[] | undefined>>

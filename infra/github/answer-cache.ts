@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -76,18 +77,28 @@ export class AnswerCache<Value> {
   }
 
   /** @param ask receives the cached value, for a conditional question */
-  async get(
+  get(
     key: string,
-    { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: CacheTimes,
+    times: CacheTimes,
     ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
-  ): Promise<CachedAnswer<Value> | Trouble> {
+  ): Awaitable<CachedAnswer<Value> | Trouble> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
-      const freshForSeconds = entry.answer.status === 'ok' ? freshSeconds : MISSING_SECONDS
+      const freshForSeconds = entry.answer.status === 'ok' ? times.freshSeconds : MISSING_SECONDS
       if (!entry.expired && isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
-      if (isUsable(entry, now, staleSeconds) && isWithin(now - entry.failedAt, FAILED_SECONDS)) return entry.answer
+      if (isUsable(entry, now, times.staleSeconds) && isWithin(now - entry.failedAt, FAILED_SECONDS)) return entry.answer
     }
+    return this.#wait(key, now, times, ask)
+  }
+
+  /** The answer of the running question, or of a new one. */
+  async #wait(
+    key: string,
+    now: number,
+    { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: CacheTimes,
+    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
+  ): Promise<CachedAnswer<Value> | Trouble> {
     const running = this.#flights.get(key)
     const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
     const answer = await withTimeout(flight.answer, patienceMs, (): Trouble => ({ status: 'unavailable', retryAfterSeconds: 1 }))

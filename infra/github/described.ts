@@ -31,7 +31,7 @@ export function describeRepository(body: unknown): HostRepository | null {
   const parsed = RepositoryBody.safeParse(body)
   if (!parsed.success) return null
   const { id, name, owner, default_branch, description } = parsed.data
-  return {
+  return Object.freeze({
     id: `gh-${id}`,
     ownerId: `gh-${owner.id}`,
     host: 'gh',
@@ -41,7 +41,7 @@ export function describeRepository(body: unknown): HostRepository | null {
     description: textOf(description),
     avatar: webAddressOf(owner.avatar_url),
     visibility: isShown(parsed.data) ? 'public' : 'private',
-  }
+  })
 }
 
 /** Whether the repository is public. Older Enterprise Servers omit `visibility`. */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { HOST_NAMES } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
+import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import {
   type BlobSelection,
   type GitHost,
@@ -106,7 +107,7 @@ class GitHubHost implements GitHost {
     const refs = createRefs({ ...common, tips, repositories })
     const accounts = createAccounts({
       ...common,
-      shown: (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
+      shown: async (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
       blocked,
     })
     this.#api = api
@@ -154,23 +155,23 @@ class GitHubHost implements GitHost {
     this.accounts.expireAll()
   }
 
-  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
+  repository(owner: string, name: string): Awaitable<HostAnswer<HostRepository>> {
     // With a credential that sees private repositories, no other answer proves that a repository is still public.
     return this.#repository(owner, name, this.#api.maySeePrivate ? SHOWN_SECONDS : DESCRIBED_SECONDS)
   }
 
-  async #repository(owner: string, name: string, freshSeconds: number): Promise<HostAnswer<HostRepository>> {
+  #repository(owner: string, name: string, freshSeconds: number): Awaitable<HostAnswer<HostRepository>> {
     if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
-    const answer = await this.#repositories.find(owner, name, freshSeconds)
-    return answer.status === 'ok' ? { status: 'ok', value: { ...answer.value } } : answer
+    return this.#repositories.find(owner, name, freshSeconds)
   }
 
-  async resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
+  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }> {
     if (ref !== null && isCommitSha(ref)) return this.#resolvePinned(repository, ref.toLowerCase() as CommitSha)
-    const answer = await this.#refs.resolve(repository, ref)
-    if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
-    this.#refs.forget(new Set([repository.id]))
-    return GONE
+    return whenThere(this.#refs.resolve(repository, ref), answer => {
+      if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
+      this.#refs.forget(new Set([repository.id]))
+      return GONE
+    })
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {

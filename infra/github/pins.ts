@@ -62,8 +62,8 @@ class GitHubPins implements Pins {
     this.#histories = createHistories({ clock, closing })
   }
 
-  resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
-    return this.#cache.get(keyOf(repository, commit), FOREVER, () => this.#prove(repository, commit))
+  async resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
+    return await this.#cache.get(keyOf(repository, commit), FOREVER, () => this.#prove(repository, commit))
   }
 
   close(): Promise<void> {

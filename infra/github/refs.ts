@@ -1,5 +1,6 @@
 import { refNames } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
+import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
@@ -20,7 +21,7 @@ export interface RefsOptions {
 /** Resolves branches and tags to commits. */
 export interface Refs {
   /** @param ref not a hash; `null`: the default branch */
-  resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble>
+  resolve(repository: HostRepository, ref: string | null): Awaitable<CachedAnswer<CommitSha> | Trouble>
   /** Drops all refs of these repositories. */
   forget(ids: ReadonlySet<string>): void
   /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
@@ -58,23 +59,27 @@ class GitHubRefs implements Refs {
     this.#cache = new AnswerCache<KnownRef>({ patienceMs, clock })
   }
 
-  async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
-    const { defaultBranch } = repository
+  resolve(repository: HostRepository, ref: string | null): Awaitable<CachedAnswer<CommitSha> | Trouble> {
+    if (ref === null) return this.#resolveDefault(repository)
     const startedAt = performance.now()
-    if (ref === null || ref === defaultBranch) {
-      const answer = await this.#resolveDefault(repository)
+    if (ref !== repository.defaultBranch) return this.#resolveNamed(repository, ref, startedAt)
+    return whenThere(this.#resolveDefault(repository), answer =>
       // Also the name of a tag, once the branch is renamed.
-      if (answer.status !== 'missing' || ref === null) return answer
-    }
+      answer.status === 'missing' ? this.#resolveNamed(repository, ref, startedAt) : answer,
+    )
+  }
+
+  #resolveNamed(repository: HostRepository, ref: string, startedAt: number): Awaitable<CachedAnswer<CommitSha> | Trouble> {
     const names = refNames(ref).map(name => name.slice('refs/'.length))
     const [name = '', ...others] = names
     if (name === '') return MISSING
-    if (others.length === 0 && name === `heads/${defaultBranch}`) return this.#resolveDefault(repository)
+    if (others.length === 0 && name === `heads/${repository.defaultBranch}`) return this.#resolveDefault(repository)
     // Both lookups share the patience of one.
     const patienceMs = Math.max(0, this.#options.patienceMs - (performance.now() - startedAt))
     const key = `${repository.id} ${others.length === 0 ? name : `*/${ref}`}`
-    return commitOf(
-      await this.#cache.get(key, { ...this.#times, patienceMs }, known => this.#askListed(repository, names, known)),
+    return whenThere(
+      this.#cache.get(key, { ...this.#times, patienceMs }, known => this.#askListed(repository, names, known)),
+      commitOf,
     )
   }
 
@@ -101,11 +106,11 @@ class GitHubRefs implements Refs {
   }
 
   /** The default branch is asked of the API without a listing: there is one, which no visitor chooses. */
-  async #resolveDefault(repository: HostRepository): Promise<CachedAnswer<CommitSha> | Trouble> {
+  #resolveDefault(repository: HostRepository): Awaitable<CachedAnswer<CommitSha> | Trouble> {
     const name = `heads/${repository.defaultBranch}`
     const ask = (known: KnownRef | null) =>
       this.#askName(repository, name, known?.commit ?? null, known === null ? 'shown' : 'known')
-    return commitOf(await this.#cache.get(`${repository.id} ${name}`, this.#times, ask))
+    return whenThere(this.#cache.get(`${repository.id} ${name}`, this.#times, ask), commitOf)
   }
 
   /**

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -24,7 +25,7 @@ export interface RepositoriesOptions {
 /** Repositories by name, as the host describes them. */
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
-  find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble>
+  find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: HostRepository, askedAt: number): void
   /** Whether the host showed within the last minute that the repository is public. */
@@ -80,10 +81,12 @@ class GitHubRepositories implements Repositories {
     this.#cache = new AnswerCache<KnownRepository>({ patienceMs, clock })
   }
 
-  async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble> {
+  find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble> {
     const times = { freshSeconds, staleSeconds: STALE_SECONDS }
-    const answer = await this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known))
-    return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
+    return whenThere(
+      this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known)),
+      repositoryOf,
+    )
   }
 
   noteShown({ id }: HostRepository, askedAt: number): void {
@@ -234,4 +237,8 @@ function accountOf(fullName: string): string {
 /** Names of GitHub ignore case. */
 function keyOf(owner: string, name: string): string {
   return `${owner}/${name}`.toLowerCase()
+}
+
+function repositoryOf(answer: CachedAnswer<KnownRepository> | Trouble): CachedAnswer<HostRepository> | Trouble {
+  return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
 }

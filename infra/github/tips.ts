@@ -103,8 +103,8 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
   }
 
   return {
-    list: (repository, freshSeconds) => {
-      return cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
+    list: async (repository, freshSeconds) => {
+      return await cache.get(repository.id, { freshSeconds, staleSeconds: freshSeconds }, () => askTips(repository))
     },
     tip: async (repository, isAnonymous) => {
       const name = `refs/heads/${repository.defaultBranch}`

@@ -15,7 +15,8 @@ import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
 import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
 import { readRef, readTips } from './refs.ts'
-import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
+import type { Watch } from './signatures.ts'
+import { type Computed, SignedCache } from './signed-cache.ts'
 
 const PINNED_BYTES = 8 * 1024 * 1024
 const ABSENT_BYTES = 4 * 1024 * 1024
@@ -71,16 +72,25 @@ export class Commits {
    * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
    * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; UnfinishedWalk; ViewUnavailable
    */
-  find(place: Place, ref: string | null): Promise<CommitSha | null> {
-    return withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
+  async find(place: Place, ref: string | null): Promise<CommitSha | null> {
+    const known = await this.#known(place, ref)
+    if (known !== null) return known
+    return await withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
       throw new GateFull()
     })
   }
 
+  /** The commit if it was found before: most requests ask for one of these, and need no timer. */
+  async #known(place: Place, ref: string | null): Promise<CommitSha | null> {
+    if (ref === null || !isCommitSha(ref)) return (await this.#byRef.cached(refKey(place, ref)))?.value ?? null
+    const oid = ref.toLowerCase() as CommitSha
+    const tips = (await this.#tips.cached(place.identity))?.value
+    return tips && this.#pinned.has(pinKey(place, tips.fingerprint, oid)) ? oid : null
+  }
+
   #find(place: Place, ref: string | null): Promise<CommitSha | null> {
     if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
-    const key = `${place.identity}:${ref === null ? '' : `=${ref}`}`
-    return this.#byRef.get(key, watch => this.#ifSelfContained(place, this.#findRef(place, ref, watch)))
+    return this.#byRef.get(refKey(place, ref), watch => this.#ifSelfContained(place, this.#findRef(place, ref, watch)))
   }
 
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
@@ -162,6 +172,10 @@ export class Commits {
       return { value: null, keep: false }
     }
   }
+}
+
+function refKey({ identity }: Place, ref: string | null): string {
+  return `${identity}:${ref === null ? '' : `=${ref}`}`
 }
 
 function pinKey({ identity }: Place, fingerprint: string, oid = ''): string {

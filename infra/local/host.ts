@@ -31,10 +31,13 @@ import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
 import { type OnRefused, tellOnce } from './refusals.ts'
-import { type Computed, SignedCache, type Watch } from './signed-cache.ts'
+import type { Watch } from './signatures.ts'
+import { type Computed, SignedCache } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
+  /** The files are looked at, so it always takes a turn. */
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
   /**
    * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
    *
@@ -113,11 +116,10 @@ class LocalGitHost implements LocalHost {
     return answer(async () => {
       const place = await this.#place(owner, name)
       if (!place) return null
-      const repository = await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
+      return await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
         value: await describeRepository(place, watch),
         keep: true,
       }))
-      return repository && { ...repository }
     })
   }
 
@@ -269,7 +271,7 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
     lstat(marker).catch(ifAbsent),
   ])
   if (head === null) return null
-  return {
+  return Object.freeze({
     id: `local-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 32)}`,
     host: 'local',
     owner,
@@ -279,7 +281,7 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
     avatar: null,
     visibility: isPrivate === null ? 'public' : 'private',
     ...(place.main ? { main: place.main } : {}),
-  }
+  })
 }
 
 function shapeDescription(text: string): string | null {

@@ -3,7 +3,8 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { detached } from '#core/text.ts'
 import { ifAbsent, readRealText } from '#infra/git/contained.ts'
-import type { Computed, Watch } from './signed-cache.ts'
+import type { Watch } from './signatures.ts'
+import type { Computed } from './signed-cache.ts'
 
 /** Owner and name of a repository in its address. */
 export interface PlaceName {

@@ -9,7 +9,8 @@ import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import { ViewTooLarge } from './object-files.ts'
 import { type PackedRefs, readWhole } from './packed-refs.ts'
 import { type Place, readHead } from './place.ts'
-import type { Computed, Watch } from './signed-cache.ts'
+import type { Watch } from './signatures.ts'
+import type { Computed } from './signed-cache.ts'
 
 const SYMBOLIC_REF_DEPTH = 5
 /** Holds an id, or the longest name that a file system can store. What follows is not read. */

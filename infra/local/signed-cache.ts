@@ -1,14 +1,6 @@
-import { lstatSync, statSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import { memoryOf } from '#core/memory.ts'
-
-/**
- * Registers a file, folder or link on which the value depends, before the computation reads it.
- *
- * `itself` (default): what lies at the path; of a folder only its identity counts, of a link not where it leads. `entries`: where the path
- * leads; of a folder also which names it holds.
- */
-export type Watch = (path: string, what?: 'itself' | 'entries') => void
+import { areCurrent, type Signatures, Signing, type Watch } from './signatures.ts'
 
 /** A computed value. `keep: false`: the watched files do not show when the value changes, so it is not cached. */
 export interface Computed<Value> {
@@ -18,32 +10,11 @@ export interface Computed<Value> {
   bytes?: number
 }
 
-type Watched = NonNullable<Parameters<Watch>[1]>
-
-/** Identifies a version of a file or of the entries of a folder, by identity and times, or a folder, by its identity alone. */
-interface Signature {
-  what: Watched
-  isFolder: boolean
-  dev: bigint
-  ino: bigint
-  /** For the identity of a folder: its birth time. */
-  changedNs: bigint
-  /** For the identity of a folder: 0. */
-  modifiedNs: bigint
-  sizeBytes: bigint
-}
-
 interface Entry<Value> {
   value: Value
   /** Estimated memory of the value. */
   bytes: number
-  signatures: ReadonlyMap<string, Signature | Absent>
-}
-
-/** Nothing lies at the path. */
-interface Absent {
-  what: Watched
-  ino: null
+  signatures: Signatures
 }
 
 interface Flight<Value> {
@@ -58,9 +29,8 @@ const ENTRY_BYTES = 300
 /**
  * Caches values computed from files until one of these files changes.
  *
- * A returned value was current at some instant after the call. Every `get` checks all files of the value synchronously: a few microseconds
- * each on a local disk, less than a turn through the thread pool. Callers may share a computation, but never one that began
- * before they called.
+ * A returned value was current at some instant after the call: every `get` has all files of the value checked. Callers may share a check or a
+ * computation, but never one that began before they called.
  */
 export class SignedCache<Value> {
   readonly #entries: LRUCache<string, Entry<Value>>
@@ -79,12 +49,18 @@ export class SignedCache<Value> {
     return this.#entries.calculatedSize
   }
 
+  /** The cached value if it is current, else `null`. It computes and waits for nothing. */
+  async cached(key: string): Promise<{ value: Value } | null> {
+    const entry = this.#entries.get(key)
+    return entry && (await this.#isCurrent(key, entry)) ? entry : null
+  }
+
   /** The cached value, or that of `compute`. @throws what `compute` throws */
   async get(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const order = this.#order++
     for (;;) {
-      const entry = this.#valid(key)
-      if (entry) return entry.value
+      const entry = this.#entries.get(key)
+      if (entry && (await this.#isCurrent(key, entry))) return entry.value
       const flight = this.#flights.get(key)
       if (!flight) return this.#start(key, compute)
       if (flight.order > order) return flight.value
@@ -92,15 +68,11 @@ export class SignedCache<Value> {
     }
   }
 
-  #valid(key: string): Entry<Value> | null {
-    const entry = this.#entries.get(key)
-    if (!entry) return null
-    for (const [key, signature] of entry.signatures) {
-      if (isSame(signature, readSignature(key.slice(signature.what.length + 1), signature.what))) continue
-      this.#entries.delete(key)
-      return null
-    }
-    return entry
+  async #isCurrent(key: string, entry: Entry<Value>): Promise<boolean> {
+    const isCurrent = await areCurrent(entry.signatures)
+    // Another caller may have replaced it meanwhile.
+    if (!isCurrent && this.#entries.peek(key) === entry) this.#entries.delete(key)
+    return isCurrent
   }
 
   #start(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
@@ -110,59 +82,10 @@ export class SignedCache<Value> {
   }
 
   async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
-    const signatures = new Map<string, Signature | Absent>()
-    let settled = true
-    const { value, keep, bytes } = await compute((path, what = 'itself') => {
-      const key = `${what} ${path}`
-      if (signatures.has(key)) return
-      const signature = readSignature(path, what)
-      signatures.set(key, signature)
-      settled &&= isSettled(signature, Date.now())
-    })
-    if (keep && settled) this.#entries.set(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
+    const signing = new Signing()
+    const { value, keep, bytes } = await compute(signing.watch)
+    const { signatures, isSettled } = signing
+    if (keep && isSettled) this.#entries.set(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
     return value
   }
-}
-
-function readSignature(path: string, what: Watched): Signature | Absent {
-  const stats = statOf(path, what)
-  if (!stats) return { what, ino: null }
-  const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
-  const isFolder = stats.isDirectory()
-  return isFolder && what === 'itself'
-    ? { what, isFolder, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
-    : { what, isFolder, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
-}
-
-function statOf(path: string, what: Watched) {
-  try {
-    return (what === 'entries' ? statSync : lstatSync)(path, { bigint: true, throwIfNoEntry: false })
-  } catch {
-    return undefined // unreachable counts as absent
-  }
-}
-
-function isSame(before: Signature | Absent, now: Signature | Absent): boolean {
-  if (before.ino === null || now.ino === null) return before.ino === now.ino
-  return (
-    before.ino === now.ino &&
-    before.changedNs === now.changedNs &&
-    before.modifiedNs === now.modifiedNs &&
-    before.sizeBytes === now.sizeBytes &&
-    before.dev === now.dev &&
-    before.isFolder === now.isFolder
-  )
-}
-
-const NS_PER_MS = 1_000_000n
-const NS_PER_SECOND = 1_000_000_000n
-/** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
-const TICK_MS = 50
-const COARSE_TICK_MS = 2_500
-
-/** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
-function isSettled(signature: Signature | Absent, now: number): boolean {
-  if (signature.ino === null || (signature.isFolder && signature.what === 'itself')) return true
-  const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
-  return now - Number(signature.changedNs / NS_PER_MS) > tick
 }

@@ -41,7 +41,7 @@ test.for([
   ['a space in the target', `GET ${P}/a b HTTP/1.1\r\nhost: x\r\n\r\n`, 400, 'request.invalid'],
   ['noise', '\x16\x03\x01\x02\x00\x01\x00', 400, 'request.invalid'],
   ['two lengths', `GET ${P} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 'request.invalid'],
-  ['a bad chunk', `POST ${P} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'request.invalid'],
+  ['a bad chunk', `GET ${P} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'request.invalid'],
   ['an address of 17 kB', `GET ${P}/${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],
   ['an address of 60 kB', `GET ${P}/${'a'.repeat(60_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],
   ['an address of 1 MB', `GET ${P}/${'a'.repeat(1_000_000)} HTTP/1.1\r\nhost: x\r\n${END}`, 400, 'address.too_long'],

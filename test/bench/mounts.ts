@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { startService } from '#test/support/service.ts'
-import { runLoad } from './load.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { cpuSecondsOf, runLoad } from './load.ts'
 import { median, printTable } from './measure.ts'
 import type { BenchRepository } from './repositories.ts'
 
@@ -11,7 +11,11 @@ const ROUNDS = 3
 const SECONDS = 4
 const TARGET = 0.6
 
-/** Mounts that one process answers a second, beside Fastify that sends the same bytes from memory. */
+/**
+ * Mounts that one process answers a second, beside Fastify that sends the same bytes with the same headers from memory.
+ *
+ * The client works on the same machine and may be the slower of the two, which favours us: the time of the processor does not depend on it.
+ */
 export async function measureMounts(root: string, repositories: readonly BenchRepository[]): Promise<void> {
   const github = await startFakeGitHub({ root })
   const service = await startService({
@@ -28,7 +32,7 @@ export async function measureMounts(root: string, repositories: readonly BenchRe
       for (const { owner, name } of subjects) {
         const address = `/${host}/${owner}/${name}`
         await service.get('mounts', address)
-        rows.push(await measureMount(service.baseUrl, `/api/v1/mounts${address}`))
+        rows.push(await measureMount(service, `/api/v1/mounts${address}`))
       }
     }
     printTable(`Mounts a second of one process, 32 connections (median of ${ROUNDS})`, rows)
@@ -38,21 +42,24 @@ export async function measureMounts(root: string, repositories: readonly BenchRe
   }
 }
 
-async function measureMount(baseUrl: string, path: string): Promise<Record<string, string | number>> {
-  const answer = await fetch(baseUrl + path)
+async function measureMount(service: Service, path: string): Promise<Record<string, string | number>> {
+  const answer = await fetch(service.baseUrl + path)
   const peer = await startPeer({ body: await answer.text(), headers: Object.fromEntries(answer.headers) })
   try {
-    const rounds: { ours: number; bare: number }[] = []
+    const rounds: { ours: Rate; bare: Rate }[] = []
     for (let round = 0; round < ROUNDS + 1; round++) {
-      const [ours, bare] = [await rateOf(baseUrl, path), await rateOf(peer.url, path)]
+      const ours = await rateOf(service.baseUrl, service.process, path)
+      const bare = await rateOf(peer.url, peer.process, path)
       // The first round warms both.
       if (round > 0) rounds.push({ ours, bare })
     }
-    const ratio = median(rounds.map(({ ours, bare }) => ours / bare))
+    const ratio = median(rounds.map(({ ours, bare }) => ours.perSecond / bare.perSecond))
     return {
       path,
-      'mounts/s': Math.round(median(rounds.map(({ ours }) => ours))),
-      'bare Fastify/s': Math.round(median(rounds.map(({ bare }) => bare))),
+      'mounts/s': Math.round(median(rounds.map(({ ours }) => ours.perSecond))),
+      'bare Fastify/s': Math.round(median(rounds.map(({ bare }) => bare.perSecond))),
+      'CPU us': Math.round(median(rounds.map(({ ours }) => ours.cpuMicroseconds))),
+      'bare CPU us': Math.round(median(rounds.map(({ bare }) => bare.cpuMicroseconds))),
       ratio,
       target: `>= ${TARGET}${ratio < TARGET ? ': MISSED' : ''}`,
     }
@@ -61,10 +68,18 @@ async function measureMount(baseUrl: string, path: string): Promise<Record<strin
   }
 }
 
-async function rateOf(origin: string, path: string): Promise<number> {
+interface Rate {
+  perSecond: number
+  /** Time of the processor for one request, in all threads of the process that answers. */
+  cpuMicroseconds: number
+}
+
+async function rateOf(origin: string, { pid = 0 }: ChildProcess, path: string): Promise<Rate> {
+  const startedCpu = await cpuSecondsOf(pid)
   const { requests, errors } = await runLoad(origin, [path], null, SECONDS)
   if (errors > 0) throw new Error(`${errors} errors at ${origin}${path}`)
-  return requests / SECONDS
+  const cpuSeconds = (await cpuSecondsOf(pid)) - startedCpu
+  return { perSecond: requests / SECONDS, cpuMicroseconds: (cpuSeconds / requests) * 1e6 }
 }
 
 /** Fastify in a process of its own. */

@@ -25,7 +25,9 @@ export async function describeAt(host: GitHost, { owner, name }: TestRepository)
   return answered(await host.repository(owner, name))
 }
 
-export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): ReturnType<GitHost['resolve']> {
+type Resolved = Promise<Awaited<ReturnType<GitHost['resolve']>>>
+
+export async function resolveAt(host: GitHost, repository: TestRepository, ref: string | null): Resolved {
   return host.resolve(await describeAt(host, repository), ref)
 }
 

@@ -31,6 +31,8 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       })
       expect(described.id).toMatch(new RegExp(`^${driver.segment}-[a-z0-9-]+$`))
       expect(await describeAt(host, repository)).toEqual(described)
+      // Callers share it.
+      expect(described).toSatisfy(Object.isFrozen)
     })
 
     test('follows the move of its default branch at once', async () => {

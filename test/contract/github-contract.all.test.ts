@@ -16,7 +16,8 @@ const SUBJECTS = {
   renamed: 'acme/was',
   blocked: 'acme/taken',
   large: 'acme/large',
-}
+  sees: '',
+} as const
 
 const scene = await openGitHubScene()
 const { github, tokens } = scene
@@ -35,14 +36,29 @@ afterEach(scene.check)
 afterAll(scene.close)
 
 test.each([
-  ['nobody', null],
-  ['a person', tokens.ada],
-])('the stand-in answers every probe of %s as the product relies on', async (_, token) => {
+  ['nobody', null, '', []],
+  ['a classic token', tokens.ada, '', ['the scopes of a classic token']],
+  [
+    'a fine-grained token for public repositories',
+    github.fineGrainedToken(scene.ada, 'public'),
+    'public',
+    ['a fine-grained token without scopes', 'a fine-grained token that sees public repositories only'],
+  ],
+  [
+    'a fine-grained token for private repositories',
+    github.fineGrainedToken(scene.ada, 'private'),
+    'private',
+    ['a fine-grained token without scopes', 'a fine-grained token that sees private repositories'],
+  ],
+  ['an installation of an App', tokens.installation, '', ['a token of an App']],
+  ['a person by an App', tokens.adaByApp, '', ['a token of an App']],
+] as const)('the stand-in answers every probe of %s as the product relies on', async (_, token, sees, own) => {
   const results: ProbeResult[] = []
-  for await (const result of runProbes({ ...host, token }, SUBJECTS)) results.push(result)
+  for await (const result of runProbes({ ...host, token }, { ...SUBJECTS, sees })) results.push(result)
   expect(results.filter(({ differences }) => differences.length > 0)).toEqual([])
-  const leftOut = results.filter(({ asked }) => asked === null).map(({ probe }) => probe.as)
-  expect(leftOut).toEqual(token === null ? ['token'] : [])
+  const ofTokens = results.filter(({ probe }) => probe.as === 'token')
+  expect(ofTokens.filter(({ asked }) => asked !== null).map(({ probe }) => probe.name)).toEqual(own)
+  expect(results.filter(({ asked, probe }) => asked === null && probe.as !== 'token')).toEqual([])
   expect(results).toHaveLength(PROBES.length)
 })
 
@@ -59,12 +75,14 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
 
 const ARGS = ['--repository', 'acme/Tools', '--branch', 'main', '--tag', 'v1']
 const OTHERS = ['--renamed', 'acme/was', '--blocked', 'acme/taken', '--large', 'acme/large']
-/** Of other repositories, and of a token. */
-const LEFT_OUT = 6
+/** Of tokens. */
+const OF_TOKENS = PROBES.filter(({ as }) => as === 'token').length
+/** Of other repositories, and of tokens. */
+const LEFT_OUT = 5 + OF_TOKENS
 
 test('the program finds no difference between the stand-in and itself', async () => {
   const { code, output } = await run([...ARGS, ...OTHERS])
-  expect(output).toMatch(new RegExp(`\\n${PROBES.length - 1} asked, 0 different\\n$`))
+  expect(output).toMatch(new RegExp(`\\n${PROBES.length - OF_TOKENS} asked, 0 different\\n$`))
   expect(code).toBe(0)
 })
 

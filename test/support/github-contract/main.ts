@@ -21,6 +21,7 @@ const USAGE = `usage: npm run contract:github -- [options]
   --renamed owner/name      a name that a public repository had before
   --blocked owner/name      a repository that a takedown blocks
   --large owner/name        a repository with more than 100,000 files
+  --token-sees what         public or private: what a fine-grained token sees
   --in-ci                   also where the variable CI is set
 `
 
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     renamed: { type: 'string', default: '' },
     blocked: { type: 'string', default: '' },
     large: { type: 'string', default: '' },
+    'token-sees': { type: 'string', default: '' },
     'in-ci': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -44,7 +46,8 @@ process.exitCode = await main()
 /** 0: no differences; 1: some; 2: nothing was asked. */
 async function main(): Promise<number> {
   const [owner = '', repository = '', more] = values.repository.split('/')
-  if (values.help || !owner || !repository || more !== undefined) {
+  const sees = values['token-sees']
+  if (values.help || !owner || !repository || more !== undefined || !isSight(sees)) {
     process.stderr.write(USAGE)
     return values.help ? 0 : 2
   }
@@ -55,7 +58,7 @@ async function main(): Promise<number> {
   const host = parseInfraSettings({ ...process.env, MOUNTGLASS_GITHUB: 'on' }).github
   if (host === null) return 2
   const { branch, tag, file, renamed, blocked, large } = values
-  const subjects: Subjects = { owner, repository, branch, tag, file, renamed, blocked, large }
+  const subjects: Subjects = { owner, repository, branch, tag, file, renamed, blocked, large, sees }
   if (values['dry-run']) {
     for (const { probe, asked } of listProbes(host, subjects)) print(probe, asked ?? 'left out', [])
     return 0
@@ -67,6 +70,10 @@ async function main(): Promise<number> {
     process.stderr.write(`${host.apiUrl} was not reached, so nothing was compared: ${error.message}\n`)
     return 2
   }
+}
+
+function isSight(text: string): text is Subjects['sees'] {
+  return ['', 'public', 'private'].includes(text)
 }
 
 async function report(results: AsyncIterable<ProbeResult>): Promise<number> {

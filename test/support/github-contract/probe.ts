@@ -12,6 +12,10 @@ export interface Probe {
    * there is no token.
    */
   as?: 'nobody' | 'nonsense' | 'token'
+  /** Only for tokens of this kind; the probe is left out where there is another one, or none. */
+  ofToken?: TokenKind
+  /** Only for tokens that see this, as the maintainer says; the probe is left out where nothing is said. */
+  sees?: Subjects['sees']
   /** Lines that git sends; a flush follows. */
   gitLines?: readonly GitLine[]
   status: number
@@ -26,6 +30,9 @@ export interface Probe {
   /** What later probes know from this one: a field of the body, a header, or the body itself. */
   learn?: Readonly<Record<string, `body.${string}` | `header.${string}` | 'text'>>
 }
+
+/** Told apart by their beginning: `app` is that of an installation or of a person who signed in by an App. */
+export type TokenKind = 'classic' | 'fine-grained' | 'app'
 
 export type GitLine = string | typeof DELIMITER
 
@@ -47,4 +54,6 @@ export interface Subjects {
   blocked: string
   /** `owner/name` of a repository with more than 100,000 files. */
   large: string
+  /** What the token sees: `private` repositories too, or `public` ones only; empty: unknown. */
+  sees: 'public' | 'private' | ''
 }

@@ -1,5 +1,6 @@
 import { GIT_PROBES } from './git-probes.ts'
 import type { Probe, Subjects } from './probe.ts'
+import { TOKEN_PROBES } from './token-probes.ts'
 
 /** A small public repository that GitHub shows its API with. */
 export const REAL_SUBJECTS: Subjects = {
@@ -11,6 +12,7 @@ export const REAL_SUBJECTS: Subjects = {
   renamed: '',
   blocked: '',
   large: '',
+  sees: '',
 }
 
 const SHA = { accept: 'application/vnd.github.sha' }
@@ -124,15 +126,7 @@ export const PROBES: readonly Probe[] = [
     status: 200,
     text: '"truncated": ?true',
   },
-  {
-    name: 'the private repositories of the token',
-    host: 'api',
-    path: '/user/repos?visibility=private&per_page=1',
-    as: 'token',
-    status: 200,
-    answerHeaders: JSON_TYPE,
-    text: '^\\[',
-  },
+  ...TOKEN_PROBES,
   {
     name: 'the commit of a branch',
     host: 'api',

@@ -1,5 +1,5 @@
 import { faultOfAnswer } from '#test/support/fake-github/schema.ts'
-import { DELIMITER, type GitLine, type Probe, type Subjects } from './probe.ts'
+import { DELIMITER, type GitLine, type Probe, type Subjects, type TokenKind } from './probe.ts'
 import { PROBES } from './probes.ts'
 
 export interface ProbedHost {
@@ -38,7 +38,7 @@ export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGen
   const known = wordsOf(subjects)
   let isReached = false
   for (const probe of PROBES) {
-    if (probe.as === 'token' && host.token === null) {
+    if (!isOfToken(probe, host.token, subjects.sees)) {
       yield { probe, asked: null, differences: [] }
       continue
     }
@@ -62,12 +62,23 @@ export async function* runProbes(host: ProbedHost, subjects: Subjects): AsyncGen
   }
 }
 
+/** Whether the probe is for who asks. */
+function isOfToken({ as, ofToken, sees }: Probe, token: string | null, seen: Subjects['sees']): boolean {
+  if (as !== 'token') return true
+  return token !== null && (ofToken === undefined || ofToken === kindOf(token)) && (sees === undefined || sees === seen)
+}
+
+function kindOf(token: string): TokenKind {
+  if (token.startsWith('github_pat_')) return 'fine-grained'
+  return /^gh[su]_/.test(token) ? 'app' : 'classic'
+}
+
 /** What would be asked, with what is learnt on the way as it stands. */
 export function listProbes(host: ProbedHost, subjects: Subjects): ProbeResult[] {
   const known = wordsOf(subjects)
   return PROBES.map(probe => {
     const isSkipped =
-      (probe.as === 'token' && host.token === null) || placeholdersOf(probe).some(name => name in subjects && !known[name])
+      !isOfToken(probe, host.token, subjects.sees) || placeholdersOf(probe).some(name => name in subjects && !known[name])
     const { url, init } = requestOf(probe, host, known)
     return { probe, asked: isSkipped ? null : `${init.method} ${url}`, differences: [] }
   })

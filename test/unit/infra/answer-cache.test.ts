@@ -30,6 +30,14 @@ test('names for nothing drive out names for nothing, and no value', async () => 
   expect(asked).toEqual(['none-0'])
 })
 
+test('a fresh answer comes without a promise, and a question with one', async () => {
+  const { get } = openCache()
+  const asked = get('known')
+  expect(asked).toBeInstanceOf(Promise)
+  await asked
+  expect(get('known')).toEqual({ status: 'ok', value: 'known' })
+})
+
 test('what is large takes the room of many, and what is too large is not kept', async () => {
   const { asked, get } = openCache()
   const [small, large, huge] = ['s'.repeat(100), 'l'.repeat(3_000), 'h'.repeat(MAX_BYTES)]

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { areCurrent, Signing } from '#infra/local/signatures.ts'
 import { SignedCache } from '#infra/local/signed-cache.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mountglass-cache-'))
@@ -44,6 +45,53 @@ test('a value is kept while its files rest, and made again when one changes, com
   expect([await ask(cache), await ask(cache)]).toEqual([3, 3])
   rmSync(absent)
   expect([await ask(cache), await ask(cache)]).toEqual([4, 4])
+})
+
+test('a caller gets what lies there after its call, also if it changed before the next turn of the event loop', async () => {
+  const cache = new SignedCache<number>()
+  await ask(cache)
+  const asked = ask(cache)
+  writeFileSync(file, 'bb')
+  expect(await asked).toBe(2)
+})
+
+test('callers of one turn share a look at the files, and those of the next turn get another', async () => {
+  const signing = new Signing()
+  signing.watch(file)
+  const [first, second] = [areCurrent(signing.signatures), areCurrent(signing.signatures)]
+  expect(second).toBe(first)
+  expect(await first).toBe(true)
+  const later = areCurrent(signing.signatures)
+  expect(later).not.toBe(first)
+  writeFileSync(file, 'bb')
+  expect([await first, await later]).toEqual([true, false])
+})
+
+test('many looks at once give turns to others', async () => {
+  const signed = Array.from({ length: 2_000 }, (_, number) => {
+    const signing = new Signing()
+    signing.watch(join(folder, `absent-${number}`))
+    return signing.signatures
+  })
+  const ends: string[] = []
+  const looks = signed.map(signatures => areCurrent(signatures).then(isCurrent => ends.push(`${isCurrent}`)))
+  const others = (async () => {
+    for (let turn = 0; turn < 2; turn++) await setImmediate()
+    ends.push('another')
+  })()
+  await Promise.all([...looks, others])
+  expect(ends.filter(end => end === 'true')).toHaveLength(2_000)
+  expect(ends.indexOf('another')).toBeLessThan(ends.length - 1)
+})
+
+test('a value that is not cached, or not current, is not computed when only the cached one is asked for', async () => {
+  const cache = new SignedCache<number>()
+  expect(await cache.cached('key')).toBeNull()
+  await ask(cache)
+  expect((await cache.cached('key'))?.value).toBe(1)
+  writeFileSync(file, 'bb')
+  expect(await cache.cached('key')).toBeNull()
+  expect(made).toBe(1)
 })
 
 test('a value is not kept while the file system might not show the next change of a file', async () => {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createWebhook, type HostChange } from '#infra/github/webhook.ts'
 
-test('the repositories of one message are told at once: whoever forgets them looks through what is known once', () => {
+test('the repositories of one message are told at once: whoever forgets them looks through what is known once', async () => {
   const told: HostChange[] = []
   const secret = 'between-the-host-and-us'
   const hook = createWebhook({
@@ -17,7 +17,7 @@ test('the repositories of one message are told at once: whoever forgets them loo
   const body = Buffer.from(JSON.stringify({ action: 'created', installation: { account: { login: 'acme' } }, repositories }))
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'x-github-event': 'installation', 'x-hub-signature-256': signature }
-  expect(hook.receive(headers, body)).toEqual({ status: 'heard', commits: [] })
+  expect(await hook.receive(headers, body)).toEqual({ status: 'heard', commits: [] })
   expect(told.map(change => change.repositories.length)).toEqual([repositories.length])
   expect(told[0]?.repositories.at(-1)).toEqual({ id: 'gh-20000', fullName: 'acme/tools-20000' })
 })
@@ -25,7 +25,7 @@ test('the repositories of one message are told at once: whoever forgets them loo
 test.each([
   ['an enterprise, which has no repositories', { id: 1, slug: 'acme-group', name: 'Acme Group' }],
   ['no account that is named', null],
-])('an installation on %s is taken', (_, account) => {
+])('an installation on %s is taken', async (_, account) => {
   const secret = 'between-the-host-and-us'
   const changed: unknown[] = []
   const onHeard = (change: HostChange) => {
@@ -33,14 +33,14 @@ test.each([
     return false
   }
   const hook = createWebhook({ secret, onHeard, onWarning: () => {} })
-  const receive = (message: object) => {
+  const receive = async (message: object) => {
     const body = Buffer.from(JSON.stringify(message))
     const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-    return hook.receive({ 'x-github-event': 'installation', 'x-hub-signature-256': signature }, body).status
+    return (await hook.receive({ 'x-github-event': 'installation', 'x-hub-signature-256': signature }, body)).status
   }
-  expect(receive({ action: 'created', installation: { account } })).toBe('heard')
+  expect(await receive({ action: 'created', installation: { account } })).toBe('heard')
   expect(changed).toEqual([])
-  expect(receive({ action: 'created', installation: {} })).toBe('malformed')
+  expect(await receive({ action: 'created', installation: {} })).toBe('malformed')
 })
 
 test('a secret that may be guessed is warned of, without being told', () => {
@@ -59,3 +59,26 @@ test('a secret that may be guessed is warned of, without being told', () => {
   ])
   expect(warningsFor('pa55word').join()).not.toContain('pa55word')
 })
+
+test.each([
+  ['an empty body', '', (right: string) => right],
+  ['a signature in capitals', '{}', (right: string) => right.toUpperCase()],
+  ['two signatures', '{}', (right: string) => [right, right]],
+  ['a signature of another body', '{"a":1}', () => signed('{}')],
+] as const)('%s is refused as forged', async (_, text, signatureOf) => {
+  const note = () => {
+    throw new Error('a forged delivery changes nothing')
+  }
+  const hook = createWebhook({ secret: SECRET, onHeard: note, onWarning: note })
+  const headers = { 'x-github-event': 'ping', 'x-hub-signature-256': signatureOf(signed(text)) }
+  expect(await hook.receive(headers, Buffer.from(text))).toEqual({ status: 'forged' })
+  expect(await hook.receive({ 'x-github-event': 'ping', 'x-hub-signature-256': signed('{} ') }, Buffer.from('{} '))).toEqual({
+    status: 'ignored',
+  })
+})
+
+const SECRET = 'between-the-host-and-us'
+
+function signed(text: string): string {
+  return `sha256=${createHmac('sha256', SECRET).update(text).digest('hex')}`
+}

@@ -1,0 +1,148 @@
+import { lstatSync, statSync } from 'node:fs'
+
+/**
+ * Registers a file, folder or link on which the value depends, before the computation reads it.
+ *
+ * `itself` (default): what lies at the path; of a folder only its identity counts, of a link not where it leads. `entries`: where the path
+ * leads; of a folder also which names it holds.
+ */
+export type Watch = (path: string, what?: 'itself' | 'entries') => void
+
+type Watched = NonNullable<Parameters<Watch>[1]>
+
+/** Identifies a version of a file or of the entries of a folder, by identity and times, or a folder, by its identity alone. */
+interface Signature {
+  what: Watched
+  isFolder: boolean
+  dev: bigint
+  ino: bigint
+  /** For the identity of a folder: its birth time. */
+  changedNs: bigint
+  /** For the identity of a folder: 0. */
+  modifiedNs: bigint
+  sizeBytes: bigint
+}
+
+/** Nothing lies at the path. */
+interface Absent {
+  what: Watched
+  ino: null
+}
+
+/** What lay at the watched paths, by `keyOf`. */
+export type Signatures = ReadonlyMap<string, Signature | Absent>
+
+/** Signs files while a value is computed from them. */
+export class Signing {
+  readonly signatures = new Map<string, Signature | Absent>()
+  /** Whether the next change of each file will change its signature. */
+  isSettled = true
+
+  readonly watch: Watch = (path, what = 'itself') => {
+    const key = keyOf(path, what)
+    if (this.signatures.has(key)) return
+    const signature = readSignature(path, what)
+    this.signatures.set(key, signature)
+    this.isSettled &&= isSettled(signature, Date.now())
+  }
+}
+
+/** A check that was asked for. */
+interface Check {
+  isCurrent: Promise<boolean>
+  settle: (isCurrent: boolean) => void
+}
+
+const waiting = new Map<Signatures, Check>()
+/** Paths that are looked at between two turns of the event loop, but for those of the last check. */
+const PATHS_PER_TURN = 512
+
+/**
+ * Whether the same lies at all paths. The files are looked at after the call, in the next phase of the event loop: one look serves everybody
+ * who asked in this turn, so a look is as fresh as one for each of them, and many requests that come together pay for one.
+ *
+ * The look is synchronous: a few microseconds a path on a local disk, less than a turn through the thread pool.
+ */
+export function areCurrent(signatures: Signatures): Promise<boolean> {
+  const before = waiting.get(signatures)
+  if (before) return before.isCurrent
+  if (waiting.size === 0) setImmediate(checkWaiting)
+  const { promise: isCurrent, resolve: settle } = Promise.withResolvers<boolean>()
+  waiting.set(signatures, { isCurrent, settle })
+  return isCurrent
+}
+
+function checkWaiting(): void {
+  const read = new Map<string, Signature | Absent>()
+  for (const [signatures, { settle }] of waiting) {
+    if (read.size > PATHS_PER_TURN) break
+    // Whoever asks from now on gets a check of its own.
+    waiting.delete(signatures)
+    settle(isUnchanged(signatures, read))
+  }
+  if (waiting.size > 0) setImmediate(checkWaiting)
+}
+
+/** @param read what lies at paths now; paths of several values are looked at once */
+function isUnchanged(signatures: Signatures, read: Map<string, Signature | Absent>): boolean {
+  for (const [key, signature] of signatures) {
+    let now = read.get(key)
+    if (now === undefined) {
+      now = readSignature(pathOf(key, signature.what), signature.what)
+      read.set(key, now)
+    }
+    if (!isSame(signature, now)) return false
+  }
+  return true
+}
+
+function keyOf(path: string, what: Watched): string {
+  return `${what} ${path}`
+}
+
+function pathOf(key: string, what: Watched): string {
+  return key.slice(what.length + 1)
+}
+
+function readSignature(path: string, what: Watched): Signature | Absent {
+  const stats = statOf(path, what)
+  if (!stats) return { what, ino: null }
+  const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
+  const isFolder = stats.isDirectory()
+  return isFolder && what === 'itself'
+    ? { what, isFolder, dev, ino, changedNs: birthtimeNs, modifiedNs: 0n, sizeBytes: 0n }
+    : { what, isFolder, dev, ino, changedNs: ctimeNs, modifiedNs: mtimeNs, sizeBytes: size }
+}
+
+function statOf(path: string, what: Watched) {
+  try {
+    return (what === 'entries' ? statSync : lstatSync)(path, { bigint: true, throwIfNoEntry: false })
+  } catch {
+    return undefined // unreachable counts as absent
+  }
+}
+
+function isSame(before: Signature | Absent, now: Signature | Absent): boolean {
+  if (before.ino === null || now.ino === null) return before.ino === now.ino
+  return (
+    before.ino === now.ino &&
+    before.changedNs === now.changedNs &&
+    before.modifiedNs === now.modifiedNs &&
+    before.sizeBytes === now.sizeBytes &&
+    before.dev === now.dev &&
+    before.isFolder === now.isFolder
+  )
+}
+
+const NS_PER_MS = 1_000_000n
+const NS_PER_SECOND = 1_000_000_000n
+/** Clocks of file systems tick at least every 10 ms, or every 2 s where times have whole seconds. */
+const TICK_MS = 50
+const COARSE_TICK_MS = 2_500
+
+/** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
+function isSettled(signature: Signature | Absent, now: number): boolean {
+  if (signature.ino === null || (signature.isFolder && signature.what === 'itself')) return true
+  const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
+  return now - Number(signature.changedNs / NS_PER_MS) > tick
+}
