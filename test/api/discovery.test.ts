@@ -157,4 +157,21 @@ describe('skills of npm, unchanged', () => {
     expect((await installed([`${origin}${ADDRESS}/skills`])).names).toEqual(['one', 'two'])
     expect((await installed([`${origin}${ADDRESS}@${app.commitOf('acme/tools')}/a`])).names).toEqual(['pdf'])
   })
+
+  test('updates what changed, and nothing else', async () => {
+    const changing = await testApp({
+      'acme/moving': { 'package.json': FILES['package.json'], 'one/SKILL.md': skill('one'), 'two/SKILL.md': skill('two') },
+    })
+    await changing.open('/local/acme/moving')
+    const { cli, folder } = await installed([`${await listen(changing)}/local/acme/moving`])
+    expect(await cli('update', '-y')).not.toMatch(/Updating (?:one|two)|Failed/)
+
+    await changing.repository('acme/moving').commit({ 'two/SKILL.md': skill('two', 'version: "2"\n') })
+    await changing.open('/local/acme/moving')
+    const said = await cli('update', '-y')
+    expect(said).toContain('Updating two…')
+    expect(said).not.toContain('Updating one…')
+    expect(await readFile(join(folder, 'two', 'SKILL.md'), 'utf8')).toContain('version: "2"')
+    await changing.close()
+  })
 })
