@@ -34,6 +34,7 @@ import { type AddressHandlers, addressHandlers } from './routes/address-endpoint
 import { registerDiscovery } from './routes/discovery.ts'
 import { registerHealth } from './routes/health.ts'
 import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
+import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { ownerHandler } from './routes/owners.ts'
@@ -137,6 +138,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
+  registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
   await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
   if (site) await app.register(site)
