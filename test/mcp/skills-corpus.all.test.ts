@@ -75,9 +75,10 @@ describe.runIf(CORPUS !== null)('real repositories', () => {
     const args = [CLI, 'add', `${origin}/local/${name}`, '--agent', 'claude-code', '--copy', '-y']
     await run(process.execPath, args, { cwd: home, env })
 
-    const index = await (await fetch(`${origin}/local/${name}/.well-known/agent-skills/index.json`)).json()
+    const asked = await fetch(`${origin}/local/${name}/.well-known/agent-skills/index.json`)
+    const index = (await asked.json()) as { skills: { name: string }[] }
     const installed = join(home, '.claude', 'skills')
-    expect((await readdir(installed)).sort()).toEqual(index.skills.map((one: { name: string }) => one.name).sort())
+    expect((await readdir(installed)).sort()).toEqual(index.skills.map(one => one.name).sort())
     const client = await connect(`${origin}/mcp/local/${name}`)
     let compared = 0
     for (const { uri } of (await new SkillsClient(client).list()).skills) {
