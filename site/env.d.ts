@@ -7,6 +7,8 @@ declare namespace App {
     rawAddress: string
     /** The query of the request. */
     query: URLSearchParams
+    /** The header of the request; `''` without one. */
+    acceptEncoding: string
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
     /** Renders Markdown outside the event loop. */

@@ -64,6 +64,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     wildcard: false,
     index: false,
     decorateReply: false,
+    preCompressed: true,
     setHeaders: (reply, path) => {
       const hashed = path.startsWith(`${CLIENT_FOLDER}/_a/`)
       reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
@@ -121,11 +122,22 @@ async function renderPage(
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.setHeader('cache-control', 'no-store')
-  // Astro makes a URL of the header host, and throws when it cannot. Pages need no header of the request.
+  const acceptEncoding = request.headers['accept-encoding'] ?? ''
+  // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
   const rawAddress = request.rawAddress ?? ''
-  const locals: App.Locals = { rawAddress, query, requestId: request.id, client, renderText, baseUrl, hosts, localSource }
+  const locals: App.Locals = {
+    rawAddress,
+    query,
+    acceptEncoding,
+    requestId: request.id,
+    client,
+    renderText,
+    baseUrl,
+    hosts,
+    localSource,
+  }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
 }
 

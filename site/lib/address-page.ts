@@ -1,12 +1,12 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowsePage } from '#core/contract/browse.ts'
-import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
+import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
@@ -17,10 +17,12 @@ export interface PageRequest {
   query: string | undefined
   cursor: string | undefined
   offset: string | undefined
+  /** Of a skill: the number of its page, from 1, or all pages as one. */
+  page: number | 'all' | undefined
+  /** Of a file: the number of the first line on the page. */
+  line: number
   look: Look
 }
-
-export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 
 /** What the page of an address shows below its heading. */
 export type PageContent =
@@ -31,7 +33,7 @@ export type PageContent =
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
-  | { kind: 'skill'; page: SkillPage }
+  | ({ kind: 'skill' } & Delivery)
   | { kind: 'file'; page: FilePage }
 
 /**
@@ -128,8 +130,15 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     query: query.get('query') || undefined,
     cursor: query.get('cursor') || undefined,
     offset: query.get('offset') || undefined,
-    look: query.get('look') === 'rendered' ? 'rendered' : 'exact',
+    page: query.get('page') === 'all' ? 'all' : readNumber(query.get('page')),
+    line: readNumber(query.get('line')) ?? 1,
+    look: query.get('look') === 'exact' ? 'exact' : 'rendered',
   }
+}
+
+/** A number from 1 on; a text that spells none counts as absent. */
+function readNumber(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined
 }
 
 interface LoadedView {
@@ -157,10 +166,10 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       return { status, content: answer.status === 'ready' ? { kind: 'find', page: answer } : stateContent(answer) }
     }
     case 'skill': {
-      const result = await client.get('skills', address, { path: path ?? '', ...given({ cursor }) })
+      const result = await loadDelivery(client, address, path ?? '', request)
       if (!result.ok) return problem(result)
       const { answer, status } = result
-      return { status, content: answer.status === 'ready' ? { kind: 'skill', page: answer } : stateContent(answer) }
+      return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
     }
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })

@@ -4,8 +4,8 @@ import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } fr
 export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file'] as const
 export type View = (typeof VIEWS)[number]
 
-/** How a page shows repository text: as an agent receives it, or rendered. */
-export type Look = 'exact' | 'rendered'
+/** How a page shows repository text: rendered, or character for character as an agent receives it. */
+export type Look = 'rendered' | 'exact'
 
 /** The host segment whose accounts have pages. */
 export const ACCOUNT_HOST = 'gh'
@@ -15,6 +15,10 @@ export interface PageParameters {
   query?: string | undefined
   cursor?: string | undefined
   offset?: number | undefined
+  /** Of a skill; the first page has none. */
+  page?: number | 'all' | undefined
+  /** Of a file: the number of the first line at `offset`. */
+  line?: number | undefined
   look?: Look | undefined
 }
 
@@ -24,9 +28,11 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.path !== undefined && !(view === 'browse' && parameters.path === address.path))
     given.push(['path', parameters.path])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
+  if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])
   if (parameters.offset !== undefined && parameters.offset > 0) given.push(['offset', String(parameters.offset)])
-  if (parameters.look === 'rendered') given.push(['look', 'rendered'])
+  if (parameters.line !== undefined && parameters.line > 1) given.push(['line', String(parameters.line)])
+  if (parameters.look === 'exact') given.push(['look', 'exact'])
   const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
@@ -37,8 +43,8 @@ export function ownerHref(login: string, page = 1): string {
 }
 
 /** The page of a content path: skills open as skills, everything else as a file. */
-export function contentHref(address: Address, path: string, look: Look = 'exact'): string {
-  return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path, look })
+export function contentHref(address: Address, path: string): string {
+  return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path })
 }
 
 /** The URL, if a page may link to it (http, https, or this origin); else `null`. */
@@ -74,6 +80,11 @@ export function isMarkdownPath(path: string): boolean {
   return /\.(?:md|markdown|mdown|mdx)$/i.test(path)
 }
 
+/** In lower case, without its dot; of a name without one, the name: `makefile`. */
+export function extensionOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('.')) + 1).toLowerCase()
+}
+
 /**
  * The target of a link in repository Markdown; `null` when it leads nowhere in the repository or the web.
  *
@@ -94,7 +105,7 @@ export function resolveLink(address: Address, filePath: string, href: string, id
   if (path === null) return null
   const mount = isInside(address.path as RepoPath, path) ? address : atPath(address, ROOT)
   if (target.endsWith('/') || path === ROOT) return pageHref(mount, 'browse', { path })
-  return contentHref(mount, path, isMarkdownPath(path) ? 'rendered' : 'exact')
+  return contentHref(mount, path)
 }
 
 function resolvePath(folder: RepoPath, target: string): RepoPath | null {

@@ -124,7 +124,7 @@ describe('browse', () => {
         `${PAGE}?view=browse&path=skills`,
         `${PAGE}?view=browse&path=skills/pdf/forms`,
         `${PAGE}?view=file&path=skills/pdf/notes.txt`,
-        `${PAGE}?view=file&path=skills/pdf/README.md&look=rendered`,
+        `${PAGE}?view=file&path=skills/pdf/README.md`,
         `${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1`,
       ]),
     )

@@ -14,12 +14,14 @@ export interface SitePage {
   reason: string
   headers: Record<string, string | string[] | undefined>
   html: string
+  /** As sent, perhaps compressed. */
+  bytes: Buffer
 }
 
 export interface Site {
   origin: string
   /** The target goes over the wire exactly as written. */
-  get(target: string, method?: 'GET' | 'HEAD' | 'POST'): Promise<SitePage>
+  get(target: string, method?: 'GET' | 'HEAD' | 'POST', headers?: Record<string, string>): Promise<SitePage>
   close(): Promise<void>
 }
 
@@ -44,7 +46,7 @@ export async function openSite(
   const { port } = app.server.address() as AddressInfo
   return {
     origin: `http://127.0.0.1:${port}`,
-    get: (target, method = 'GET') => getRaw(port, target, method),
+    get: (target, method = 'GET', headers = {}) => getRaw(port, target, method, headers),
     close: () => app.close(),
   }
 }
@@ -58,9 +60,9 @@ const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } a
 })
 
 /** `fetch` normalises a URL, so this writes the request target as it is. */
-function getRaw(port: number, path: string, method: string): Promise<SitePage> {
+function getRaw(port: number, path: string, method: string, headers: Record<string, string>): Promise<SitePage> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, agent: false }, response => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk))
       response.on('end', () =>
@@ -69,6 +71,7 @@ function getRaw(port: number, path: string, method: string): Promise<SitePage> {
           reason: response.statusMessage ?? '',
           headers: response.headers,
           html: Buffer.concat(chunks).toString('utf8'),
+          bytes: Buffer.concat(chunks),
         }),
       )
       response.on('error', reject)
