@@ -1,7 +1,8 @@
 /**
  * Every bound of the interface and of indexing. Names end in the unit.
  *
- * A snapshot is cut when it is indexed by the limits of the sections "Reading a repository", "Manifests and rules" and "Skills and documents", and
+ * A snapshot is cut when it is indexed by the limits of the sections "Reading a repository", "Manifests and rules", "Skills and documents" and
+ * "Skills as clients install them", and
  * for the root of a repository also by `OVERVIEW_SKILLS`, `OVERVIEW_DOCUMENTS` and `DIAGNOSTICS_PER_ANSWER`. To change one of them, raise
  * `RULES_VERSION`, so that repositories are indexed again; for `SEARCHED_FILE_BYTES` raise `SEARCH_VERSION`. The times of a job need neither.
  * All other limits apply to the next request or job; listings of owners keep `CARD_SKILL_NAMES` names until the repository is visited again.
@@ -100,6 +101,12 @@ export const WARNINGS_PER_SKILL = 20
 export const TITLE_CHARACTERS = 200
 export const SUMMARY_CHARACTERS = 240
 export const LICENSE_NAME_CHARACTERS = 120
+
+// Skills as clients install them
+export const PACKAGE_FILES = 512
+export const PACKAGE_BYTES = 8 * 1024 * 1024
+/** Files of a repository that are kept for this alone, since no reader is given them: fonts, pictures, archives. */
+export const PACKAGED_BINARY_BYTES = 64 * 1024 * 1024
 
 // Jobs
 /** Default lease of an index job (`MOUNTGLASS_LEASE_SECONDS`), and the lease of a sweep, which has no setting. */

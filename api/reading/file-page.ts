@@ -24,14 +24,15 @@ export async function readFilePage(
   const file = isInside(mount.address.path, path) ? await snapshot.get('files', path) : null
   if (file === null) throw new ServiceError('file.not_found')
   const sourceUrl = host.urls.raw(repository, commit, path)
-  if (file.record === undefined) throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount))
+  if (file.record === undefined || file.sha256 === undefined || file.refusal !== undefined)
+    throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount))
 
   const bytes = await snapshot.record(file.record)
   if (bytes.length !== file.sizeBytes)
     throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${path} is not its file`) })
   const text = decodeText(bytes)
   if (text === null) throw new ServiceError('file.not_text', { sourceUrl })
-  return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes }
+  return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes, sha256: file.sha256 }
 }
 
 /** Whether the host shows files that no license permits to copy. The host of a local repository is this service. */

@@ -109,7 +109,7 @@ function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): Skil
   }
 }
 
-type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'references' | 'oversized'>
+type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'references' | 'oversized'>
 
 function firstPageFields(
   { host, repository, commit, address }: ReadyMount,
@@ -127,6 +127,8 @@ function firstPageFields(
   return {
     warnings: [...row.warnings, ...outside].slice(0, WARNINGS_PER_SKILL),
     files: full.files,
+    fileDetails: full.fileDetails.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 })),
+    ...(full.sha256 === undefined ? {} : { sha256: full.sha256 }),
     references: full.references.filter(isReadable),
     ...(hasOversized && { oversized }),
   }

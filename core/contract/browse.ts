@@ -13,6 +13,7 @@ import {
   Path,
   PathParameter,
   queryInteger,
+  Sha256,
   Translations,
 } from './shared.ts'
 
@@ -53,6 +54,7 @@ export const FileEntry = z
     path: Path,
     kind: z.literal('file'),
     size: z.int().min(0).meta({ description: 'Bytes.' }),
+    sha256: Sha256.optional().meta({ description: 'Of the bytes of the file, where they are held.' }),
     title: z.string().optional(),
     ...skillFields,
   })

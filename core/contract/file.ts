@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FILE_LIMIT_CHARACTERS, READABLE_FILE_BYTES } from '../limits.ts'
-import { Characters, Commit, Path, PathParameter, queryInteger } from './shared.ts'
+import { Characters, Commit, Path, PathParameter, queryInteger, Sha256 } from './shared.ts'
 
 export const FileQuery = z.strictObject({
   path: PathParameter.min(1, 'is empty; name a file').meta({ description: 'Canonical path of a file inside the mount.' }),
@@ -22,6 +22,7 @@ export const FilePage = z
     totalLength: Characters,
     commit: Commit,
     size: z.int().min(0).meta({ description: 'Bytes of the whole file.' }),
+    sha256: Sha256.meta({ description: 'Of the bytes of the whole file.' }),
   })
   .meta({ id: 'FilePage' })
 export type FilePage = z.infer<typeof FilePage>

@@ -14,6 +14,11 @@ export const Commit = z
   .regex(/^[0-9a-f]{40}$/)
   .meta({ id: 'Commit', description: 'Full commit hash.' })
 
+export const Sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'Sha256', description: 'SHA-256, in lower-case hexadecimal digits.' })
+
 export const Instant = z.iso.datetime().meta({ id: 'Instant', description: 'ISO 8601 instant, UTC, ending in `Z`.' })
 
 export const NextCursor = z.string().nullable().meta({ description: 'Continues this listing; `null` on the last page.' })

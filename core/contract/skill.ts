@@ -10,6 +10,7 @@ import {
   IndexingAnswer,
   License,
   Path,
+  Sha256,
   Translations,
   Warning,
 } from './shared.ts'
@@ -46,6 +47,11 @@ export type Serving = z.infer<typeof Serving>
 export const OversizedFile = z.object({ path: Path, size: z.int().min(0), sourceUrl: z.string() }).meta({ id: 'OversizedFile' })
 export type OversizedFile = z.infer<typeof OversizedFile>
 
+export const FileDetail = z
+  .object({ path: Path, size: z.int().min(0).meta({ description: 'Bytes.' }), sha256: Sha256 })
+  .meta({ id: 'FileDetail' })
+export type FileDetail = z.infer<typeof FileDetail>
+
 export const Skill = z
   .object({
     path: Path,
@@ -60,6 +66,14 @@ export const Skill = z
     body: z.string(),
     bodyFragment: Fragment.nullable(),
     files: z.array(Path).optional().meta({ description: 'Supporting files; on the first page only.' }),
+    fileDetails: z
+      .array(FileDetail)
+      .optional()
+      .meta({ description: 'Size and digest of the supporting files whose bytes are held; on the first page only.' }),
+    sha256: Sha256.optional().meta({
+      description:
+        'Of the whole skill, on the first page if nothing is missing: for each rule, the body (path of the `SKILL.md`) and each include, in order of delivery, the bytes of `<path>\\n<byte length>\\n<text>`.',
+    }),
     includes: z.array(FragmentOfFile).optional(),
     references: z.array(Path).optional().meta({ description: 'Optional reading; on the first page only.' }),
     oversized: z.array(OversizedFile).optional(),

@@ -180,16 +180,19 @@ export interface ReadLimits {
  */
 export interface BlobSelection {
   /**
-   * The use of each file, in the order of the files: `bytes`, `size` only, or `nothing`, for which the size may be `null`.
+   * The use of each file, in the order of the files: `bytes`; `size`; `perhaps`, the size and perhaps later the bytes; or `nothing`, for
+   * which the size may be `null`.
    */
   usesOf(files: readonly Omit<TreeEntry, 'sizeBytes'>[]): readonly BlobUse[]
   /** The bytes of larger blobs are not fetched. */
   maxBytes: number
+  /** So many bytes of blobs of use `perhaps` are fetched with the others, since another request would take longer. Default: none. */
+  perhapsBytes?: number
   /** Called once, with the ids of the blobs in use. Returns those for which the caller has bytes and size already. */
   heldAmong?(oids: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-export type BlobUse = 'bytes' | 'size' | 'nothing'
+export type BlobUse = 'bytes' | 'perhaps' | 'size' | 'nothing'
 
 /** One repository at one commit. */
 export interface RepositoryReader {

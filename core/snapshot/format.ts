@@ -7,6 +7,7 @@ import {
   Fragment,
   License,
   ManifestMetadata,
+  Sha256,
   SkillListing,
   Translations,
   Warning,
@@ -136,14 +137,39 @@ export type PageRow = z.infer<typeof PageRow>
 export const DiagnosticRow = Diagnostic
 export type DiagnosticRow = z.infer<typeof DiagnosticRow>
 
-/** `files`: every file of the files endpoint. Key: path. Has exactly one of `record` and `refusal`. */
+/** `files`: every file of the files endpoint. Key: path. Has `record` or `refusal`; both if it is stored for the sake of a package alone. */
 export const FileRow = z.object({
   sizeBytes: z.int().min(0),
   /** The bytes of the whole file. */
   record: Location.optional(),
+  /** Of these bytes; present with `record`. */
+  sha256: Sha256.optional(),
+  executable: z.literal(true).optional(),
   refusal: z.enum(['file.too_large', 'file.not_text', 'file.not_served']).optional(),
 })
 export type FileRow = z.infer<typeof FileRow>
+
+/**
+ * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
+ * its folder that have a record, `links` and `notices`.
+ */
+export const PackageRow = z.union([
+  z.object({
+    /** As YAML 1.2 (core schema) reads it. */
+    frontMatter: z.record(z.string(), z.json()),
+    /** The archive of its files, by `core/skill-package.ts`. */
+    archive: z.object({ sha256: Sha256, sizeBytes: z.int().min(1) }),
+    /** Symlinks in its folder, which are installed as copies of the files that they lead to. */
+    links: z.array(z.object({ path: z.string(), target: z.string() })).optional(),
+    /** Files outside its folder that say under which license it is; installed under their base names. */
+    notices: z.array(z.string()).optional(),
+    /** Number of its files that manifests exclude. */
+    excluded: z.int().min(1).optional(),
+  }),
+  /** Why clients cannot install it, in words. */
+  z.object({ refusal: z.string() }),
+])
+export type PackageRow = z.infer<typeof PackageRow>
 
 /** A part of a record: `lengthBytes` bytes from `offsetBytes` on. */
 export const RecordSlice = z.object({ record: Location, offsetBytes: z.int().min(0), lengthBytes: z.int().min(0) })
@@ -169,6 +195,10 @@ export const ContextRow = z.object({
       body: z.string(),
       includes: z.array(ContextPart),
       files: z.array(z.string()),
+      /** Of `files`, those whose bytes are held. */
+      fileDetails: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0), sha256: Sha256 })),
+      /** Of rules, body and includes as they are delivered; absent when something is missing. `core/context-digest.ts` has the definition. */
+      sha256: Sha256.optional(),
       /** Paths in the whole repository; a mount shows those inside it. */
       references: z.array(z.string()),
       oversized: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0) })),
@@ -207,6 +237,7 @@ export const TABLES = {
   pages: { row: PageRow, shardRows: 128 },
   diagnostics: { row: DiagnosticRow, shardRows: 128 },
   files: { row: FileRow, shardRows: 128 },
+  packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const

@@ -4,8 +4,9 @@
  * 1: packs of gzip members, sorted tables in shards, a header last.
  * 2: a search section, read by range, replaces the search tables.
  * 3: commits share packs, which end with a directory of their records; the search section may consist of several segments.
+ * 4: digests of files and contexts, and a table of what clients install.
  */
-export const FORMAT_VERSION = 3
+export const FORMAT_VERSION = 4
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.
@@ -17,8 +18,9 @@ export const FORMAT_VERSION = 3
  *    that may declare a license; references are cut after those that cannot be read are dropped;
  *    includes of a manifest are told of the manifest; documents precede code and data of skills; pictures do not count; the README of a
  *    described skill is told by its title.
+ * 4: digests of files and of whole skills; skills that clients cannot install say why.
  */
-export const RULES_VERSION = 3
+export const RULES_VERSION = 4
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.

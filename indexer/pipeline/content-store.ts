@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -11,12 +12,15 @@ import type { TreeFile } from '../rules/tree.ts'
 import type { ItemText } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import type { TextReading } from '../snapshot/text-readings.ts'
+import type { PackageArchives } from './package-archives.ts'
 
 /** A file whose content is read, and what for. */
 export interface WantedFile {
   file: TreeFile
-  /** Store its bytes in the snapshot. */
+  /** Store its bytes in the snapshot if they are text. */
   keep: boolean
+  /** A package has it: store its bytes, whatever they are. */
+  packaged: boolean
   /** Extract its title, summary and search text. */
   described: boolean
   /** Its license permits a copy: its first paragraph may be its summary. */
@@ -37,6 +41,12 @@ export interface FileDescription {
   readText: () => ItemText
 }
 
+/** Bytes in the snapshot. */
+export interface StoredBytes {
+  record: Location
+  sha256: string
+}
+
 /** Receives a text file. `record`: the location of its bytes, if they are kept. The next file waits for a returned promise. */
 export type HandleFile = (wanted: WantedFile, content: FileContent, record: Location | null) => void | Promise<void>
 
@@ -45,7 +55,8 @@ const WAITING_FILES = 8
 
 interface WaitingFile {
   wanted: WantedFile
-  content: FileContent
+  /** `null`: the file is not text. */
+  content: FileContent | null
   record: Promise<Location> | null
 }
 
@@ -53,15 +64,22 @@ interface WaitingFile {
 export class ContentStore {
   readonly #blobs: BlobReader
   readonly #onFile: () => void
+  readonly #packages: Pick<PackageArchives, 'add'>
   readonly #records: RecordWriter
   readonly #states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
   readonly #facts = new Map<RepoPath, TextFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
 
-  /** @param onFile called after every file that was read */
-  constructor(blobs: BlobReader, writer: Pick<SnapshotWriter, 'addRecord'>, onFile: () => void) {
+  /** @param onFile called after every file that was read. @param packages takes the files of packages */
+  constructor(
+    blobs: BlobReader,
+    writer: Pick<SnapshotWriter, 'addRecord'>,
+    packages: Pick<PackageArchives, 'add'>,
+    onFile: () => void,
+  ) {
     this.#blobs = blobs
     this.#onFile = onFile
+    this.#packages = packages
     this.#records = new RecordWriter(writer)
   }
 
@@ -70,7 +88,8 @@ export class ContentStore {
     const waiting: WaitingFile[] = []
     const handleFirst = async () => {
       const { wanted, content, record } = waiting.shift() as WaitingFile
-      await handle(wanted, content, await record)
+      const location = await record
+      if (content !== null) await handle(wanted, content, location)
     }
     const oids = files.map(({ file }) => file.oid)
     let at = 0
@@ -87,8 +106,14 @@ export class ContentStore {
     return this.#states.get(oid) ?? 'unread'
   }
 
+  /** Where the bytes of a text lie. */
   recordOf(oid: string): Location | null {
-    return this.#records.locationOf(oid)
+    return this.stateOf(oid) === 'text' ? this.#records.locationOf(oid) : null
+  }
+
+  storedOf(oid: string): StoredBytes | null {
+    const record = this.#records.locationOf(oid)
+    return record && { record, sha256: this.#records.digestOf(oid) }
   }
 
   factsOf(path: RepoPath): TextFacts | null {
@@ -106,7 +131,10 @@ export class ContentStore {
     // What has a reading is text.
     const text = bytes === null || known !== null ? null : readableText(bytes)
     this.#states.set(oid, bytes === null ? 'unreadable' : text === null && known === null ? 'not_text' : 'text')
-    if (bytes === null || (text === null && known === null)) return null
+    if (bytes === null) return null
+    if (wanted.packaged) this.#packages.add(wanted.file, bytes)
+    if (text === null && known === null)
+      return wanted.packaged ? { wanted, content: null, record: this.#store(oid, bytes) } : null
     const textOf = () => text ?? (readableText(bytes) as string)
     const parsed = wanted.described && known === null ? parseText(wanted.file.path, textOf()) : null
     const reading = known ?? parsed?.reading ?? null
@@ -119,10 +147,14 @@ export class ContentStore {
       description: wanted.described ? { facts: this.#describe(wanted, reading), readText } : null,
     }
     if (wanted.followed && parsed) this.#hidden.set(wanted.file.path, findHidden(textOf(), parsed.comments))
-    const record = wanted.keep ? this.#records.write(oid, bytes, reading) : null
+    return { wanted, content, record: wanted.keep ? this.#store(oid, bytes, reading) : null }
+  }
+
+  #store(oid: string, bytes: Uint8Array, reading: TextReading | null = null): Promise<Location> {
+    const record = this.#records.write(oid, bytes, reading)
     // Awaited in its turn, which never comes if an earlier file fails.
-    record?.catch(() => {})
-    return { wanted, content, record }
+    record.catch(() => {})
+    return record
   }
 
   /** What an earlier commit read of a Markdown file. Of a followed file its hidden text is wanted too, so it is parsed. */
@@ -142,9 +174,10 @@ export class ContentStore {
   }
 }
 
-/** Writes the record of every blob once. */
+/** Writes and digests the record of every blob once. */
 class RecordWriter {
   readonly #writer: Pick<SnapshotWriter, 'addRecord'>
+  readonly #digests = new Map<string, string>()
   readonly #locations = new Map<string, Location>()
   readonly #writing = new Map<string, Promise<Location>>()
 
@@ -157,11 +190,17 @@ class RecordWriter {
     return this.#locations.get(oid) ?? null
   }
 
+  /** SHA-256 of a blob that was written. */
+  digestOf(oid: string): string {
+    return this.#digests.get(oid) as string
+  }
+
   async write(oid: string, bytes: Uint8Array, reading: TextReading | null): Promise<Location> {
     const written = this.#locations.get(oid) ?? this.#writing.get(oid)
     if (written) return written
     const record = this.#writer.addRecord(oid, bytes, reading)
     this.#writing.set(oid, record)
+    this.#digests.set(oid, hash('sha256', bytes, 'hex'))
     this.#locations.set(oid, await record)
     this.#writing.delete(oid)
     return record

@@ -14,6 +14,7 @@ import {
 } from '../rules/includes.ts'
 import { readmeRank } from '../rules/license/names.ts'
 import type { Manifest } from '../rules/manifest.ts'
+import { planPackages } from '../rules/packages.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from '../rules/plan.ts'
 import { manifestsAbove } from '../rules/rule-chain.ts'
 import {
@@ -30,6 +31,8 @@ import { sumBytes, type TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type WantedFile } from './content-store.ts'
+import { digestContexts } from './context-digests.ts'
+import { openPackageArchives, type PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
 
@@ -47,9 +50,10 @@ export async function readContent(
   const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
   const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
   const planned = byPath(plan.files)
-  const wanted = wantedFiles(plan, planned, included, chainOf)
+  const packages = await openPackageArchives(blobs, planPackages(plan))
+  const wanted = wantedFiles(plan, planned, { included, packages, chainOf })
 
-  const content = new ContentStore(blobs, writer, countFiles(wanted.length, options))
+  const content = new ContentStore(blobs, writer, packages, countFiles(wanted.length, options))
   const { targets, characters } = await readPlanned(content, wanted, { plan, planned, included, search })
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
@@ -72,10 +76,15 @@ export async function readContent(
     .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
   await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
+  const contextDigests = await digestContexts(blobs, plan.skills, { chainOf, includesOf }, options.signal)
+  const packageRows = await packages.rows(blobs, isText)
 
   return {
     stateOf: oid => content.stateOf(oid),
     recordOf: oid => content.recordOf(oid),
+    storedOf: oid => content.storedOf(oid),
+    digestOf: skill => contextDigests.get(skill) ?? null,
+    packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => content.factsOf(path),
     hiddenIn: path => content.hiddenIn(path),
     charactersOf: oid => characters.get(oid) ?? 0,
@@ -164,7 +173,7 @@ async function readLinked(
   for (const { file, served } of linked) {
     if (!served || !isReadable(file) || file.sizeBytes > leftBytes) continue
     leftBytes -= file.sizeBytes
-    wanted.push({ file, keep: true, described: false, mayCopy: true, followed: false })
+    wanted.push({ file, keep: true, packaged: false, described: false, mayCopy: true, followed: false })
   }
   await content.read(wanted)
 }
@@ -179,23 +188,24 @@ function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
 }
 
 /**
- * The files to read, in path order: served files, files listed by their own title and summary, rules and includes of served skills. Other
+ * The files to read, in path order: those of packages, served files, files listed by their own title and summary, rules and includes of served skills. Other
  * includes of manifests are read to find out whether they are text.
  */
 function wantedFiles(
   plan: Plan,
   planned: ReadonlyMap<RepoPath, PlannedFile>,
-  included: ReadonlySet<RepoPath>,
-  chainOf: ManifestChain,
+  { included, packages, chainOf }: { included: ReadonlySet<RepoPath>; packages: PackageArchives; chainOf: ManifestChain },
 ): WantedFile[] {
   const wanted = new Map<RepoPath, WantedFile>()
   const want = (file: TreeFile, keep: boolean, described: boolean) => {
-    if (!isReadable(file)) return
+    const packaged = packages.has(file.path)
+    if (!isReadable(file) && !packaged) return
     const known = wanted.get(file.path)
     const followed = included.has(file.path)
     wanted.set(file.path, {
       file,
       keep: keep || known?.keep === true,
+      packaged,
       described: described || known?.described === true || followed,
       mayCopy: followed || planned.get(file.path)?.served === true,
       followed,

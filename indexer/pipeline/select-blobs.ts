@@ -1,21 +1,27 @@
-import { READABLE_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { BlobSelection, BlobUse, TreeEntry } from '#core/ports/git-host.ts'
-import type { RepoPath } from '#core/repo-path.ts'
-import { isBinaryName, pathKind } from '../rules/content-kind.ts'
+import { ancestorsOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { isBinaryName, isSkillPlace, pathKind } from '../rules/content-kind.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { SKILL_FILE } from '../rules/skill.ts'
 
 /**
  * The blobs that indexing needs. It may read any text file, since a skill or document may link to it. It needs the size of binary files in
- * repositories with skills or manifests, which list them, and of files with a known name, for example `LICENSE.pdf`.
+ * repositories with skills or manifests, which list them, and of files with a known name, for example `LICENSE.pdf`. Their bytes it needs
+ * where they are part of a skill that clients can install, which sizes and licenses decide.
  */
 export const INDEXED_BLOBS: BlobSelection = {
   maxBytes: READABLE_FILE_BYTES,
+  perhapsBytes: PACKAGED_BINARY_BYTES,
   usesOf(files) {
     const hasListingFile = files.some(({ path }) => path !== null && LISTING_FILES.has(path.slice(path.lastIndexOf('/') + 1)))
+    const skillFolders = new Set(
+      files.flatMap(({ path }) => (path !== null && isSkillPlace(path as RepoPath) ? [parentOf(path as RepoPath)] : [])),
+    )
     return files.map(({ path, mode }): BlobUse => {
       if (path === null || mode === '160000') return 'nothing'
       if (mode === '120000' || !isBinaryName(path)) return 'bytes'
+      if (skillFolders.size > 0 && ancestorsOf(path as RepoPath).some(folder => skillFolders.has(folder))) return 'perhaps'
       return hasListingFile || pathKind(path as RepoPath) !== null ? 'size' : 'nothing'
     })
   },

@@ -2,13 +2,13 @@ import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/s
 import { DIAGNOSTICS_PER_ANSWER, OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
-import { type FileRow, type FolderRow, pageKey, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
+import { type FileRow, type FolderRow, pageKey, type RowOf, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
 import { includeDiagnostics } from './includes.ts'
-import { type Plan, unreadableBlob } from './plan.ts'
+import { type Plan, type PlannedSkill, unreadableBlob } from './plan.ts'
 import { manifestMetadata, manifestsAbove, ruleChain } from './rule-chain.ts'
 import { buildContext, buildListing } from './skill-rows.ts'
 import type { TreeFile } from './tree.ts'
@@ -23,11 +23,14 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)
   const contexts: Rows<'contexts'> = []
+  const packages: Rows<'packages'> = []
   const listings = new Map<RepoPath, SkillListing>()
   for (const planned of plan.skills) {
     yield
     const context = buildContext(planned, plan, content, fileRows)
     contexts.push([planned.skill.path, context])
+    const packaged = packageRow(planned, context, content)
+    if (packaged) packages.push([planned.skill.path, packaged])
     if (!planned.skill.internal) listings.set(planned.skill.path, buildListing(planned, context))
   }
   const folders = buildFolders(plan, content, listings)
@@ -63,6 +66,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),
       files: sortRows([...fileRows]),
+      packages,
       contexts,
       withheld: sortRows([...plan.policy.withheld].map(([path, reason]) => [path, { reason }])),
     },
@@ -99,9 +103,16 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   const sizeBytes = file.sizeBytes
   if (!served) return { sizeBytes, refusal: 'file.not_served' }
   if (sizeBytes > READABLE_FILE_BYTES) return { sizeBytes, refusal: 'file.too_large' }
-  const record = content.recordOf(file.oid)
-  if (record) return { sizeBytes, record }
-  return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { sizeBytes, refusal: 'file.not_text' } : null
+  const stored = content.storedOf(file.oid)
+  const known = { sizeBytes, ...stored, ...(file.mode === '100755' ? { executable: true as const } : {}) }
+  if (content.recordOf(file.oid)) return known
+  return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
+}
+
+/** A client that installs a skill expects all that an agent needs of it. */
+function packageRow(planned: PlannedSkill, { full }: RowOf<'contexts'>, content: Content): RowOf<'packages'> | null {
+  const row = content.packageOf(planned)
+  return row && full?.incomplete ? { refusal: 'what it requires is not all there' } : row
 }
 
 function documentListing(path: RepoPath, content: Content): DocumentListing {

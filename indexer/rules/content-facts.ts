@@ -11,7 +11,14 @@ import type { TreeFile } from './tree.ts'
 /** What reading the content of a snapshot found. */
 export interface Content {
   stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
+  /** Where the bytes of a text lie. */
   recordOf(oid: string): Location | null
+  /** Where the bytes of a file lie, text or not, and their SHA-256. */
+  storedOf(oid: string): { record: Location; sha256: string } | null
+  /** SHA-256 of what an agent receives of a skill; `null` where something is missing. */
+  digestOf(planned: PlannedSkill): string | null
+  /** `null`: a skill that is not listed or not served in full. */
+  packageOf(planned: PlannedSkill): RowOf<'packages'> | null
   factsOf(path: RepoPath): TextFacts | null
   hiddenIn(path: RepoPath): HiddenFinding[]
   /** Characters of an included file. */

@@ -109,12 +109,18 @@ function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPat
       path: file.path,
       kind: 'file',
       size: file.sizeBytes,
+      ...digestField(planned, content),
       ...(title ? { title } : {}),
       ...(kind === 'skill' ? skillFields(listings.get(file.path)) : unservedFields(planned, plan)),
     }
     entries.push([entryKey(parentOf(file.path), baseNameOf(file.path)), entry])
   }
   return entries
+}
+
+function digestField({ file, served }: PlannedFile, content: Content) {
+  const stored = served ? content.storedOf(file.oid) : null
+  return stored === null ? {} : { sha256: stored.sha256 }
 }
 
 function skillFields(listing: SkillListing | undefined) {

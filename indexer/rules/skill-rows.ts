@@ -36,8 +36,9 @@ export function buildContext(
   const chain = ruleChain(manifestsAbove(plan.policy.manifests, directory))
   const includes = content.includesOf(planned)
   const links = content.linksOf(planned)
+  const digest = content.digestOf(planned)
   const supporting = planned.supporting.filter(file => fileRows.has(file.path)).slice(0, SUPPORTING_FILES)
-  const references = links.targets.filter(path => fileRows.get(path)?.record !== undefined)
+  const references = links.targets.filter(path => isText(fileRows.get(path)))
   const isOversized = (path: RepoPath) => fileRows.get(path)?.refusal === 'file.too_large'
   const oversized = [...new Set([...supporting.map(file => file.path), ...links.targets].filter(isOversized))]
   // What a list lacks is told first: the last warnings may be cut.
@@ -61,12 +62,18 @@ export function buildContext(
       body: skill.body,
       includes: includes.files.map(file => includePart(file, content)),
       files: supporting.map(file => file.path),
+      fileDetails: supporting.flatMap(({ path }) => fileDetail(path, fileRows.get(path))),
+      ...(digest === null ? {} : { sha256: digest }),
       references: references.slice(0, REFERENCES),
       oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
       incomplete: chain.diagnostics.length > 0 || includes.failures.length > 0,
     },
     diagnostics: [...chain.diagnostics, ...includeDiagnostics(includes.failures)],
   }
+}
+
+function fileDetail(path: string, row: FileRow | undefined) {
+  return row?.sha256 === undefined ? [] : [{ path, sizeBytes: row.sizeBytes, sha256: row.sha256 }]
 }
 
 function cutWarning(code: string, what: string, limit: number, count: number): Warning[] {
@@ -80,13 +87,18 @@ function unreadableWarnings(
   content: Content,
   fileRows: ReadonlyMap<RepoPath, FileRow>,
 ): Warning[] {
-  const unreadable = targets.filter(path => named.has(path) && fileRows.get(path)?.record === undefined)
+  const unreadable = targets.filter(path => named.has(path) && !isText(fileRows.get(path)))
   return unreadable.slice(0, WARNINGS_PER_SKILL).map(path => {
     const row = fileRows.get(path)
     const isBinary = isBinaryName(path) || content.stateOf(tree.file(path)?.oid ?? '') === 'not_text'
     const reason = UNREADABLE[row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out')]
     return { code: 'reference.unreadable', message: `${shortLine(path, TITLE_CHARACTERS)} cannot be read: ${reason}` }
   })
+}
+
+/** Whether the files endpoint answers with the file. */
+function isText(row: FileRow | undefined): boolean {
+  return row?.record !== undefined && row.refusal === undefined
 }
 
 const UNREADABLE = {

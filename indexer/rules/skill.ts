@@ -29,6 +29,7 @@ import {
 import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
+import { type PackageFrontMatter, readPackageFrontMatter } from './package-front-matter.ts'
 import { readTranslations } from './translations.ts'
 
 export const SKILL_FILE = 'SKILL.md'
@@ -59,6 +60,8 @@ export interface ParsedSkill {
   links: readonly TextLink[] | null
   /** `keywords` and `tags`, one per line; only searched. */
   keywords: string
+  /** The front matter as clients read it that install the skill. */
+  packageFrontMatter: PackageFrontMatter
 }
 
 /**
@@ -81,7 +84,8 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', 'must map language tags to `name` and `description`', 'translations')
 
-  const name = readName(fields, directory === '' ? repositoryName : baseNameOf(directory), directory === '', warn)
+  const folderName = directory === '' ? repositoryName : baseNameOf(directory)
+  const name = readName(fields, folderName, directory === '', warn)
   const declaredDescription = readDescription(fields, warn)
   const skill: ParsedSkill = {
     path,
@@ -99,6 +103,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     headings: markdown.headings,
     links: markdown.links,
     keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),
+    packageFrontMatter: readPackageFrontMatter(text, folderName),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')

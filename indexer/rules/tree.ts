@@ -26,6 +26,8 @@ export interface Tree {
   file(path: RepoPath): TreeFile | null
   /** Entries with too long or too deep paths were left out. */
   cut: boolean
+  /** Whether entries that were left out may lie below the folder. */
+  isPartial(folder: RepoPath): boolean
   diagnostics: Diagnostic[]
 }
 
@@ -33,17 +35,20 @@ export interface Tree {
 export function buildTree(entries: Iterable<TreeEntry>): Tree {
   const folders = createFolders()
   const diagnostics: Diagnostic[] = []
+  const partial = createPartialFolders()
   let invalid = 0
   let cut = 0
   for (const entry of entries) {
     const segments = entry.path?.split('/')
     if (!segments?.every(isTreeSegment)) {
       invalid++
+      partial.add(segments ?? null)
       continue
     }
     const path = entry.path as RepoPath
     if (segments.length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES) {
       cut++
+      partial.add(segments)
       continue
     }
     folders.add({ path, mode: entry.mode, oid: entry.oid, sizeBytes: entry.sizeBytes })
@@ -54,6 +59,7 @@ export function buildTree(entries: Iterable<TreeEntry>): Tree {
     folders: byPath,
     file: path => byPath.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
     cut: cut > 0,
+    isPartial: partial.has,
     diagnostics: [...diagnostics, ...leftOut(invalid, cut)],
   }
 }
@@ -83,6 +89,19 @@ function createFolders(): { add(file: TreeFile): void; sorted(): Map<RepoPath, T
       }
       return folders
     },
+  }
+}
+
+/** The folders above entries that are left out. Of an entry whose path is no text, nobody knows where it lies. */
+function createPartialFolders() {
+  const folders = new Set<string>()
+  let isAnywhere = false
+  return {
+    add(segments: readonly string[] | null): void {
+      if (segments === null) isAnywhere = true
+      for (let length = 0; length < (segments?.length ?? 0); length++) folders.add(segments?.slice(0, length).join('/') ?? '')
+    },
+    has: (folder: RepoPath) => isAnywhere || folders.has(folder),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { BlobSelection } from '#core/ports/git-host.ts'
+import type { BlobSelection, BlobUse } from '#core/ports/git-host.ts'
 import { type FetchOptions, fetchBlobs, fetchSmallBlobs } from './fetch.ts'
 import { runGit } from './process.ts'
 import type { TreeLine } from './tree-lines.ts'
@@ -67,7 +67,7 @@ class RemoteBlobs implements BlobSupply {
   async prepare(tree: string, lines: readonly TreeLine[]): Promise<void> {
     this.#root = tree
     for (const { type, oid } of lines) if (type === 'blob') this.#blobs.add(oid)
-    const { wanted, unknown } = await this.#select(lines)
+    const { wanted, perhaps, unknown } = await this.#select(lines)
     const maxBytes = this.#options.selection?.maxBytes ?? ANY_BYTES
     const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
     // When every blob is wanted, the host can filter them by size itself.
@@ -76,7 +76,7 @@ class RemoteBlobs implements BlobSupply {
     if (!areFewTexts && absent.length > 0) await this.#listSizesOf(absent)
     // The size of a blob that the host does not list shows once the blob is fetched.
     const unlisted = absent.flatMap(({ oid }) => (this.#sizes.has(oid) ? [] : [oid]))
-    await this.fetch([...wanted, ...unlisted], maxBytes)
+    await this.fetch([...wanted, ...unlisted, ...this.#small(perhaps, maxBytes)], maxBytes)
   }
 
   fetch(oids: readonly string[], maxBytes: number): Promise<void> {
@@ -96,14 +96,26 @@ class RemoteBlobs implements BlobSupply {
   }
 
   /** The blobs whose bytes are wanted, and the files whose bytes or size are; without those that the caller holds already. */
-  async #select(lines: readonly TreeLine[]): Promise<{ wanted: Set<string>; unknown: TreeLine[] }> {
+  async #select(lines: readonly TreeLine[]): Promise<{ wanted: Set<string>; perhaps: Set<string>; unknown: TreeLine[] }> {
     const { selection } = this.#options
     const uses = selection?.usesOf(lines)
     const asked = lines.filter(({ oid }, index) => this.#blobs.has(oid) && uses?.[index] !== 'nothing')
     const oids = new Set(asked.map(({ oid }) => oid))
     const held = (oids.size > 0 && (await selection?.heldAmong?.([...oids]))) || NONE
-    const wanted = lines.filter(({ oid }, index) => uses?.[index] === 'bytes' && !held.has(oid))
-    return { wanted: new Set(wanted.map(({ oid }) => oid)), unknown: asked.filter(({ oid }) => !held.has(oid)) }
+    const ofUse = (use: BlobUse) =>
+      new Set(lines.flatMap(({ oid }, index) => (uses?.[index] === use && !held.has(oid) ? [oid] : [])))
+    return { wanted: ofUse('bytes'), perhaps: ofUse('perhaps'), unknown: asked.filter(({ oid }) => !held.has(oid)) }
+  }
+
+  /** Of the blobs whose sizes the host listed, the first that are small and fit into `perhapsBytes` together. */
+  #small(perhaps: ReadonlySet<string>, maxBytes: number): string[] {
+    let leftBytes = this.#options.selection?.perhapsBytes ?? 0
+    return [...perhaps].filter(oid => {
+      const sizeBytes = this.#sizes.get(oid) ?? Number.POSITIVE_INFINITY
+      if (sizeBytes > Math.min(leftBytes, maxBytes)) return false
+      leftBytes -= sizeBytes
+      return true
+    })
   }
 
   /** Whether the host listed all sizes below the tree; `null` when it does not answer. */

@@ -8,6 +8,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { createGate } from '#core/concurrency/gate.ts'
 import {
   type BlobSelection,
+  type BlobUse,
   type HostRepository,
   ReadError,
   type ReadLimits,
@@ -39,6 +40,8 @@ const TREES = 200
 const ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024
 /** Maximum number of files that the archive omits or changes, which are then fetched one by one. */
 const SINGLE_BLOBS = 500
+/** Uses of files that are unpacked from the archive. */
+const KEPT_USES: ReadonlySet<BlobUse | undefined> = new Set(['bytes', 'perhaps'])
 const AT_ONCE = 8
 
 /**
@@ -163,7 +166,8 @@ class ArchiveReader implements RepositoryReader {
     if (!this.#hasUnpacked) {
       this.#hasUnpacked = true
       const uses = selection?.usesOf(entries)
-      const selected = entries.filter(({ oid }, index) => uses?.[index] === 'bytes' && isSmall(oid, selection?.maxBytes ?? 0))
+      // The archive has all files: those that are read only perhaps would cost a request each later.
+      const selected = entries.filter(({ oid }, index) => KEPT_USES.has(uses?.[index]) && isSmall(oid, selection?.maxBytes ?? 0))
       await this.#unpack(entries, sizes, new Set([...missing, ...selected.map(({ oid }) => oid)]))
     }
     const single = [...missing].filter(oid => !this.#stored.has(oid))

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -62,6 +63,7 @@ test('a page has its place, the whole length in characters and the size in bytes
     totalLength: [...TEXT].length,
     commit: app.commitOf('acme/handbook'),
     size: Buffer.byteLength(TEXT),
+    sha256: hash('sha256', TEXT, 'hex'),
   })
 })
 

@@ -40,7 +40,8 @@ describe('reading', () => {
     expect(github.log.rest).toHaveLength(1)
     expect(github.log.git.map(({ git }) => [git?.command, git?.wants, git?.depth, git?.filter])).toEqual([
       ['fetch', 1, 1, 'blob:none'],
-      ['fetch', 2, null, null],
+      // The picture lies in the folder of a skill, so it is part of what clients install.
+      ['fetch', 3, null, null],
     ])
   })
 

@@ -10,12 +10,6 @@ import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
-import { openDatabase } from '#infra/postgres/database.ts'
-import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
-import { openBossQueue } from '#infra/queue/boss-queue.ts'
-import { openS3Blobs, openS3Stores } from '#infra/s3/open.ts'
-import { createDatabase } from './servers/postgres.ts'
-import { s3Settings } from './servers/s3.ts'
 
 /** Empty stores of a test. */
 export interface TestStores {
@@ -29,7 +23,7 @@ export interface TestStores {
 
 /**
  * The stores behind the service of a test, by the name in `MOUNTGLASS_TEST_STORES`: no test of the API may know them. `npm test` runs the
- * API in memory; `tiers.ts` says which of its files `npm run test:all` runs on every other one.
+ * API in memory, and loads none of the other drivers; `tiers.ts` says which of its files `npm run test:all` runs on every other one.
  */
 const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   async memory(clock) {
@@ -50,11 +44,21 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   },
 
   async s3() {
+    const [{ openS3Stores }, { s3Settings }] = await Promise.all([import('#infra/s3/open.ts'), import('./servers/s3.ts')])
     return await openS3Stores({ ...(await s3Settings()), prefix: randomUUID() })
   },
 
   /** Objects in a bucket, state entries in a database, whose pg-boss delivers the jobs. */
   async fleet(clock) {
+    const [{ openDatabase }, { openPostgresStateStore }, { openBossQueue }, { openS3Blobs }, { createDatabase }, { s3Settings }] =
+      await Promise.all([
+        import('#infra/postgres/database.ts'),
+        import('#infra/postgres/state-store.ts'),
+        import('#infra/queue/boss-queue.ts'),
+        import('#infra/s3/open.ts'),
+        import('./servers/postgres.ts'),
+        import('./servers/s3.ts'),
+      ])
     const { url, remove } = await createDatabase()
     const database = openDatabase(url)
     const states = await openPostgresStateStore(database)

@@ -201,6 +201,7 @@ export function filePage(page: Partial<AnswerOf<'files'>> = {}): AnswerOf<'files
     totalLength: length,
     commit: COMMIT,
     size: length,
+    sha256: 'f'.repeat(64),
     ...page,
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeHeader, type Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { appendSegment, locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
-import { RULES_VERSION } from '#core/snapshot/versions.ts'
+import { FORMAT_VERSION, RULES_VERSION } from '#core/snapshot/versions.ts'
 import { EMPTY_ROOT } from '#test/support/search-section.ts'
 
 const segments = fc.array(
@@ -21,11 +21,12 @@ function headerWith(all: Location[]): SnapshotHeader {
     'pages',
     'diagnostics',
     'files',
+    'packages',
     'contexts',
     'withheld',
   ] as const
   return {
-    format: 3,
+    format: FORMAT_VERSION,
     rules: RULES_VERSION,
     repositoryId: 'local-1',
     commit: 'c'.repeat(40),

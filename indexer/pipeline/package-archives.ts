@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { PATH_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { ancestorsOf, type RepoPath } from '#core/repo-path.ts'
+import { packageEntries, packageName } from '#core/skill-package.ts'
+import type { PackageRow } from '#core/snapshot/format.ts'
+import { ArchiveWriter } from '#core/tar-archive.ts'
+import type { BlobReader } from '../reuse/repository-tree.ts'
+import { isLfsPointer, readableText } from '../rules/file-text.ts'
+import { type PackagePlan, type PackagePlans, targetOfLink } from '../rules/packages.ts'
+import type { PlannedSkill } from '../rules/plan.ts'
+import type { TreeFile } from '../rules/tree.ts'
+
+/** Digests the archives of skills while their files are read. The archives themselves are made when a client asks for them. */
+export class PackageArchives {
+  readonly #archives: ReadonlyMap<RepoPath, PackageDigest>
+  readonly #refusals: ReadonlyMap<PlannedSkill, string>
+
+  /** @param plans with different folders */
+  constructor(
+    plans: readonly { plan: PackagePlan; links: readonly ResolvedLink[] }[],
+    refusals: ReadonlyMap<PlannedSkill, string>,
+  ) {
+    this.#archives = new Map(plans.map(({ plan, links }) => [plan.planned.skill.directory, new PackageDigest(plan, links)]))
+    this.#refusals = refusals
+  }
+
+  /** Whether a package has the file. */
+  has(path: RepoPath): boolean {
+    return this.#archivesWith(path).length > 0
+  }
+
+  /** Takes the bytes of the next file. Files come in byte order of their paths. */
+  add(file: TreeFile, bytes: Uint8Array): void {
+    for (const archive of this.#archivesWith(file.path)) archive.add(file, bytes)
+  }
+
+  /** The row of every listed skill that is served in full. @param isText whether a blob was read and is text */
+  async rows(blobs: BlobReader, isText: (oid: string) => boolean): Promise<ReadonlyMap<PlannedSkill, PackageRow>> {
+    const rows = new Map<PlannedSkill, PackageRow>([...this.#refusals].map(([planned, refusal]) => [planned, { refusal }]))
+    const read = createReader(blobs)
+    for (const archive of this.#archives.values()) rows.set(archive.planned, await archive.finish(read, isText))
+    return rows
+  }
+
+  #archivesWith(path: RepoPath): PackageDigest[] {
+    if (this.#archives.size === 0) return []
+    return ancestorsOf(path).flatMap(folder => this.#archives.get(folder) ?? [])
+  }
+}
+
+/** A symlink and the file that it leads to. */
+interface ResolvedLink {
+  path: RepoPath
+  target: TreeFile
+}
+
+/** Reads where symlinks lead. A package with one that leads out of it is refused. */
+export async function openPackageArchives(blobs: BlobReader, { plans, refusals }: PackagePlans): Promise<PackageArchives> {
+  const refused = new Map(refusals)
+  const resolved: { plan: PackagePlan; links: readonly ResolvedLink[] }[] = []
+  for (const plan of plans) {
+    const links = await resolveLinks(blobs, plan)
+    if (links === null) refused.set(plan.planned, 'a symlink in its folder does not lead to a file of the folder')
+    else resolved.push({ plan, links })
+  }
+  return new PackageArchives(resolved, refused)
+}
+
+/** `null`: one of them does not lead to a file of the package. */
+async function resolveLinks(blobs: BlobReader, plan: PackagePlan): Promise<ResolvedLink[] | null> {
+  const links: ResolvedLink[] = []
+  if (plan.links.length === 0) return links
+  for await (const { bytes } of blobs.read(
+    plan.links.map(link => link.oid),
+    PATH_BYTES,
+  )) {
+    const link = plan.links[links.length] as TreeFile
+    const text = bytes === null ? null : readableText(bytes)
+    const target = text === null ? null : targetOfLink(link, text, plan)
+    if (target === null) return null
+    links.push({ path: link.path, target })
+  }
+  return links
+}
+
+/** The archive of one skill, of which only the digest is kept. */
+class PackageDigest {
+  readonly #plan: PackagePlan
+  readonly #links: readonly ResolvedLink[]
+  readonly #hash = createHash('sha256')
+  readonly #writer: ArchiveWriter
+  #sizeBytes = 0
+  #added = 0
+  #hasPointer = false
+
+  constructor(plan: PackagePlan, links: readonly ResolvedLink[]) {
+    this.#plan = plan
+    this.#links = links
+    this.#writer = new ArchiveWriter(crc32, bytes => {
+      this.#hash.update(bytes)
+      this.#sizeBytes += bytes.length
+    })
+  }
+
+  get planned(): PlannedSkill {
+    return this.#plan.planned
+  }
+
+  add(file: TreeFile, bytes: Uint8Array): void {
+    this.#added++
+    this.#hasPointer ||= isLfsPointer(Buffer.from(bytes.subarray(0, POINTER_BYTES)).toString('latin1'))
+    this.#write(packageName(this.planned.skill.directory, file.path), file, bytes)
+  }
+
+  async finish(read: (oid: string) => Promise<Uint8Array | null>, isText: (oid: string) => boolean): Promise<PackageRow> {
+    const { packageFrontMatter, directory } = this.planned.skill
+    const { files, excluded } = this.#plan
+    if ('refusal' in packageFrontMatter || this.#added !== files.length) return UNREADABLE
+    if (this.#hasPointer) return { refusal: 'one of its files is kept in Git LFS, not in the repository' }
+    const links = this.#links.map(({ path, target }) => ({ path, target: target.path }))
+    const notices = this.#plan.notices.filter(file => isText(file.oid))
+    const sources = [...this.#links.map(link => link.target), ...notices]
+    const entries = packageEntries({ directory, files: [], links, notices: notices.map(file => file.path) })
+    for (const [index, { name }] of entries.entries()) {
+      const source = sources[index] as TreeFile
+      const bytes = await read(source.oid)
+      if (bytes === null) return UNREADABLE
+      this.#write(name, source, bytes)
+    }
+    this.#writer.end()
+    return {
+      frontMatter: packageFrontMatter.fields,
+      archive: { sha256: this.#hash.digest('hex'), sizeBytes: this.#sizeBytes },
+      ...(links.length > 0 ? { links } : {}),
+      ...(notices.length > 0 ? { notices: notices.map(file => file.path) } : {}),
+      ...(excluded > 0 ? { excluded } : {}),
+    }
+  }
+
+  #write(name: string, { mode }: TreeFile, bytes: Uint8Array): void {
+    this.#writer.add({ name, sizeBytes: bytes.length, isExecutable: mode === '100755' }, bytes)
+  }
+}
+
+/** A pointer of Git LFS is shorter. */
+const POINTER_BYTES = 201
+const UNREADABLE: PackageRow = { refusal: 'one of its files cannot be read' }
+
+/** Reads single blobs, and keeps the last ones: the license of a repository is that of most of its skills. */
+function createReader(blobs: BlobReader): (oid: string) => Promise<Uint8Array | null> {
+  const kept = new Map<string, Uint8Array | null>()
+  return async oid => {
+    const known = kept.get(oid)
+    if (known !== undefined) return known
+    let found: Uint8Array | null = null
+    for await (const { bytes } of blobs.read([oid], READABLE_FILE_BYTES)) found = bytes
+    if (kept.size >= KEPT_BLOBS) kept.clear()
+    kept.set(oid, found)
+    return found
+  }
+}
+
+const KEPT_BLOBS = 8

@@ -1,0 +1,78 @@
+import { CORE_SCHEMA, load } from 'js-yaml'
+import type { z } from 'zod'
+import {
+  COMPATIBILITY_CHARACTERS,
+  DESCRIPTION_CHARACTERS,
+  FRONT_MATTER_BYTES,
+  SKILL_NAME_CHARACTERS,
+  YAML_DEPTH,
+} from '#core/limits.ts'
+import { countCharacters, utf8Length } from '#core/text.ts'
+import { splitFrontMatter } from './front-matter.ts'
+
+type Json = z.infer<ReturnType<typeof z.json>>
+
+/** Front matter as clients read it, or why they refuse the skill. */
+export type PackageFrontMatter = { fields: Readonly<Record<string, Json>> } | { refusal: string }
+
+/** Names of skills, by the Agent Skills specification. */
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+/** Some clients end the front matter at this line, too. */
+const PADDED_FENCE = /^---[ \t]*\r?$/m
+
+/**
+ * Reads the front matter of a `SKILL.md` as clients do that install skills: strictly, with the types of the YAML 1.2 core schema.
+ *
+ * @param folderName the name of the skill's folder; of a skill at the root, that of the repository
+ */
+export function readPackageFrontMatter(text: string, folderName: string): PackageFrontMatter {
+  const block = splitFrontMatter(text)
+  if (block.kind !== 'block' || !/\n---\r?\n?$/.test(text.slice(0, text.length - block.body.length)))
+    return { refusal: 'its front matter does not begin and end with a line `---`' }
+  if (PADDED_FENCE.test(block.yaml)) return { refusal: 'its front matter has another line of hyphens, where some clients end it' }
+  const fields = parse(block.yaml)
+  if (fields === null) return { refusal: 'its front matter is not a YAML mapping of JSON values' }
+  const refusal = refusalOf(fields, folderName)
+  return refusal === null ? { fields } : { refusal }
+}
+
+function parse(yaml: string): Record<string, Json> | null {
+  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return null
+  try {
+    const value: unknown = load(yaml, { schema: CORE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
+    return isMapping(value) && isJson(value) ? (value as Record<string, Json>) : null
+  } catch {
+    return null
+  }
+}
+
+/** YAML has numbers that JSON lacks. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.values(value).every(isJson)
+}
+
+function refusalOf(
+  { name, description, compatibility, metadata }: Readonly<Record<string, Json>>,
+  folderName: string,
+): string | null {
+  if (typeof name !== 'string' || name.length > SKILL_NAME_CHARACTERS || !NAME.test(name))
+    return `its name is not 1 to ${SKILL_NAME_CHARACTERS} lower-case letters, digits and single hyphens`
+  if (name !== folderName) return `its name ${name} is not that of its folder`
+  if (!isTextWithin(description, DESCRIPTION_CHARACTERS))
+    return `its description is not a text of 1 to ${DESCRIPTION_CHARACTERS} characters`
+  if (compatibility !== undefined && !isTextWithin(compatibility, COMPATIBILITY_CHARACTERS))
+    return `its compatibility is not a text of 1 to ${COMPATIBILITY_CHARACTERS} characters`
+  if (metadata !== undefined && !(isMapping(metadata) && Object.values(metadata).every(value => typeof value === 'string')))
+    return 'its metadata has a value that is not a text; quote numbers, dates and words like true'
+  return null
+}
+
+function isTextWithin(value: Json | undefined, characters: number): boolean {
+  return typeof value === 'string' && value !== '' && countCharacters(value) <= characters
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

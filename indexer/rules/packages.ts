@@ -1,0 +1,166 @@
+import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
+import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { packageName } from '#core/skill-package.ts'
+import { splitTarName } from '#core/tar-archive.ts'
+import { compareBytes } from '#core/text.ts'
+import { isBinaryName } from './content-kind.ts'
+import { isLicenseFileName } from './license/index.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
+import { shortLine } from './short-line.ts'
+import { isRegular, type TreeFile } from './tree.ts'
+
+/** A skill as clients would install it: its whole folder, and what says under which license it is. */
+export interface PackagePlan {
+  planned: PlannedSkill
+  /** Regular files of the folder, in byte order of their paths. */
+  files: TreeFile[]
+  /** Symlinks of the folder, in byte order of their paths. */
+  links: TreeFile[]
+  /** Files outside the folder. */
+  notices: TreeFile[]
+  /** Number of its files that manifests exclude. */
+  excluded: number
+}
+
+/** `refusals`: why the others cannot be installed, in words that follow "cannot be installed by clients: ". */
+export interface PackagePlans {
+  plans: PackagePlan[]
+  refusals: Map<PlannedSkill, string>
+}
+
+/** Decides by names, sizes and licenses which listed skills can be installed, and with which files. */
+export function planPackages(plan: Plan): PackagePlans {
+  const planned = byPath(plan.files)
+  const countBelow = createFileCount(plan)
+  const plans: PackagePlan[] = []
+  const refusals = new Map<PlannedSkill, string>()
+  let leftBytes = PACKAGED_BINARY_BYTES
+  for (const skill of plan.skills) {
+    if (!skill.full || skill.skill.internal) continue
+    const found = planPackage(skill, plan, planned, countBelow)
+    const binaryBytes = typeof found === 'string' ? 0 : sizeOf(found.files.filter(file => isBinaryName(file.path)))
+    if (typeof found === 'string') refusals.set(skill, found)
+    else if (binaryBytes > leftBytes)
+      refusals.set(skill, `its repository has more than ${PACKAGED_BINARY_BYTES} bytes of fonts, pictures and the like in skills`)
+    else {
+      leftBytes -= binaryBytes
+      plans.push(found)
+    }
+  }
+  return { plans, refusals }
+}
+
+/** Where a symlink leads: a file of the same package; `null` anywhere else. */
+export function targetOfLink(link: TreeFile, text: string, { planned, files }: PackagePlan): TreeFile | null {
+  const path = resolveLink(parentOf(link.path), text)
+  if (path === null || !isInside(planned.skill.directory, path)) return null
+  return files.find(file => file.path === path) ?? null
+}
+
+function planPackage(
+  planned: PlannedSkill,
+  plan: Plan,
+  files: ReadonlyMap<RepoPath, PlannedFile>,
+  countBelow: (folder: RepoPath) => number,
+): PackagePlan | string {
+  const { directory, packageFrontMatter } = planned.skill
+  if ('refusal' in packageFrontMatter) return packageFrontMatter.refusal
+  if (plan.tree.isPartial(directory)) return 'its folder has files whose names cannot be read or are too long'
+  const found = filesBelow(directory, plan, countBelow)
+  if (typeof found === 'string') return found
+  for (const file of found.files) {
+    const refusal = refusalOf(file, directory, files)
+    if (refusal !== null) return refusal
+  }
+  if (sizeOf(found.files) > PACKAGE_BYTES) return `its files have more than ${PACKAGE_BYTES} bytes`
+  const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
+  const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
+  return { planned, ...found, notices }
+}
+
+function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): string | null {
+  const name = packageName(directory, file.path)
+  const shown = shortLine(name, TITLE_CHARACTERS)
+  const known = files.get(file.path)
+  if (splitTarName(name) === null) return `an archive cannot hold the name ${shown}`
+  if (file.sizeBytes === null) return `the repository lacks the blob of ${shown}`
+  if (file.sizeBytes > READABLE_FILE_BYTES) return `${shown} has more than ${READABLE_FILE_BYTES} bytes`
+  if (known === undefined) return `${shown} is not in the index`
+  return known.served ? null : `no license permits a copy of ${shown}`
+}
+
+type FilesBelow = Pick<PackagePlan, 'files' | 'links' | 'excluded'>
+
+/** What lies in a folder and below it, or why that cannot be installed. It stops soon: a skill at the root may own a large repository. */
+function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (folder: RepoPath) => number): FilesBelow | string {
+  const found: FilesBelow = { files: [], links: [], excluded: 0 }
+  const folders = [directory]
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const reason = policy.withheld.get(folder)
+    if (reason === 'closed') return 'a manifest in its folder cannot be read'
+    if (reason === 'excluded') {
+      found.excluded += countBelow(folder)
+      continue
+    }
+    const { files, folders: names } = tree.folders.get(folder) ?? { files: new Map<string, TreeFile>(), folders: [] }
+    for (const file of files.values()) {
+      if (file.mode === '160000') return 'its folder holds a submodule'
+      if (policy.withheld.has(file.path)) found.excluded++
+      else if (isRegular(file)) found.files.push(file)
+      else found.links.push(file)
+      if (found.files.length + found.links.length > PACKAGE_FILES) return `its folder holds more than ${PACKAGE_FILES} files`
+    }
+    for (const name of names) folders.push(joinPath(folder, name))
+  }
+  found.files.sort(byPathOrder)
+  found.links.sort(byPathOrder)
+  return found
+}
+
+/** The license files and notices of the folder above the skill that declares its license. */
+function noticesOf({ skill, license }: PlannedSkill, { tree }: Plan, files: ReadonlyMap<RepoPath, PlannedFile>): TreeFile[] {
+  const source = license.license.source as RepoPath | null
+  if (source === null || isInside(skill.directory, source)) return []
+  const folder = parentOf(source)
+  const names = [...(tree.folders.get(folder)?.files.values() ?? [])]
+  return names.filter(({ path, sizeBytes }) => {
+    const known = files.get(path)
+    const isNotice =
+      isLicenseFileName(baseNameOf(path), folder === ROOT) || /^NOTICE(?:\.(?:md|txt|rst))?$/.test(baseNameOf(path))
+    return isNotice && known?.served === true && sizeBytes !== null && sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(path)
+  })
+}
+
+/** `null`: it leads out of the repository. */
+function resolveLink(folder: RepoPath, text: string): RepoPath | null {
+  if (text.startsWith('/') || text === '') return null
+  const segments = folder === '' ? [] : folder.split('/')
+  for (const segment of text.split('/')) {
+    if (segment === '..') {
+      if (segments.pop() === undefined) return null
+    } else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return segments.join('/') as RepoPath
+}
+
+/** Counts the files below a folder, each folder once. */
+function createFileCount({ tree }: Plan): (folder: RepoPath) => number {
+  const counts = new Map<RepoPath, number>()
+  return function count(path): number {
+    const known = counts.get(path)
+    if (known !== undefined) return known
+    const folder = tree.folders.get(path)
+    const below = folder?.folders.reduce((sum, name) => sum + count(joinPath(path, name)), 0) ?? 0
+    const all = below + (folder?.files.size ?? 0)
+    counts.set(path, all)
+    return all
+  }
+}
+
+function sizeOf(files: readonly TreeFile[]): number {
+  return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
+}
+
+function byPathOrder(left: TreeFile, right: TreeFile): number {
+  return compareBytes(left.path, right.path)
+}

@@ -1,0 +1,281 @@
+import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { RepoPath } from '#core/repo-path.ts'
+import { packageEntries } from '#core/skill-package.ts'
+import { ArchiveWriter, splitTarName } from '#core/tar-archive.ts'
+import { index } from '#test/support/indexed.ts'
+import { indexFiles, MIT, repositories, skill } from './snapshot-scene.ts'
+
+const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
+const link = (target: string) => ({ link: target })
+
+async function packagesOf(files: Parameters<typeof indexFiles>[0], change = {}) {
+  const { rows } = await indexFiles(files, change)
+  return rows('packages')
+}
+
+async function refusalOf(files: Parameters<typeof indexFiles>[0], path = 'a/SKILL.md') {
+  const row = (await packagesOf(files)).get(path)
+  return row && 'refusal' in row ? row.refusal : row
+}
+
+describe('an archive', () => {
+  test('is what its digest says, and tar reads names, bytes and modes of it', async () => {
+    const script = '#!/bin/sh\necho a\n'
+    const text = skill('a')
+    const long = `${'deep/'.repeat(20)}${'n'.repeat(90)}.md`
+    const { rows } = await indexFiles({
+      'a/SKILL.md': text,
+      'a/run.sh': { content: script, mode: '100755' },
+      'a/logo.png': PNG,
+      [`a/${long}`]: 'far\n',
+      'a/copy.md': link('SKILL.md'),
+    })
+    const row = rows('packages').get('a/SKILL.md')
+    if (row === undefined || 'refusal' in row) throw new Error(JSON.stringify(row))
+    expect(row.frontMatter).toEqual({ name: 'a', description: 'About a.' })
+    expect(row.links).toEqual([{ path: 'a/copy.md', target: 'a/SKILL.md' }])
+    expect(row.notices).toEqual(['LICENSE'])
+
+    const contents: Record<string, string | Uint8Array> = {
+      'a/SKILL.md': text,
+      'a/logo.png': PNG,
+      'a/run.sh': script,
+      [`a/${long}`]: 'far\n',
+      LICENSE: MIT,
+    }
+    const held = [...rows('files')].filter(([path]) => path.startsWith('a/'))
+    const parts: Uint8Array[] = []
+    const writer = new ArchiveWriter(crc32, bytes => parts.push(bytes))
+    const entries = packageEntries({
+      directory: 'a' as RepoPath,
+      files: held.map(([path]) => path as RepoPath),
+      links: row.links as { path: RepoPath; target: RepoPath }[],
+      notices: row.notices as RepoPath[],
+    })
+    for (const { name, source } of entries) {
+      const bytes = Buffer.from(contents[source] as string)
+      writer.add({ name, sizeBytes: bytes.length, isExecutable: rows('files').get(source)?.executable === true }, bytes)
+    }
+    writer.end()
+    const archive = Buffer.concat(parts)
+    expect(archive.length).toBe(row.archive.sizeBytes)
+    expect(hash('sha256', archive, 'hex')).toBe(row.archive.sha256)
+
+    const folder = await mkdtemp(join(tmpdir(), 'archive-'))
+    await writeFile(join(folder, 'a.tar.gz'), archive)
+    const listed = execFileSync('tar', ['tzvf', 'a.tar.gz'], { cwd: folder, env: { ...process.env, TZ: 'UTC' } }).toString()
+    expect(
+      listed
+        .trim()
+        .split('\n')
+        .map(line => line.split(/\s+/)),
+    ).toEqual([
+      ['-rw-r--r--', '0/0', String(text.length), '1980-01-01', '00:00', 'SKILL.md'],
+      ['-rw-r--r--', '0/0', '4', '1980-01-01', '00:00', long],
+      ['-rw-r--r--', '0/0', '8', '1980-01-01', '00:00', 'logo.png'],
+      ['-rwxr-xr-x', '0/0', String(script.length), '1980-01-01', '00:00', 'run.sh'],
+      ['-rw-r--r--', '0/0', String(text.length), '1980-01-01', '00:00', 'copy.md'],
+      ['-rw-r--r--', '0/0', String(MIT.length), '1980-01-01', '00:00', 'LICENSE'],
+    ])
+    execFileSync('tar', ['xzf', 'a.tar.gz'], { cwd: folder })
+    expect(await readFile(join(folder, 'logo.png'))).toEqual(Buffer.from(PNG))
+    expect(await readFile(join(folder, 'copy.md'), 'utf8')).toBe(text)
+  })
+
+  test('has names that two fields of a header can hold', () => {
+    expect(splitTarName('a'.repeat(100))).toEqual({ name: 'a'.repeat(100), prefix: '' })
+    expect(splitTarName('a'.repeat(101))).toBeNull()
+    expect(splitTarName(`${'p'.repeat(155)}/${'n'.repeat(100)}`)).toEqual({ name: 'n'.repeat(100), prefix: 'p'.repeat(155) })
+    expect(splitTarName(`${'p'.repeat(156)}/${'n'.repeat(100)}`)).toBeNull()
+    expect(splitTarName(`${'ü'.repeat(50)}`)).toEqual({ name: 'ü'.repeat(50), prefix: '' })
+    expect(splitTarName(`${'ü'.repeat(51)}`)).toBeNull()
+  })
+})
+
+describe('a package', () => {
+  test('leaves out what manifests exclude, and counts it', async () => {
+    const packages = await packagesOf({
+      'SKILLSET.md': '---\nexclude: ["*.secret.md", /a/drafts/]\n---\n',
+      'a/SKILL.md': skill('a'),
+      'a/x.secret.md': 'x',
+      'a/drafts/one.md': 'x',
+      'a/drafts/deep/two.md': 'x',
+    })
+    expect(packages.get('a/SKILL.md')).toMatchObject({ excluded: 3 })
+    expect(JSON.stringify([...packages])).not.toMatch(/secret|drafts/)
+  })
+
+  test('has the license files of the folder that declares its license, and the notices beside them', async () => {
+    const packages = await packagesOf({
+      NOTICE: 'Made by Acme.\n',
+      'a/SKILL.md': skill('a'),
+      'b/SKILL.md': skill('b', 'Do it.\n', 'license: MIT\n'),
+      'c/SKILL.md': skill('c'),
+      'c/LICENSE': MIT,
+    })
+    expect(packages.get('a/SKILL.md')).toMatchObject({ notices: ['LICENSE', 'NOTICE'] })
+    expect(packages.get('b/SKILL.md')).not.toHaveProperty('notices')
+    expect(packages.get('c/SKILL.md')).not.toHaveProperty('notices')
+  })
+
+  test('of a skill at the root is offered if the repository has its name', async () => {
+    const files = (name: string) => ({ LICENSE: MIT, 'SKILL.md': skill(name), 'docs/x.md': 'x' })
+    const repository = await repositories.create('acme', 'whole')
+    for (const [name, isOffered] of [
+      ['whole', true],
+      ['another', false],
+    ] as const) {
+      const commit = await repository.commit(files(name))
+      const { rows } = await index(repository, commit, repositories.root)
+      expect('archive' in (rows('packages').get('SKILL.md') ?? {})).toBe(isOffered)
+    }
+  })
+
+  test('holds the skills inside it, of which each has one of its own', async () => {
+    const packages = await packagesOf({ 'a/SKILL.md': skill('a'), 'a/b/SKILL.md': skill('b') })
+    expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(2)
+  })
+
+  test('types front matter as YAML 1.2 does', async () => {
+    const more = 'version: 1.10\nready: true\nyes: yes\nat: 2026-01-01\nlist: [1, a]\nnothing: ~\noctal: 0o17\n'
+    const packages = await packagesOf({ 'a/SKILL.md': skill('a', 'Do it.\n', more) })
+    expect(packages.get('a/SKILL.md')).toMatchObject({
+      frontMatter: { version: 1.1, ready: true, yes: 'yes', at: '2026-01-01', list: [1, 'a'], nothing: null, octal: 15 },
+    })
+  })
+
+  test('is kept for listed skills that are served in full, and for no other', async () => {
+    const packages = await packagesOf({
+      'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  internal: "true"\n'),
+      'b/SKILL.md': skill('b', 'x\n', 'license: Proprietary\n'),
+      'c/SKILL.md': skill('c'),
+    })
+    expect([...packages.keys()]).toEqual(['c/SKILL.md'])
+  })
+})
+
+describe('a skill cannot be installed', () => {
+  const long = `${'n'.repeat(101)}.md`
+  test.each<[why: string, says: RegExp, files: Parameters<typeof indexFiles>[0]]>([
+    ['with another name than its folder', /its name b is not that of its folder/, { 'a/SKILL.md': skill('b') }],
+    ['with a name that is not one', /its name is not 1 to 64/, { 'a/SKILL.md': skill('A b') }],
+    ['with a number for a name', /its name is not 1 to 64/, { 'a/SKILL.md': skill('3000') }],
+    ['without a description', /its description is not/, { 'a/SKILL.md': '---\nname: a\n---\nx\n' }],
+    [
+      'with front matter that only lenient readers read',
+      /not a YAML mapping/,
+      { 'a/SKILL.md': '---\nname: a\ndescription: Use: x\n---\nx\n' },
+    ],
+    ['with a number that JSON lacks', /not a YAML mapping of JSON/, { 'a/SKILL.md': skill('a', 'x\n', 'n: .inf\n') }],
+    [
+      'with metadata that are no texts',
+      /its metadata has a value/,
+      { 'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  version: 1.0\n') },
+    ],
+    ['with front matter that ends in dots', /does not begin and end/, { 'a/SKILL.md': '---\nname: a\ndescription: x\n...\nx\n' }],
+    [
+      'with a file without a license',
+      /no license permits a copy of b\/SKILL.md/,
+      { 'a/SKILL.md': skill('a'), 'a/b/SKILL.md': skill('b', 'x\n', 'license: Proprietary\n') },
+    ],
+    [
+      'with a large file',
+      /big.bin has more than 1048576 bytes/,
+      { 'a/SKILL.md': skill('a'), 'a/big.bin': new Uint8Array(1024 * 1024 + 1) },
+    ],
+    [
+      'with too many bytes',
+      /more than 8388608 bytes/,
+      {
+        'a/SKILL.md': skill('a'),
+        ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`a/${n}.bin`, new Uint8Array(1000_000).fill(n)])),
+      },
+    ],
+    [
+      'with too many files',
+      /holds more than 512 files/,
+      { 'a/SKILL.md': skill('a'), ...Object.fromEntries(Array.from({ length: 512 }, (_, n) => [`a/${n}.txt`, 'x'])) },
+    ],
+    [
+      'with a name that archives cannot hold',
+      /an archive cannot hold the name n+/,
+      { 'a/SKILL.md': skill('a'), [`a/${long}`]: 'x' },
+    ],
+    ['with a name that no path can hold', /names cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
+    ['with a link out of it', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'b.md': 'x', 'a/b.md': link('../b.md') }],
+    ['with a link to nothing', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/b.md': link('c.md') }],
+    ['with a link to a folder', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/c/d.md': 'x', 'a/b': link('c') }],
+    [
+      'with a link to what a manifest excludes',
+      /a symlink in its folder/,
+      { 'SKILLSET.md': '---\nexclude: [/a/c.md]\n---\n', 'a/SKILL.md': skill('a'), 'a/c.md': 'x', 'a/b.md': link('c.md') },
+    ],
+    [
+      'with a manifest that cannot be read',
+      /a manifest in its folder cannot be read/,
+      { 'a/SKILL.md': skill('a'), 'a/b/SKILLSET.md': '---\nx' },
+    ],
+    [
+      'with a file in Git LFS',
+      /kept in Git LFS/,
+      {
+        'a/SKILL.md': skill('a'),
+        'a/x.png': `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5\n`,
+      },
+    ],
+    ['with a missing include', /what it requires is not all there/, { 'a/SKILL.md': skill('a', 'x\n', 'include: [none.md]\n') }],
+  ])('%s', async (_why, says, files) => {
+    expect(await refusalOf(files)).toMatch(says)
+  })
+})
+
+describe('digests', () => {
+  test('of files stand in their rows, in the rows of folders and in the context', async () => {
+    const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/x.md': 'x\n', 'a/logo.png': PNG, 'docs/d.md': '# D\n' })
+    expect(rows('files').get('a/logo.png')).toMatchObject({ refusal: 'file.not_text', sha256: hash('sha256', PNG, 'hex') })
+    expect(rows('entries').get('docs\0d.md')).toMatchObject({ sha256: hash('sha256', '# D\n', 'hex') })
+    expect(rows('contexts').get('a/SKILL.md')?.full?.fileDetails).toEqual([
+      { path: 'a/logo.png', sizeBytes: PNG.length, sha256: hash('sha256', PNG, 'hex') },
+      { path: 'a/x.md', sizeBytes: 2, sha256: hash('sha256', 'x\n', 'hex') },
+    ])
+  })
+
+  test('of a whole skill is that of its rules, its body and its includes in the order of delivery', async () => {
+    const { rows } = await indexFiles({
+      'SKILLSET.md': '---\nname: All\n---\nRoot rule.\n',
+      'a/SKILLSET.md': '---\ninclude: [/shared.md]\n---\nNear rule.\n',
+      'a/SKILL.md': skill('a', 'Body.\n'),
+      'shared.md': 'Shared, ü.\n',
+    })
+    const part = (path: string, text: string) => `${path}\n${Buffer.byteLength(text)}\n${text}`
+    const whole = [
+      part('SKILLSET.md', 'Root rule.'),
+      part('a/SKILLSET.md', 'Near rule.'),
+      part('a/SKILL.md', 'Body.\n'),
+      part('shared.md', 'Shared, ü.\n'),
+    ].join('')
+    expect(rows('contexts').get('a/SKILL.md')?.full?.sha256).toBe(hash('sha256', whole, 'hex'))
+  })
+
+  test('are not told of what is described only or excluded, nor of a skill that lacks something', async () => {
+    const { rows } = await indexFiles({
+      'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n',
+      'hidden.md': 'hidden\n',
+      'a/SKILL.md': skill('a', 'x\n', 'license: Proprietary\n'),
+      'a/x.md': 'x\n',
+      'b/SKILL.md': skill('b', 'x\n', 'include: [none.md]\n'),
+    })
+    expect(rows('contexts').get('b/SKILL.md')?.full).not.toHaveProperty('sha256')
+    const told = JSON.stringify([[...rows('files')], [...rows('entries')], [...rows('contexts')]])
+    expect(told).not.toContain(hash('sha256', 'hidden\n', 'hex'))
+    for (const path of ['a/SKILL.md', 'a/x.md'])
+      expect(rows('files').get(path)).toEqual({ sizeBytes: expect.any(Number), refusal: 'file.not_served' })
+    expect(rows('entries').get('a\0x.md')).not.toHaveProperty('sha256')
+  })
+})
