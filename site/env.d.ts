@@ -17,6 +17,7 @@ declare namespace App {
     baseUrl: string
     /** Host segments that this deployment serves. */
     hosts: readonly string[]
+    hostUrls: import('./lib/links.ts').HostUrls
     localSource: import('./lib/links.ts').LocalSource
   }
 }

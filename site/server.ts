@@ -6,7 +6,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
-import { ACCOUNT_HOST, type LocalSource } from './lib/links.ts'
+import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 
 export interface SiteOptions {
@@ -15,6 +15,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** Default: none. */
+  hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
   /** Of the thread that renders texts. */
@@ -114,7 +116,7 @@ async function renderPage(
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  { client, baseUrl, hosts, renderText, localSource = 'withheld' }: SiteOptions & Pick<App.Locals, 'renderText'>,
+  { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld' }: SiteOptions & Pick<App.Locals, 'renderText'>,
 ): Promise<void> {
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
@@ -136,6 +138,7 @@ async function renderPage(
     renderText,
     baseUrl,
     hosts,
+    hostUrls,
     localSource,
   }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))

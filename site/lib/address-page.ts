@@ -8,6 +8,7 @@ import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
 /** The view that the URL of an address page requests. */
@@ -22,6 +23,8 @@ export interface PageRequest {
   /** Of a file: the number of the first line on the page. */
   line: number
   look: Look
+  /** Of an overview. */
+  list: ListRequest
 }
 
 /** What the page of an address shows below its heading. */
@@ -29,7 +32,8 @@ export type PageContent =
   | { kind: 'indexing' }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
   | { kind: 'problem'; error: ApiError }
-  | { kind: 'overview'; overview: Overview }
+  | ({ kind: 'overview'; overview: Overview } & OverviewPage)
+  | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
@@ -98,7 +102,10 @@ export async function loadAddressPage(
     const location = formatAddress({ ...asked.address, owner, repository })
     return { kind: 'moved', location: query.size > 0 ? `${location}?${query}` : location }
   }
-  const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }
+  const { status, content } = view ?? {
+    status: mount.status,
+    content: await overviewContent(client, asking, mount.answer, request),
+  }
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
 }
 
@@ -133,8 +140,15 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     page: query.get('page') === 'all' ? 'all' : readNumber(query.get('page')),
     line: readNumber(query.get('line')) ?? 1,
     look: query.get('look') === 'exact' ? 'exact' : 'rendered',
+    list: {
+      words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
+      show: SHOWN.find(show => show === query.get('show')) ?? 'all',
+      order: ORDERS.find(order => order === query.get('order')) ?? 'folder',
+    },
   }
 }
+
+const FILTER_CHARACTERS = 200
 
 /** A number from 1 on; a text that spells none counts as absent. */
 function readNumber(text: string | null): number | undefined {
@@ -146,11 +160,12 @@ interface LoadedView {
   content: PageContent
 }
 
-/** `null` for the overview, which is part of the mount. */
+/** `null` for the overview and its diagnostics, which are part of the mount. */
 async function loadView(client: ApiClient, address: string, request: PageRequest): Promise<LoadedView | null> {
   const { path, query, cursor, offset } = request
   switch (request.view) {
     case 'overview':
+    case 'diagnostics':
       return null
     case 'browse': {
       const result = await client.get('browse', address, given({ path, cursor }))
@@ -184,8 +199,10 @@ function problem({ status, error }: { status: number; error: ApiError }): Loaded
   return { status, content: error.code === 'index.indexing' ? { kind: 'indexing' } : { kind: 'problem', error } }
 }
 
-function overviewContent({ index }: Mount): PageContent {
-  return index.status === 'ready' ? { kind: 'overview', overview: index } : stateContent(index)
+async function overviewContent(client: ApiClient, address: string, { index }: Mount, request: PageRequest): Promise<PageContent> {
+  if (index.status !== 'ready') return stateContent(index)
+  if (request.view === 'diagnostics') return { kind: 'diagnostics', overview: index }
+  return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
 }
 
 function stateContent(state: { status: 'indexing' } | Pick<FailedAnswer, 'status' | 'errorCode' | 'retryAt'>): PageContent {

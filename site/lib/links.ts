@@ -1,7 +1,7 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How a page shows repository text: rendered, or character for character as an agent receives it. */
@@ -50,6 +50,17 @@ export function contentHref(address: Address, path: string): string {
 /** The URL, if a page may link to it (http, https, or this origin); else `null`. */
 export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
+}
+
+/** Where people find repositories of a host segment: the origin of the host's pages. */
+export type HostUrls = Readonly<Record<string, string>>
+
+/** The mounted folder on the pages of its host, at a commit. */
+export function hostHref({ host, owner, repository, path }: Address, commit: string, urls: HostUrls): string | undefined {
+  const origin = urls[host]
+  if (origin === undefined) return undefined
+  const folder = path === '' ? '' : `/${path.split('/').map(encodeURIComponent).join('/')}`
+  return `${origin}/${owner}/${repository}/tree/${commit}${folder}`
 }
 
 /** What the raw route of local repositories does with files that no license permits to copy. */

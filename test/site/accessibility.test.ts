@@ -170,6 +170,7 @@ const PAGES = [
   '/gh/acme/tools?view=file&path=big',
   '/gh/acme/later',
   '/gh/acme/broken',
+  '/gh/acme/tools?view=diagnostics',
   '/gh/acme/missing@v9',
 ]
 

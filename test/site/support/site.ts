@@ -28,6 +28,7 @@ export interface Site {
 export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
+  hostUrls?: Record<string, string>
   /** Default: patient. */
   rendering?: RendererOptions
 }
@@ -35,12 +36,18 @@ export interface SiteSettings {
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', rendering }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
   const app = await buildApp(UNASKED, { baseUrl }, async instance => {
-    await sitePlugin(instance, { client, hosts, baseUrl, rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering } })
+    await sitePlugin(instance, {
+      client,
+      hosts,
+      baseUrl,
+      hostUrls,
+      rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
+    })
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo

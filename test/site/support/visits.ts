@@ -57,7 +57,7 @@ export function visitsAt(segment: 'local' | 'gh'): void {
 
     await page.getByRole('link', { name: handbook.slice(1) }).click()
     // The first visitor of all sees the repository being indexed; the page looks again by itself.
-    await page.getByRole('heading', { name: 'Mountglass Handbook' }).waitFor()
+    await page.getByRole('heading', { name: 'Mountglass Handbook', level: 2 }).waitFor()
     await expectFits(page)
 
     await page.getByRole('link', { name: 'read-by-rest', exact: true }).click()
