@@ -8,6 +8,7 @@ import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { loadNextSteps, type NextSteps } from './next-steps.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
@@ -31,7 +32,7 @@ export interface PageRequest {
 export type PageContent =
   | { kind: 'indexing' }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
-  | { kind: 'problem'; error: ApiError }
+  | { kind: 'problem'; error: ApiError; next?: NextSteps | null }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'browse'; page: BrowsePage }
@@ -54,6 +55,7 @@ export type AddressPage =
       error: ApiError
       asked?: Address
       fileHref?: string | undefined
+      next?: NextSteps | null
       isUnknownView?: true
     }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
@@ -93,7 +95,9 @@ export async function loadAddressPage(
   if (!mount.ok) {
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
-    return { kind: 'problem', status, error, asked: asked.address, fileHref }
+    const root = atPath(asked.address, ROOT)
+    const next = fileHref === undefined ? await loadNextSteps(client, root, asked.address.path, error.code) : null
+    return { kind: 'problem', status, error, asked: asked.address, fileHref, next }
   }
 
   const address = parseAddress(mount.answer.address, hosts)
@@ -106,6 +110,7 @@ export async function loadAddressPage(
     status: mount.status,
     content: await overviewContent(client, asking, mount.answer, request),
   }
+  if (content.kind === 'problem') content.next = await loadNextSteps(client, address, request.path ?? '', content.error.code)
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
 }
 
