@@ -63,6 +63,20 @@ export function hostHref({ host, owner, repository, path }: Address, commit: str
   return `${origin}/${owner}/${repository}/tree/${commit}${folder}`
 }
 
+/** A file at a commit: as its host shows it, or the raw route of this service, which is the host of local repositories. */
+export function rawHref({ host, owner, repository }: Address, commit: string, path: string, urls: HostUrls): string {
+  const file = path.split('/').map(encodeURIComponent).join('/')
+  const origin = urls[host]
+  return origin === undefined
+    ? `/git/${host}/${owner}/${repository}/raw/${commit}/${file}`
+    : `${origin}/${owner}/${repository}/blob/${commit}/${file}`
+}
+
+/** A request to the API from a page. */
+export function apiHref(endpoint: string, address: string, query: Record<string, string>): string {
+  return `/api/v1/${endpoint}${address}?${new URLSearchParams(query)}`
+}
+
 /** What the raw route of local repositories does with files that no license permits to copy. */
 export type LocalSource = 'withheld' | 'open'
 
