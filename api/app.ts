@@ -31,8 +31,10 @@ import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
+import { registerDiscovery } from './routes/discovery.ts'
 import { registerHealth } from './routes/health.ts'
 import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
+import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { ownerHandler } from './routes/owners.ts'
@@ -105,6 +107,11 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
       return this.raw.rawAddress ?? null
     },
   })
+  app.decorateRequest('rawRest', {
+    getter() {
+      return this.raw.rawRest ?? ''
+    },
+  })
   app.decorateRequest('viewer')
   const methods = collectMethods(app)
   // Hooks of every request call back: a promise for each of them would cost more than what they do.
@@ -130,6 +137,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
+  registerDiscovery(app, deps)
+  registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
   await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
   if (site) await app.register(site)

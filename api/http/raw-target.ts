@@ -7,6 +7,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** See `FastifyRequest.rawAddress`. Set before Fastify sees the request. */
     rawAddress?: string
+    /** See `FastifyRequest.rawRest`. */
+    rawRest?: string
   }
 }
 
@@ -14,6 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What follows the declared prefix of the route, raw: percent-encoded, not normalised. `null` on every other route. */
     readonly rawAddress: string | null
+    /** What follows the address and a declared path below it, raw; empty on every other route. */
+    readonly rawRest: string
   }
   interface FastifyInstance {
     /** The prefixes of this service, see `declarePrefix`. */
@@ -41,6 +45,8 @@ export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): 
 /** The prefixes after which paths are taken raw. */
 export interface RawPrefixes {
   add(prefix: string, options: PrefixOptions): void
+  /** @param path see `declareBelow` */
+  addBelow(path: string): void
   /**
    * Returns the URL that Fastify routes.
    *
@@ -53,6 +59,7 @@ export interface RawPrefixes {
 
 export function createRawPrefixes(): RawPrefixes {
   const prefixes = new Map<string, PrefixOptions>()
+  const below = new Set<string>()
   let pattern: RegExp | null = null
 
   function compile(): RegExp {
@@ -66,13 +73,17 @@ export function createRawPrefixes(): RawPrefixes {
       prefixes.set(prefix, options)
       pattern = null
     },
+    addBelow: path => below.add(path),
     rewriteUrl(request) {
       const target = toOriginForm(request.url ?? '/')
       pattern ??= compile()
       const [, prefix, rest, query = ''] = prefixes.size === 0 ? [] : (pattern.exec(target) ?? [])
       if (prefix === undefined || rest === undefined) return target.replace(/^[^?]*/, withoutEscapes)
-      request.rawAddress = prefixes.get(prefix)?.isPartOfAddress ? `${prefix}/${rest}` : rest
-      return `/${prefix}/${ANY_ADDRESS}${query}`
+      const isPart = prefixes.get(prefix)?.isPartOfAddress === true
+      const split = isPart ? splitBelow(rest, below) : null
+      if (split !== null) request.rawRest = split.rest
+      request.rawAddress = isPart ? `${prefix}/${split?.address ?? rest}` : rest
+      return `/${prefix}/${ANY_ADDRESS}${split?.path ?? ''}${query}`
     },
   }
 }
@@ -86,6 +97,26 @@ export function createRawPrefixes(): RawPrefixes {
 export function declarePrefix(app: FastifyInstance, prefix: string, options: PrefixOptions = {}): string {
   app.rawPrefixes.add(`${app.prefix}${prefix}`.slice(1), options)
   return `${prefix}/${ANY_ADDRESS}`
+}
+
+/**
+ * Has a path below every address served by routes of its own, for prefixes that are part of the address. Folders of that name are not mounted.
+ *
+ * @param path `/llms.txt`; with a slash at its end, whatever follows it comes as `rawRest`
+ * @returns what to append to the path of a prefix
+ */
+export function declareBelow(app: FastifyInstance, path: string): string {
+  app.rawPrefixes.addBelow(path)
+  return path
+}
+
+/** Splits the end off that a declared path begins; `null` when there is none. */
+function splitBelow(target: string, paths: ReadonlySet<string>): { address: string; path: string; rest: string } | null {
+  for (const path of paths) {
+    const at = path.endsWith('/') ? target.lastIndexOf(path) : target.endsWith(path) ? target.length - path.length : -1
+    if (at > 0) return { address: target.slice(0, at), path, rest: target.slice(at + path.length) }
+  }
+  return null
 }
 
 /** Escapes every `%`, so that Fastify decodes none. A path with a malformed escape stays as it is, and Fastify refuses it. */

@@ -40,7 +40,7 @@ async function registerRoutes(app: FastifyInstance, deps: Deps, handlers: ToolHa
   let service: Promise<McpService> | null = null
   // The SDK takes 40 MB and tenths of a second to load, which a service without agents does not need.
   const load = () => {
-    service ??= import('./serve.ts').then(({ createMcpService }) => createMcpService({ handlers, hosts, ...options }))
+    service ??= import('./serve.ts').then(({ createMcpService }) => createMcpService({ deps, handlers, hosts, ...options }))
     return service
   }
   app.addHook('onClose', async () => (await service)?.close())

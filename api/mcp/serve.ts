@@ -7,12 +7,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
+import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
 import type { ToolHandlers } from './call-tool.ts'
 import { introduce } from './instructions.ts'
 import { createServer, type ServerOptions } from './server.ts'
+import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
 
 export interface McpServiceOptions {
+  deps: Deps
   handlers: ToolHandlers
   /** Host segments of this deployment. */
   hosts: readonly string[]
@@ -47,12 +50,14 @@ interface Served extends ServerOptions {
   request: FastifyRequest
 }
 
-export function createMcpService({ handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
+export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
   const handler = createMcpHandler(() => {
     const { request, ...options } = served.getStore() as Served
     const toServiceError = (thrown: unknown) => loggedError(thrown, request)
-    return createServer({ handlers, maxBytes, toServiceError, readAddress: text => readAddress(text, hosts, baseUrl) }, options)
+    const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
+    const named = (text: string) => readAddress(text, hosts, baseUrl)
+    return createServer({ handlers, maxBytes, toServiceError, openSkills, readAddress: named }, options)
   })
   return {
     async answer(request, reply, rawAddress, message) {

@@ -1,8 +1,10 @@
-import { type CallToolRequest, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { type CallToolRequest, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { Address } from '#core/address.ts'
 import type { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
+import type { SkillSourceOptions } from './skill-source.ts'
 import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
@@ -11,6 +13,8 @@ export interface ServerDeps {
   maxBytes: number
   /** Reads the argument `address`. @throws ServiceError `address.*` */
   readAddress(text: string): Address
+  /** The skills of an address. */
+  openSkills(options: SkillSourceOptions): SkillSource
   /** Makes an error of the interface of whatever was thrown, and logs what the operator has to know. */
   toServiceError(thrown: unknown): ServiceError
 }
@@ -26,21 +30,43 @@ export interface ServerOptions {
 /** How long a client may keep the list of tools, which is the same for everybody. */
 const LIST_TTL_MS = 300_000
 const LISTED = [false, true].map(needsAddress => TOOLS.map(tool => describeTool(tool, needsAddress)))
+/** The first of the numbers that JSON-RPC leaves to servers. */
+const SERVER_ERROR = -32_000
+/** Skills change with the branch of an address. */
+const SHORTLY = { ttlMs: 60_000, cacheScope: 'public' } as const
 const PUBLIC = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const
 
 /** An MCP server for one request. It speaks every revision that the SDK knows. */
-export function createServer(deps: ServerDeps, { address, viewer, instructions }: ServerOptions): Server {
-  const server = new Server(
+export function createServer(deps: ServerDeps, { address, viewer, instructions }: ServerOptions): McpServer {
+  const mcp = new McpServer(
     { name: 'mountglass', title: 'Mountglass', version: '0.1.0' },
     {
-      capabilities: { tools: {} },
+      // Nobody is told of changes: every answer is made from the address as it is when it is asked for.
+      capabilities: { tools: { listChanged: false }, ...(address === null ? {} : { resources: { listChanged: false } }) },
       instructions,
-      cacheHints: { 'tools/list': PUBLIC, 'server/discover': PUBLIC },
+      cacheHints: {
+        'tools/list': PUBLIC,
+        'server/discover': PUBLIC,
+        'resources/list': SHORTLY,
+        'resources/templates/list': PUBLIC,
+      },
     },
   )
+  const { server } = mcp
   server.setRequestHandler('tools/list', async () => ({ tools: LISTED[address === null ? 1 : 0] ?? [] }))
   server.setRequestHandler('tools/call', async ({ params }) => await answerCall(deps, params, { address, viewer }))
-  return server
+  if (address !== null) {
+    const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
+    const source = deps.openSkills({ address, viewer, toProtocolError })
+    new SkillsExtension({ source, cacheHint: SHORTLY, strict: true }).attach(mcp)
+  }
+  return mcp
+}
+
+/** For methods that are no tools: the code of the interface, and when to ask again, are in the data. */
+function protocolError({ code, message, details }: ServiceError): ProtocolError {
+  const number = code === 'request.invalid' ? ProtocolErrorCode.InvalidParams : SERVER_ERROR
+  return new ProtocolError(number, message, { code, ...details })
 }
 
 async function answerCall(

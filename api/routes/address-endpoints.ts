@@ -1,9 +1,9 @@
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
-import { ServiceError } from '#core/errors.ts'
 import { listOnVisit } from '../cards/list-on-visit.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
-import { type OpenMount, openMount, type ReadAhead, type ReadyMount } from '../mount/open-mount.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
+import type { OpenMount, ReadAhead, ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { BrowsePosition, browseFolder } from '../reading/browse.ts'
 import { requireCursorForm } from '../reading/cursor.ts'
@@ -12,7 +12,6 @@ import { FindPosition, findInMount } from '../reading/find.ts'
 import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
-import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 
 type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
 
@@ -20,23 +19,11 @@ export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[
 
 /** The five endpoints over a mount: contract in, use case out. */
 export function addressHandlers(deps: Deps): AddressHandlers {
-  /**
-   * Answers from the mount. A repair may replace the snapshot while it is read, or since its header was cached: then the mount is opened
-   * and read once more.
-   */
-  async function withMount<Answer>(
-    { viewer, subject }: Call<AddressEndpoint>,
+  const withMount = <Answer>(
+    call: Call<AddressEndpoint>,
     answer: (mount: OpenMount) => Promise<Answer>,
     readAhead?: ReadAhead,
-  ): Promise<Answer> {
-    const once = async () => answer(await openMount(deps, viewer, subject, readAhead))
-    try {
-      return await once()
-    } catch (error) {
-      if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await once()
-      throw error
-    }
-  }
+  ): Promise<Answer> => answerFromMount(deps, call, answer, readAhead)
 
   const rankingBuffers = new RankingBuffers()
   return {

@@ -15,7 +15,17 @@ const SUITE = join(import.meta.dirname, '..', '..', 'node_modules', '@modelconte
 const BASELINE = join(import.meta.dirname, 'baseline.yml')
 
 const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
-  '2026-07-28': ['server-stateless', 'http-header-validation', 'tools-list', 'dns-rebinding-protection'],
+  '2026-07-28': [
+    'server-stateless',
+    'http-header-validation',
+    'tools-list',
+    'resources-list',
+    'sep-2164-resource-not-found',
+    'caching',
+    'dns-rebinding-protection',
+  ],
+  // Of the skills extension, which belongs to no revision.
+  extensions: ['sep-2640-skills-enumeration', 'sep-2640-skills-manifest', 'sep-2640-skills-directory'],
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'],
 }
 
@@ -24,7 +34,12 @@ let origin: string
 beforeAll(async () => {
   app = await testApp(
     {
-      'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo it.\n' },
+      'acme/tools': {
+        'package.json': '{"license":"MIT"}\n',
+        'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo it.\n',
+        'one/references/more.md': 'More.\n',
+        'one/logo.png': new Uint8Array([0x89, 0x50, 0xff, 0]),
+      },
     },
     { baseUrl: 'http://127.0.0.1' },
   )
@@ -33,9 +48,10 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe.each(Object.entries(SCENARIOS))('by the revision %s', (revision, scenarios) => {
+describe.each(Object.entries(SCENARIOS))('by %s', (revision, scenarios) => {
   test.each(scenarios)('%s', async scenario => {
-    const options = ['--url', `${origin}/mcp/local/acme/tools`, '--scenario', scenario, '--spec-version', revision]
+    const version = revision === 'extensions' ? [] : ['--spec-version', revision]
+    const options = ['--url', `${origin}/mcp/local/acme/tools`, '--scenario', scenario, ...version]
     const { stdout } = await run(process.execPath, [SUITE, 'server', ...options, '--expected-failures', BASELINE], {
       cwd: tmpdir(),
       env: { PATH: process.env.PATH, NO_COLOR: '1' },

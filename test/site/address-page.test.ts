@@ -87,6 +87,7 @@ describe('overview', () => {
     const { html } = await get('/local/acme/tools/?utm=1')
     expect(attributesOf(html, 'link', 'href')).toContain(`https://skills.example${PAGE}`)
     expect(html).toContain(`<link rel="mcp-server" href="https://skills.example/mcp${PAGE}"`)
+    expect(html).toContain(`<link rel="agent-skills" href="https://skills.example${PAGE}/.well-known/agent-skills/index.json"`)
     expect(html).not.toContain('127.0.0.1')
   })
 })

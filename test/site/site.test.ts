@@ -76,7 +76,9 @@ test('what a page loads comes from this origin and is there', async () => {
     expect(headers['cache-control']).toContain(href.startsWith('/_a/') ? 'immutable' : 'max-age')
   }
   expect(
-    tagsOf(html).filter(tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server/.test(tag)),
+    tagsOf(html).filter(
+      tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server|agent-skills/.test(tag),
+    ),
   ).toEqual([])
 })
 

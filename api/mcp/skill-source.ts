@@ -1,0 +1,181 @@
+import {
+  DIRECTORY_MIME_TYPE,
+  type Skill,
+  type SkillFrontmatter,
+  type SkillReadResult,
+  type SkillSource,
+} from '@modelcontextprotocol/server/ext/skills'
+import { z } from 'zod'
+import { type Address, formatAddress } from '#core/address.ts'
+import { isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import { decodeText } from '#core/text.ts'
+import type { Deps } from '../deps.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
+import type { ReadyMount } from '../mount/open-mount.ts'
+import {
+  findFile,
+  findPackage,
+  listFiles,
+  listPackages,
+  packageAround,
+  SKILL_FILE,
+  type SkillPackage,
+} from '../packages/packages.ts'
+import type { Viewer } from '../people/viewer.ts'
+import { type CursorBinding, readCursor, sealCursor } from '../reading/cursor.ts'
+import { requireReady } from '../reading/file-page.ts'
+import { mimeTypeOf } from './mime-types.ts'
+
+/** Skills on a page, and files of skills: a page ends behind the skill that reaches the second number. */
+const PAGE_SKILLS = 100
+const PAGE_FILES = 2_000
+/** Skills among the resources of a server, which are not paged. */
+const LISTED_SKILLS = 50
+const Position = z.string()
+
+/** What a source needs to read an address. */
+export interface SkillSourceOptions {
+  /** In the host's spelling. */
+  address: Address
+  viewer: Viewer
+  /** Makes an error of the protocol of whatever was thrown. */
+  toProtocolError(thrown: unknown): Error
+}
+
+/**
+ * The skills of an address for clients of the skills extension (SEP-2640): those that can be installed, each with all of its files and their
+ * digests. Rules and includes from outside its folder are no part of a skill here; the tool `load_skill` delivers them.
+ */
+export function createSkillSource(deps: Deps, { address, viewer, toProtocolError }: SkillSourceOptions): SkillSource {
+  const base = `skill:/${formatAddress({ ...address, ref: null, path: '' as RepoPath })}`
+
+  async function read<Answer>(answer: (mount: ReadyMount) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await answerFromMount(deps, { viewer, subject: address }, mount => answer(requireReady(mount, deps.clock.now())))
+    } catch (error) {
+      throw toProtocolError(error)
+    }
+  }
+
+  return {
+    list: ({ cursor }) => read(mount => listPage(deps, mount, base, cursor)),
+
+    get: uri =>
+      read(async mount => {
+        const path = pathOf(uri, base)
+        const one = path?.endsWith(SKILL_FILE) ? await packageIn(mount, folderOf(path)) : null
+        return one === null ? undefined : await entryOf(mount, one, base)
+      }),
+
+    read: uri =>
+      read(async ({ snapshot, address: { path: mounted } }) => {
+        const path = pathOf(uri, base)
+        const one = path === null ? null : await packageAround(snapshot, mounted, folderOf(path))
+        const file = one && path !== null ? await findFile(snapshot, one, nameIn(one, path)) : null
+        if (file === null) return undefined
+        const bytes = await snapshot.record(file.record)
+        const text = decodeText(bytes)
+        const mimeType = mimeTypeOf(file.name)
+        return (text === null ? { bytes, mimeType } : { text, mimeType }) satisfies SkillReadResult
+      }),
+
+    readDirectory: uri =>
+      read(async mount => {
+        const path = pathOf(uri, base)
+        const one = path === null ? null : await packageAround(mount.snapshot, mount.address.path, path)
+        return one === null || path === null ? undefined : await listDirectory(mount, one, path, base)
+      }),
+
+    listResources: () =>
+      read(async ({ snapshot, address: { path } }) => {
+        const packages = await listPackages(snapshot, path, { limit: LISTED_SKILLS })
+        return packages.map(one => {
+          const { name, description } = one.frontMatter
+          return { uri: uriOf(base, one.path), name, description, mimeType: mimeTypeOf(SKILL_FILE) }
+        })
+      }),
+  }
+}
+
+async function listPage({ cursorKeys }: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, base: string, cursor: string | undefined) {
+  const { snapshot, repository, commit, address } = mount
+  const binding: CursorBinding = {
+    route: 'skills/list',
+    repositoryId: repository.id,
+    commit,
+    parameters: { mount: address.path },
+  }
+  const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
+  const packages = await listPackages(snapshot, address.path, { from, limit: PAGE_SKILLS + 1 })
+  const skills: Skill[] = []
+  let files = 0
+  for (const one of packages.slice(0, PAGE_SKILLS)) {
+    const entry = await entryOf(mount, one, base)
+    skills.push(entry)
+    files += entry.resources.length
+    if (files >= PAGE_FILES) break
+  }
+  const next = packages[skills.length]
+  return { skills, ...(next ? { nextCursor: sealCursor(cursorKeys, binding, next.path) } : {}) }
+}
+
+async function entryOf({ snapshot, address, commit }: ReadyMount, one: SkillPackage, base: string): Promise<Skill> {
+  const files = await listFiles(snapshot, one)
+  const resources = files.map(({ name, sha256, sizeBytes }) => {
+    return { uri: uriOf(base, pathIn(one, name)), digest: `sha256:${sha256}`, size: sizeBytes }
+  })
+  const source = { address: formatAddress(address), commit, path: one.path, trust: 'untrusted' }
+  const excluded = one.excluded > 0 ? { excludedFiles: one.excluded } : {}
+  return {
+    uri: uriOf(base, one.path),
+    frontmatter: one.frontMatter as SkillFrontmatter,
+    resources: resources.sort((left, right) => (left.uri < right.uri ? -1 : 1)),
+    _meta: { 'dev.mountglass/source': { ...source, ...excluded } },
+  }
+}
+
+/** The files and folders right below a folder of a package. */
+async function listDirectory({ snapshot }: ReadyMount, one: SkillPackage, folder: RepoPath, base: string) {
+  const below = folder === one.directory ? '' : `${nameIn(one, folder)}/`
+  const files = (await listFiles(snapshot, one)).filter(file => file.name.startsWith(below))
+  if (files.length === 0) return undefined
+  const children = Map.groupBy(files, file => file.name.slice(below.length).split('/', 1)[0] ?? '')
+  const resources = [...children].map(([name, [first]]) => {
+    const uri = uriOf(base, pathIn(one, below + name))
+    return first?.name === below + name
+      ? { uri, name, mimeType: mimeTypeOf(name), size: first.sizeBytes }
+      : { uri, name, mimeType: DIRECTORY_MIME_TYPE }
+  })
+  return { resources: resources.sort((left, right) => (left.uri < right.uri ? -1 : 1)) }
+}
+
+/** The package of a folder that lies in the mount. */
+async function packageIn({ snapshot, address }: ReadyMount, directory: RepoPath): Promise<SkillPackage | null> {
+  return isInside(address.path, directory) ? await findPackage(snapshot, directory) : null
+}
+
+function uriOf(base: string, path: RepoPath): string {
+  return `${base}/${path.split('/').map(encodeURIComponent).join('/')}`
+}
+
+/** The canonical path that a URI of this server names; `null` when it names none. */
+function pathOf(uri: string, base: string): RepoPath | null {
+  if (!uri.startsWith(`${base}/`)) return null
+  try {
+    return parseRepoPath(decodeURIComponent(uri.slice(base.length + 1)))
+  } catch {
+    return null
+  }
+}
+
+function folderOf(path: RepoPath): RepoPath {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as RepoPath
+}
+
+function nameIn({ directory }: SkillPackage, path: RepoPath): string {
+  return directory === '' ? path : path.slice(directory.length + 1)
+}
+
+function pathIn({ directory }: SkillPackage, name: string): RepoPath {
+  return (directory === '' ? name : `${directory}/${name}`) as RepoPath
+}

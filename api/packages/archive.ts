@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import { createGate } from '#core/concurrency/gate.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { ServiceError } from '#core/errors.ts'
+import { ArchiveWriter } from '#core/tar-archive.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+import { listFiles, type SkillPackage } from './packages.ts'
+
+/** Archives of packages. Nothing is stored: the last ones are kept in memory. */
+export interface Archives {
+  /** @throws ServiceError `skill.unavailable` when the stored files do not give the archive that the index promised */
+  build(snapshot: Snapshot, one: SkillPackage): Promise<Uint8Array>
+}
+
+const CACHE_BYTES = 32 * 1024 * 1024
+/** Archives that are made at once; each takes up to twice its size. */
+const AT_ONCE = 4
+
+export function createArchives(): Archives {
+  const kept = new LRUCache<string, Uint8Array>({ maxSize: CACHE_BYTES, sizeCalculation: bytes => bytes.length })
+  const flights = createSingleFlight<Uint8Array>()
+  const throughGate = createGate(AT_ONCE)
+  return {
+    async build(snapshot, one) {
+      const { sha256 } = one.archive
+      const known = kept.get(sha256)
+      if (known) return known
+      return await flights.run(sha256, async () => {
+        const archive = await throughGate(() => makeArchive(snapshot, one))
+        kept.set(sha256, archive)
+        return archive
+      })
+    },
+  }
+}
+
+async function makeArchive(snapshot: Snapshot, one: SkillPackage): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  const writer = new ArchiveWriter(crc32, bytes => parts.push(bytes))
+  for (const file of await listFiles(snapshot, one)) {
+    const bytes = await snapshot.record(file.record)
+    if (bytes.length !== file.sizeBytes) throw notAsPromised(one)
+    writer.add(file, bytes)
+  }
+  writer.end()
+  const archive = Buffer.concat(parts)
+  if (hash('sha256', archive, 'hex') !== one.archive.sha256) throw notAsPromised(one)
+  return archive
+}
+
+function notAsPromised({ path }: SkillPackage): ServiceError {
+  return new ServiceError('skill.unavailable', { cause: new Error(`the files of ${path} do not give its archive`) })
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import { baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { packageEntries } from '#core/skill-package.ts'
+import type { FileRow, Location, PackageRow } from '#core/snapshot/format.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+
+type Json = z.infer<ReturnType<typeof z.json>>
+
+/** A skill that clients can install. */
+export interface SkillPackage {
+  /** Of its `SKILL.md`. */
+  path: RepoPath
+  directory: RepoPath
+  frontMatter: Readonly<Record<string, Json>> & { name: string; description: string }
+  archive: { sha256: string; sizeBytes: number }
+  /** Number of its files that manifests exclude. */
+  excluded: number
+  links: readonly { path: RepoPath; target: RepoPath }[]
+  notices: readonly RepoPath[]
+}
+
+/** A file of a package. */
+export interface PackagedFile {
+  /** Path below the folder of the skill. */
+  name: string
+  sizeBytes: number
+  sha256: string
+  isExecutable: boolean
+  /** Its bytes. */
+  record: Location
+}
+
+export const SKILL_FILE = 'SKILL.md'
+
+/** The packages of a folder, in byte order of their paths. @param from path of the first one */
+export async function listPackages(
+  snapshot: Snapshot,
+  folder: RepoPath,
+  { from = '', limit = Number.POSITIVE_INFINITY }: { from?: string; limit?: number } = {},
+): Promise<SkillPackage[]> {
+  const prefix = folder === '' ? '' : `${folder}/`
+  const found: SkillPackage[] = []
+  for (let next: string | undefined = from; next !== undefined && found.length < limit; ) {
+    const rows: (readonly [string, PackageRow])[] = await snapshot.range('packages', { prefix, from: next, limit: ROWS + 1 })
+    next = rows[ROWS]?.[0]
+    found.push(...rows.slice(0, ROWS).flatMap(([path, row]) => packageOf(path as RepoPath, row) ?? []))
+  }
+  return found.slice(0, limit)
+}
+
+/** Rows that are read at once. */
+const ROWS = 256
+
+/** The package of the skill in a folder, if clients can install it. */
+export async function findPackage(snapshot: Snapshot, directory: RepoPath): Promise<SkillPackage | null> {
+  const path = (directory === '' ? SKILL_FILE : `${directory}/${SKILL_FILE}`) as RepoPath
+  const row = await snapshot.get('packages', path)
+  return row === null ? null : packageOf(path, row)
+}
+
+/** The files of a package in the order of its archive. */
+export async function listFiles(snapshot: Snapshot, one: SkillPackage): Promise<PackagedFile[]> {
+  const prefix = one.directory === '' ? '' : `${one.directory}/`
+  const [rows, notices] = await Promise.all([
+    snapshot.range('files', { prefix }),
+    Promise.all(one.notices.map(async path => [path, await snapshot.get('files', path)] as const)),
+  ])
+  const held = new Map([...rows, ...notices].flatMap(([path, row]) => (row?.record ? [[path as RepoPath, row] as const] : [])))
+  const files = rows.flatMap(([path, row]) => (row.record ? [path as RepoPath] : []))
+  return packageEntries({ ...one, files }).flatMap(({ name, source }) => {
+    const file = fileOf(name, held.get(source))
+    return file === null ? [] : [file]
+  })
+}
+
+/** A file of a package by its name; `null` when there is none. */
+export async function findFile(snapshot: Snapshot, one: SkillPackage, name: string): Promise<PackagedFile | null> {
+  const path = (one.directory === '' ? name : `${one.directory}/${name}`) as RepoPath
+  const source =
+    one.links.find(link => link.path === path)?.target ?? one.notices.find(notice => baseNameOf(notice) === name) ?? path
+  return fileOf(name, (await snapshot.get('files', source)) ?? undefined)
+}
+
+/** The innermost package of a mounted folder that has what lies at a path. */
+export async function packageAround(snapshot: Snapshot, mounted: RepoPath, path: RepoPath): Promise<SkillPackage | null> {
+  for (let folder = path; isInside(mounted, folder); folder = parentOf(folder)) {
+    const found = await findPackage(snapshot, folder)
+    if (found !== null) return found
+    if (folder === '') return null
+  }
+  return null
+}
+
+function packageOf(path: RepoPath, row: PackageRow): SkillPackage | null {
+  if ('refusal' in row) return null
+  const { frontMatter, archive, links = [], notices = [], excluded = 0 } = row
+  return {
+    path,
+    directory: parentOf(path),
+    frontMatter: frontMatter as SkillPackage['frontMatter'],
+    archive,
+    excluded,
+    links: links.map(link => ({ path: link.path as RepoPath, target: link.target as RepoPath })),
+    notices: notices.map(notice => notice as RepoPath),
+  }
+}
+
+function fileOf(name: string, row: FileRow | undefined): PackagedFile | null {
+  if (row?.record === undefined || row.sha256 === undefined) return null
+  const { sizeBytes, sha256, record, executable = false } = row
+  return { name, sizeBytes, sha256, record, isExecutable: executable }
+}

@@ -1,0 +1,156 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Address, formatAddress } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import { decodeText } from '#core/text.ts'
+import type { Deps } from '../deps.ts'
+import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
+import { declareBelow, declarePrefix } from '../http/raw-target.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
+import type { ReadyMount } from '../mount/open-mount.ts'
+import { type Archives, createArchives } from '../packages/archive.ts'
+import { discoveryIndex, type NamedPackage, nameUniquely, olderIndex } from '../packages/discovery-index.ts'
+import { findFile, listFiles, listPackages, type SkillPackage } from '../packages/packages.ts'
+import { requireReady } from '../reading/file-page.ts'
+import { subjectParsers } from './subject-parsers.ts'
+
+const AGENT_SKILLS = '/.well-known/agent-skills/'
+const OLDER_SKILLS = '/.well-known/skills/'
+const INDEX = 'index.json'
+const SHORTLY = 'public, max-age=60'
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** Answers with what lies below an address. */
+type Answer = (request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) => Promise<unknown>
+
+/**
+ * `/<address>/.well-known/agent-skills/…` and `/<address>/.well-known/skills/…`: the skills of an address for programs that install them.
+ * What is not ready yet is 404 with `retry-after`.
+ */
+export function registerDiscovery(app: FastifyInstance, deps: Deps): void {
+  const archives = createArchives()
+  const { address } = subjectParsers(deps)
+  const answers: [path: string, answer: Answer][] = [
+    [AGENT_SKILLS, (request, reply, mount) => answerAgentSkills(request, reply, mount, archives)],
+    [OLDER_SKILLS, answerOlderSkills],
+  ]
+  app.register(async instance => {
+    instance.addHook('onRequest', (_request, reply, done) => {
+      reply.headers({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })
+      done()
+    })
+    for (const { segment } of deps.hosts) {
+      const prefix = declarePrefix(instance, `/${segment}`, { isPartOfAddress: true })
+      for (const [path, answer] of answers) {
+        instance.get(`${prefix}${declareBelow(instance, path)}`, { schema: { hide: true } }, async (request, reply) => {
+          const subject = address(request.rawAddress ?? '')
+          try {
+            return await answerFromMount(deps, { viewer: request.viewer, subject }, async mount => {
+              return await answer(request, reply, requireReady(mount, deps.clock.now()))
+            })
+          } catch (error) {
+            return answerNotFound(error, request, reply)
+          }
+        })
+      }
+    }
+  })
+}
+
+/** Programs that look for an index take any other status for a fault of the host. */
+function answerNotFound(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = loggedError(thrown, request)
+  reply.header('cache-control', 'no-store')
+  if (error.code !== 'index.indexing' && error.code !== 'index.failed') {
+    answerError(error, request, reply)
+    return reply
+  }
+  return reply
+    .code(404)
+    .header('retry-after', Math.ceil(error.details.retryAfter ?? 1))
+    .send(errorBody(error))
+}
+
+async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount, archives: Archives) {
+  if (request.rawRest === INDEX) return sendIndex(reply, await indexOf(mount))
+  const sha256 = /^archive\/([0-9a-f]{64})\.tar\.gz$/.exec(request.rawRest)?.[1]
+  const named = sha256 === undefined ? [] : (await namedPackages(mount)).packages
+  const found = named.find(({ package: one }) => one.archive.sha256 === sha256)
+  if (found === undefined) throw new ServiceError('file.not_found')
+  const archive = await archives.build(mount.snapshot, found.package)
+  reply.headers({
+    'content-type': 'application/gzip',
+    'cache-control': FOREVER,
+    etag: `"${sha256}"`,
+    vary: 'accept-encoding',
+    'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
+  })
+  if (request.headers['if-none-match'] === `"${sha256}"`) return reply.code(304).send()
+  // The archive itself is not compressed, so that its digest follows from its files.
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive)
+  return reply.header('content-encoding', 'gzip').send(await compress(archive))
+}
+
+const compress = promisify(gzip)
+
+async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) {
+  if (request.rawRest === INDEX) return sendIndex(reply, await olderIndexOf(mount))
+  const [, name, encoded] = /^([a-z0-9-]+)\/(.+)$/.exec(request.rawRest) ?? []
+  const found = (await namedPackages(mount)).packages.find(one => one.name === name)
+  const path = encoded === undefined ? null : decode(encoded)
+  const file = found && path !== null ? await findFile(mount.snapshot, found.package, path) : null
+  if (file === null) throw new ServiceError('file.not_found')
+  const bytes = await mount.snapshot.record(file.record)
+  const type = decodeText(bytes) === null ? 'application/octet-stream' : 'text/plain; charset=utf-8'
+  return reply
+    .headers({
+      'content-type': type,
+      'cache-control': SHORTLY,
+      etag: `"${file.sha256}"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'content-disposition': 'attachment',
+    })
+    .send(Buffer.from(bytes))
+}
+
+function sendIndex(reply: FastifyReply, { json }: { json: string }): FastifyReply {
+  return reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': SHORTLY }).send(json)
+}
+
+async function namedPackages({ snapshot, address }: ReadyMount): Promise<{ packages: NamedPackage[] }> {
+  return await snapshot.memo(`packages ${address.path}`, async () => ({
+    packages: nameUniquely(await listPackages(snapshot, address.path)),
+  }))
+}
+
+async function indexOf(mount: ReadyMount): Promise<{ json: string }> {
+  const place = placeOf(mount)
+  return await mount.snapshot.memo(`discovery ${place}`, async () => {
+    const { packages } = await namedPackages(mount)
+    const urlOf = ({ archive }: SkillPackage) => `${place}${AGENT_SKILLS}archive/${archive.sha256}.tar.gz`
+    return { json: JSON.stringify(discoveryIndex(packages, urlOf)) }
+  })
+}
+
+async function olderIndexOf(mount: ReadyMount): Promise<{ json: string }> {
+  return await mount.snapshot.memo(`older index ${mount.address.path}`, async () => {
+    const { packages } = await namedPackages(mount)
+    const filesOf = async (one: SkillPackage) => (await listFiles(mount.snapshot, one)).map(file => file.name)
+    return { json: JSON.stringify(await olderIndex(packages, filesOf)) }
+  })
+}
+
+/** The address at its commit: an archive that an index names stays there when the branch moves on. */
+function placeOf({ address, commit }: ReadyMount): string {
+  const pinned: Address = { ...address, ref: commit }
+  return formatAddress(pinned)
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

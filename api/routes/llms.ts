@@ -1,0 +1,32 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { declareBelow, declarePrefix } from '../http/raw-target.ts'
+import type { AddressHandlers } from './address-endpoints.ts'
+import { addressText, serviceText } from './llms-text.ts'
+import { subjectParsers } from './subject-parsers.ts'
+
+const NAME = '/llms.txt'
+
+/** `/llms.txt` and `/<address>/llms.txt`: what is here, and how an agent reads it. */
+export function registerLlms(
+  app: FastifyInstance,
+  deps: Deps,
+  { mounts }: Pick<AddressHandlers, 'mounts'>,
+  baseUrl: string,
+): void {
+  const { address } = subjectParsers(deps)
+  app.get(NAME, { schema: { hide: true } }, async (_request, reply) => send(reply, serviceText(baseUrl), 'public, max-age=3600'))
+  for (const { segment } of deps.hosts) {
+    const prefix = declarePrefix(app, `/${segment}`, { isPartOfAddress: true })
+    app.get(`${prefix}${declareBelow(app, NAME)}`, { schema: { hide: true } }, async ({ rawAddress, viewer }, reply) => {
+      const mount = await mounts({ subject: address(rawAddress ?? ''), query: {}, body: null, viewer })
+      return send(reply, addressText(mount, baseUrl), mount.index.status === 'ready' ? 'public, max-age=60' : 'no-store')
+    })
+  }
+}
+
+function send(reply: FastifyReply, text: string, cacheControl: string): FastifyReply {
+  return reply
+    .headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': cacheControl, 'access-control-allow-origin': '*' })
+    .send(text)
+}
