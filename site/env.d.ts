@@ -9,6 +9,8 @@ declare namespace App {
     query: URLSearchParams
     /** The header of the request; `''` without one. */
     acceptEncoding: string
+    /** The page is asked for as Markdown. */
+    isMarkdown: boolean
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
     /** Renders Markdown outside the event loop. */

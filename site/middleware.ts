@@ -7,7 +7,7 @@ import { chooseEncoding, compress } from './lib/compress.ts'
  */
 export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const { body, status, headers } = await next()
-  headers.append('vary', 'accept-encoding')
+  headers.append('vary', 'accept, accept-encoding')
   const encoding = chooseEncoding(locals.acceptEncoding)
   if (encoding === null || body === null) return new Response(body, { status, headers })
   const bytes = new Uint8Array(await new Response(body).arrayBuffer())

@@ -125,6 +125,8 @@ async function renderPage(
   }
   reply.raw.setHeader('cache-control', 'no-store')
   const acceptEncoding = request.headers['accept-encoding'] ?? ''
+  const isMarkdown = query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
+  query.delete('format')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
@@ -133,6 +135,7 @@ async function renderPage(
     rawAddress,
     query,
     acceptEncoding,
+    isMarkdown,
     requestId: request.id,
     client,
     renderText,
@@ -142,6 +145,13 @@ async function renderPage(
     localSource,
   }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
+}
+
+/** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
+function wantsMarkdown(accept: string): boolean {
+  const types = accept.split(',').map(part => part.trim().replace(/;.*$/, '').toLowerCase())
+  const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
+  return markdown >= 0 && (html < 0 || markdown < html)
 }
 
 /** The id of the request that is being rendered. */
