@@ -8,6 +8,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
+import type { TextToRender } from './lib/render-text.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -48,10 +49,19 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     })
   })
 
-  const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) =>
-    renderPage(astro, path, request, reply, { ...options, renderText: text => renderer.render(text) })
+  const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
+  const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
   app.get('/', page('/'))
   app.get('/open', page('/open'))
+  app.get('/docs', page('/docs'))
+  app.get<{ Params: { slug: string } }>('/docs/:slug', (request, reply) => {
+    const { slug } = request.params
+    const [, name = '', extension] = /^([a-z-]+)(\.md)?$/.exec(slug) ?? []
+    if (extension)
+      return renderPage(astro, name === 'index' ? '/docs' : `/docs/${name}`, request, reply, { ...site, isMarkdown: true })
+    return renderPage(astro, name === '' ? '/404' : `/docs/${name}`, request, reply, site)
+  })
+  for (const path of ['/robots.txt', '/sitemap.xml']) app.get(path, page(path))
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, page(path))
@@ -116,8 +126,9 @@ async function renderPage(
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld' }: SiteOptions & Pick<App.Locals, 'renderText'>,
+  options: SiteOptions & Pick<App.Locals, 'renderText'> & Partial<Pick<App.Locals, 'isMarkdown'>>,
 ): Promise<void> {
+  const { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld', isMarkdown: isTwin = false } = options
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -125,7 +136,7 @@ async function renderPage(
   }
   reply.raw.setHeader('cache-control', 'no-store')
   const acceptEncoding = request.headers['accept-encoding'] ?? ''
-  const isMarkdown = query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
+  const isMarkdown = isTwin || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
   query.delete('format')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }

@@ -8,9 +8,11 @@ export interface MarkdownOptions {
   resolveLink(href: string): string | null
   /** Prefix of every id in the text, so that it cannot collide with an id of the page. */
   idPrefix: string
+  /** How many levels the headings of the text lie below those of the page. Default: 2. */
+  headingOffset?: number
 }
 
-// Headings of the text start at level 3: the page uses 1 for the address and 2 for the name of what it shows.
+// The page uses level 1 for the address and 2 for the name of what it shows.
 const HEADING_OFFSET = 2
 
 /** The tables have more cells than the text has room for: short rows are filled up, so a few characters can stand for thousands of cells. */
@@ -72,14 +74,14 @@ function createMarkdown() {
     `<span class="image-name">image: ${markHidden(tokens[index]?.content || 'no description')}</span>`
 
   rules.heading_open = (tokens, index, _options, env) => {
-    const level = headingLevel(tokens[index]?.tag)
+    const level = headingLevel(tokens[index]?.tag, env as RenderEnv)
     const id = uniqueId(env as RenderEnv, tokens[index + 1]?.content ?? '')
     ;(env as RenderEnv).lastId = id
     return `<h${level} id="${escapeHtml(id)}">`
   }
   rules.heading_close = (tokens, index, _options, env) => {
     const { lastId } = env as RenderEnv
-    return ` <a class="anchor" href="#${escapeHtml(lastId)}" aria-hidden="true" tabindex="-1">#</a></h${headingLevel(tokens[index]?.tag)}>\n`
+    return ` <a class="anchor" href="#${escapeHtml(lastId)}" aria-hidden="true" tabindex="-1">#</a></h${headingLevel(tokens[index]?.tag, env as RenderEnv)}>\n`
   }
 
   rules.link_open = (tokens, index, _options, env) => {
@@ -202,8 +204,8 @@ function codeBlock(code: string, language = ''): string {
   return `<pre tabindex="0"><code>${highlightCode(code, language)}</code></pre>\n`
 }
 
-function headingLevel(tag = 'h1'): number {
-  return Math.min(6, Number(tag.slice(1)) + HEADING_OFFSET)
+function headingLevel(tag = 'h1', { headingOffset = HEADING_OFFSET }: MarkdownOptions): number {
+  return Math.min(6, Number(tag.slice(1)) + headingOffset)
 }
 
 /** The id of a heading, as links `#words-of-the-heading` spell it; numbered when the heading occurs again. */

@@ -171,6 +171,8 @@ const PAGES = [
   '/gh/acme/later',
   '/gh/acme/broken',
   '/gh/acme/tools?view=diagnostics',
+  '/docs',
+  '/docs/rest',
   '/gh/acme/missing@v9',
 ]
 
