@@ -14,7 +14,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  for (const add of [addServe, addWork, addIndex, addCheck, addSweep]) add(program, env)
+  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addSweep]) add(program, env)
 
   try {
     await program.parseAsync(argv)
@@ -70,6 +70,18 @@ function addCheck(program: Command): void {
     .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
       const { checkFolder } = await import('#indexer/commands/check-folder.ts')
       process.exitCode = await checkFolder(folder, options)
+    })
+}
+
+function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('mcp')
+    .description('serve a working folder or an address to an agent: MCP over stdin and stdout, without a port')
+    .argument('[folder or address]', 'a folder, uncommitted files included, or for example gh/<owner>/<repository>', '.')
+    .option('--private', 'read a folder as a private repository, which serves every file whatever its license')
+    .action(async (target: string, options: { private?: boolean }) => {
+      const { serveOverStdio } = await import('#api/stdio.ts')
+      process.exitCode = await serveOverStdio(target, options, env)
     })
 }
 

@@ -47,6 +47,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'references.truncated': 'link to fewer files, or to those that matter most',
   'rules.missing': 'shorten the rules of the manifests above',
   'skill.file_name': 'if it is a skill, rename it to SKILL.md',
+  'skill.not_installable': 'agents that read it here receive it all the same',
   'skill.nested': 'if this is not intended, move one of the two skills',
   'skill.unreadable': 'save the file as UTF-8 text of at most 1 MiB',
   'supporting.truncated': 'move files that the skill does not need out of its folder',

@@ -1,4 +1,5 @@
 import type { JobRunner } from './jobs/job-runner.ts'
+import type { LastStateDeps } from './jobs/last-state-runner.ts'
 import type { JobDeps } from './jobs/run-index-job.ts'
 
 /* The exports for a service that runs jobs itself. */
@@ -7,6 +8,12 @@ export { createJobProcesses } from './jobs/job-processes.ts'
 export type { JobRunner } from './jobs/job-runner.ts'
 export { startWorker, type Worker } from './jobs/worker.ts'
 export { parseWorkerSettings, type WorkerSettings } from './jobs/worker-settings.ts'
+
+/** See `createLastStateRunner`. Loads the indexer when it is called. */
+export async function openLastStateRunner(deps: LastStateDeps): Promise<JobRunner> {
+  const { createLastStateRunner } = await import('./jobs/last-state-runner.ts')
+  return createLastStateRunner(deps)
+}
 
 /** Runs jobs in this process, for a store in its memory. Loads the indexer when it is called. */
 export async function createInProcessRunner(deps: JobDeps): Promise<JobRunner> {

@@ -104,6 +104,7 @@ function reportSkill(
     delivery: {
       kind: 'full',
       complete: !full.incomplete,
+      notInstallable: refusalOf(snapshot, path),
       pages: countPages([...texts.rules, { path, text: full.body }, ...texts.includes]),
       ...total,
       rules,
@@ -115,6 +116,12 @@ function reportSkill(
       oversized: full.oversized.map(file => ({ path: file.path, bytes: file.sizeBytes })),
     },
   }
+}
+
+/** An internal skill is not listed, so nothing installs it. */
+function refusalOf(snapshot: KeptSnapshot, path: RepoPath): string | null {
+  const row = snapshot.rows('packages').get(path)
+  return row !== undefined && 'refusal' in row ? row.refusal : null
 }
 
 function reasonOf({ kind, name }: License): string {

@@ -23,6 +23,8 @@ const Delivery = z.discriminatedUnion('kind', [
     kind: z.literal('full'),
     /** `false`: required content is missing, so agents never receive all of it. */
     complete: z.boolean(),
+    /** Why programs that install skills refuse it; `null` when they install it. */
+    notInstallable: z.string().nullable(),
     pages: z.int().min(1),
     ...Amount.shape,
     /** In the order in which agents read them: rules, body, includes. */

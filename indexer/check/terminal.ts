@@ -189,7 +189,8 @@ function skillDetails(skill: SkillReport): string[] {
   if (!listed) named.push('internal: not listed, loaded only by its path')
   if (delivery.kind === 'described') return [[...named, printable(delivery.reason)].join('; ')]
   if (!delivery.complete) details.push('incomplete: required content is missing')
-  const { rules, includes, files, references, outside, oversized } = delivery
+  const { rules, includes, files, references, outside, oversized, notInstallable } = delivery
+  if (notInstallable !== null) details.push(`programs that install skills refuse it: ${printable(notInstallable)}`)
   const read = [...rules.map(piece => piece.path), 'body', ...includes.map(piece => piece.path)]
   if (read.length > 1) details.push(`reads ${read.map(printable).join(' → ')}`)
   const besides = [

@@ -1,6 +1,8 @@
+import type { Warning } from '#core/contract/shared.ts'
 import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
+import type { RowOf } from '#core/snapshot/format.ts'
 import { splitTarName } from '#core/tar-archive.ts'
 import { compareBytes } from '#core/text.ts'
 import { isBinaryName } from './content-kind.ts'
@@ -49,6 +51,18 @@ export function planPackages(plan: Plan): PackagePlans {
   }
   return { plans, refusals }
 }
+
+/**
+ * The warning that clients cannot install a skill. What its front matter lacks for that is a warning already, but for the types of its
+ * values, and what is missing of its context is a diagnostic.
+ */
+export function refusalWarnings(row: RowOf<'packages'> | null, others: readonly Warning[], isIncomplete: boolean): Warning[] {
+  if (row === null || !('refusal' in row) || isIncomplete || others.some(({ code }) => TOLD.test(code))) return []
+  return [{ code: 'skill.not_installable', message: `programs that install skills refuse it: ${row.refusal}` }]
+}
+
+const TOLD =
+  /^(?:name\.(?:missing|invalid|too_long|directory_mismatch)|description\.(?:missing|too_long)|front_matter\.\w+|compatibility\.too_long)$/
 
 /** Where a symlink leads: a file of the same package; `null` anywhere else. */
 export function targetOfLink(link: TreeFile, text: string, { planned, files }: PackagePlan): TreeFile | null {

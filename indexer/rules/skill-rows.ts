@@ -15,6 +15,7 @@ import { isBinaryName } from './content-kind.ts'
 import { hiddenWarnings } from './hidden-lines.ts'
 import { includeDiagnostics, includeWarnings } from './includes.ts'
 import type { Manifest } from './manifest.ts'
+import { refusalWarnings } from './packages.ts'
 import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
 import { shortLine } from './short-line.ts'
@@ -37,6 +38,7 @@ export function buildContext(
   const includes = content.includesOf(planned)
   const links = content.linksOf(planned)
   const digest = content.digestOf(planned)
+  const isIncomplete = chain.diagnostics.length > 0 || includes.failures.length > 0
   const supporting = planned.supporting.filter(file => fileRows.has(file.path)).slice(0, SUPPORTING_FILES)
   const references = links.targets.filter(path => isText(fileRows.get(path)))
   const isOversized = (path: RepoPath) => fileRows.get(path)?.refusal === 'file.too_large'
@@ -52,6 +54,7 @@ export function buildContext(
     ...includeWarnings(includes.failures),
     ...links.warnings,
     ...unreadableWarnings(links, plan, content, fileRows),
+    ...refusalWarnings(content.packageOf(planned), planned.warnings, isIncomplete),
   ]
 
   return {
@@ -66,7 +69,7 @@ export function buildContext(
       ...(digest === null ? {} : { sha256: digest }),
       references: references.slice(0, REFERENCES),
       oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
-      incomplete: chain.diagnostics.length > 0 || includes.failures.length > 0,
+      incomplete: isIncomplete,
     },
     diagnostics: [...chain.diagnostics, ...includeDiagnostics(includes.failures)],
   }

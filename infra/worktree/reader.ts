@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -16,6 +17,8 @@ export interface Worktree extends RepositoryReader {
   readonly description: WorktreePlace
   /** Complete once `entries` ended. */
   readonly unseen: UnseenFiles
+  /** 40 hexadecimal digits that change with every file: of paths, sizes and times, without reading a file. */
+  fingerprint(): Promise<string>
 }
 
 /** Files that the reader could not see. */
@@ -63,6 +66,16 @@ class WorktreeReader implements Worktree {
 
   get cut(): boolean {
     return this.#cut
+  }
+
+  async fingerprint(): Promise<string> {
+    const hash = createHash('sha1')
+    const lines = inOrder(await this.#list(), async ({ path, kind }) => {
+      const found = path === null ? null : await lstat(join(this.description.root, path), { bigint: true }).catch(() => null)
+      return JSON.stringify([path, kind, found && [found.mode, found.size, found.mtimeNs, found.ctimeNs, found.ino].map(String)])
+    })
+    for await (const line of lines) hash.update(`${line}\n`)
+    return hash.digest('hex')
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {

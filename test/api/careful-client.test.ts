@@ -198,6 +198,7 @@ describe('references that exist and cannot be read', () => {
       { code: 'reference.unreadable', message: 'proprietary/a.md cannot be read: its license permits no copy' },
       { code: 'reference.unreadable', message: 'links/big.md cannot be read: it is larger than 1048576 bytes' },
       { code: 'reference.unreadable', message: 'links/y.bin cannot be read: it is not UTF-8 text' },
+      { code: 'skill.not_installable', message: expect.stringContaining('big.md has more than 1048576 bytes') },
     ])
     expect(links.references).toEqual([])
     expect(links.oversized?.map(({ path }) => path)).toEqual(['links/big.md'])
@@ -221,7 +222,7 @@ describe('a list that was cut says so', () => {
 
   test('oversized', async () => {
     const { oversized, warnings } = (await skill('heavy/SKILL.md')).skill
-    expect([oversized?.length, codes(warnings)]).toEqual([OVERSIZED_FILES, ['oversized.truncated']])
+    expect([oversized?.length, codes(warnings)]).toEqual([OVERSIZED_FILES, ['oversized.truncated', 'skill.not_installable']])
   })
 
   test('directories', async () => {

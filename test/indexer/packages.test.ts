@@ -235,6 +235,21 @@ describe('a skill cannot be installed', () => {
   })
 })
 
+test('a skill that cannot be installed says so, unless another warning does', async () => {
+  const { rows } = await indexFiles({
+    'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  version: 1.0\n'),
+    'b/SKILL.md': skill('another'),
+    'c/SKILL.md': skill('c'),
+  })
+  const codesOf = (path: string) =>
+    rows('skills')
+      .get(path)
+      ?.warnings.map(({ code }) => code)
+  expect(codesOf('a/SKILL.md')).toEqual(['skill.not_installable'])
+  expect(codesOf('b/SKILL.md')).toEqual(['name.directory_mismatch'])
+  expect(codesOf('c/SKILL.md')).toEqual([])
+})
+
 describe('digests', () => {
   test('of files stand in their rows, in the rows of folders and in the context', async () => {
     const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/x.md': 'x\n', 'a/logo.png': PNG, 'docs/d.md': '# D\n' })

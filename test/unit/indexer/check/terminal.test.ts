@@ -221,7 +221,7 @@ function full(path: string, change: Partial<Full> = {}): SkillReport {
     name: path.split('/').at(-2) ?? 'tools',
     description: 'does something',
     listed: true,
-    delivery: { kind: 'full', complete: true, pages: 1, ...amount, ...parts, ...change },
+    delivery: { kind: 'full', complete: true, notInstallable: null, pages: 1, ...amount, ...parts, ...change },
     license: MIT,
     warnings: [],
     diagnostics: [],

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '#core/errors.ts'
+import type { ToolHandlers } from './call-tool.ts'
+
+/** How long a call waits for the index, and how often it looks. */
+const WAIT_MS = 60_000
+const LOOK_MS = 20
+
+/** Handlers that wait for the index: whoever asks a process of their own about their own files wants the answer, not its state. */
+export function whenIndexed(handlers: ToolHandlers): ToolHandlers {
+  const waiting = Object.entries(handlers).map(([name, handle]) => {
+    const ask = handle as (call: object) => Promise<object>
+    return [name, async (call: object) => await askUntilIndexed(() => ask(call))]
+  })
+  return Object.fromEntries(waiting) as ToolHandlers
+}
+
+async function askUntilIndexed(ask: () => Promise<object>): Promise<object> {
+  const giveUpAt = performance.now() + WAIT_MS
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => {
+      if (error instanceof ServiceError && error.code === 'index.indexing') return INDEXING
+      throw error
+    })
+    if (!isIndexing(answer)) return answer
+    if (performance.now() > giveUpAt) return answer === INDEXING ? await ask() : answer
+    await sleep(LOOK_MS)
+  }
+}
+
+const INDEXING = { status: 'indexing' }
+
+function isIndexing(answer: { status?: unknown; index?: { status?: unknown } }): boolean {
+  return answer.status === 'indexing' || answer.index?.status === 'indexing'
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { CommitSha } from '#core/commit-sha.ts'
+import { TREE_ENTRIES } from '#core/limits.ts'
+import { type GitHost, type HostRepository, ReadError, type RepositoryReader } from '#core/ports/git-host.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+import { findWorktree } from './place.ts'
+import { openWorktree } from './reader.ts'
+
+/** Time for looking at the files of a folder. */
+const LOOK_SECONDS = 60
+
+/** A host with one repository: a working folder, of which every state of its files is a commit. */
+export interface WorktreeHost extends GitHost {
+  /** Of the repository that has the folder. */
+  readonly repositoryName: { owner: string; name: string }
+  /** Path of the folder in its repository. */
+  readonly folder: RepoPath
+}
+
+/**
+ * @param visibility of a private repository every file is served, whatever its license
+ * @throws WorktreeError when the folder cannot be read as a working folder
+ */
+export async function openWorktreeHost(folder: string, visibility: HostRepository['visibility']): Promise<WorktreeHost> {
+  const { root, folder: path } = await findWorktree(folder)
+  const repository: HostRepository = Object.freeze({
+    id: 'local-worktree',
+    host: 'local',
+    owner: OWNER,
+    name: nameOf(root),
+    defaultBranch: 'worktree',
+    description: null,
+    avatar: null,
+    visibility,
+  })
+  const look = () => openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: LOOK_SECONDS })
+
+  async function stateNow(): Promise<CommitSha> {
+    const worktree = await look()
+    try {
+      return (await worktree.fingerprint()) as CommitSha
+    } finally {
+      await worktree.close()
+    }
+  }
+
+  return {
+    segment: 'local',
+    isRemote: false,
+    repositoryName: { owner: OWNER, name: repository.name },
+    folder: path,
+    repository: (owner, name) =>
+      owner === OWNER && name === repository.name ? { status: 'ok', value: repository } : { status: 'missing' },
+    resolve: async (_repository, ref) => (ref === null ? { status: 'ok', value: await stateNow() } : { status: 'missing' }),
+    tip: async () => ({ status: 'ok', value: await stateNow() }),
+    async open(_repository, commit): Promise<RepositoryReader> {
+      const worktree = await look()
+      return Object.assign(worktree, {
+        async confirm() {
+          if ((await stateNow()) !== commit) throw new ReadError('index.fetch_failed', 'the files changed while they were read')
+        },
+      })
+    },
+    urls: { raw: (_repository, _commit, file) => pathToFileURL(join(root, file)).href },
+    async close() {},
+  }
+}
+
+const OWNER = 'folder'
+
+/** A name that an address can have. */
+function nameOf(root: string): string {
+  const name = root.split(/[\\/]/).findLast(segment => segment !== '') ?? ''
+  const plain = name.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^\.+|(?:\.git)+$/g, '')
+  return plain.slice(0, 100) || 'repository'
+}

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
+import { connect, listen } from './scene.ts'
+
+/*
+ * Clients that nobody here wrote read and install the skills of real repositories. Left out where these do not lie beside the project.
+ */
+
+const run = promisify(execFile)
+const CLI = join(import.meta.dirname, '..', '..', 'node_modules', 'skills', 'bin', 'cli.mjs')
+const NAMES = new Set([
+  'obra/superpowers',
+  'getsentry/skills',
+  'expo/skills',
+  'kepano/obsidian-skills',
+  'muratcankoylan/Agent-Skills-for-Context-Engineering',
+  'wshobson/agents',
+  'microsoft/agent-skills',
+  'openclaw/skills',
+])
+const REPOSITORIES = (CORPUS === null ? [] : corpusRepositories(CORPUS)).filter(({ owner, name }) =>
+  NAMES.has(`${owner}/${name}`),
+)
+/** How many skills of a repository programs install, of all that it lists: less where a skill is described only, or cannot be installed. */
+const INSTALLABLE: Readonly<Record<string, readonly [installable: number, listed: number]>> = {
+  'obra/superpowers': [14, 14],
+  'microsoft/agent-skills': [165, 165],
+  'wshobson/agents': [180, 181],
+  'openclaw/skills': [133, 344],
+}
+const INSTALLED = ['obra/superpowers', 'getsentry/skills', 'expo/skills']
+
+describe.runIf(CORPUS !== null)('real repositories', () => {
+  let corpus: CorpusApp
+  let origin: string
+  beforeAll(async () => {
+    corpus = await corpusApp()
+    origin = await listen(corpus.app)
+    for (const repository of REPOSITORIES) {
+      await unpackCorpus(CORPUS as string, repository, corpus.root)
+      await corpus.app.open(`/local/${repository.owner}/${repository.name}`)
+    }
+  })
+  afterAll(() => corpus.close())
+
+  test.each(REPOSITORIES.map(({ owner, name }) => `${owner}/${name}`))(
+    '%s: every file of every skill is what its digest says',
+    async name => {
+      const client = await connect(`${origin}/mcp/local/${name}`)
+      const skills = new SkillsClient(client)
+      const listed = (await skills.list()).skills
+      for (const one of listed) {
+        for (const { uri } of one.resources as { uri: string }[]) {
+          const file = await skills.read(one, uri)
+          expect(file.verified).toBe(true)
+        }
+      }
+      await client.close()
+      const { index } = await corpus.app.ask('mounts', `/local/${name}`)
+      const count = index.status === 'ready' ? index.counts.skills : 0
+      if (INSTALLABLE[name]) expect([listed.length, count]).toEqual(INSTALLABLE[name])
+      expect(listed.length).toBeLessThanOrEqual(count)
+    },
+  )
+
+  test.each(INSTALLED)('%s: the client of npm installs what git has', async name => {
+    const home = await mkdtemp(join(tmpdir(), 'mountglass-skills-'))
+    const env = { PATH: process.env.PATH ?? '', HOME: home, XDG_STATE_HOME: join(home, 'state'), DISABLE_TELEMETRY: '1', CI: '1' }
+    const args = [CLI, 'add', `${origin}/local/${name}`, '--agent', 'claude-code', '--copy', '-y']
+    await run(process.execPath, args, { cwd: home, env })
+
+    const asked = await fetch(`${origin}/local/${name}/.well-known/agent-skills/index.json`)
+    const index = (await asked.json()) as { skills: { name: string }[] }
+    const installed = join(home, '.claude', 'skills')
+    expect((await readdir(installed)).sort()).toEqual(index.skills.map(one => one.name).sort())
+    const client = await connect(`${origin}/mcp/local/${name}`)
+    let compared = 0
+    for (const { uri } of (await new SkillsClient(client).list()).skills) {
+      const directory = decodeURIComponent(uri.slice(`skill://local/${name}/`.length, -'/SKILL.md'.length))
+      const source = join(corpus.root, name, directory)
+      const target = join(installed, directory.split('/').at(-1) as string)
+      for (const entry of await readdir(source, { recursive: true })) {
+        const info = await stat(join(source, entry))
+        if (!info.isFile()) continue
+        expect(
+          Buffer.compare(await readFile(join(target, entry)), await readFile(join(source, entry))),
+          `${directory}/${entry}`,
+        ).toBe(0)
+        compared++
+      }
+    }
+    await client.close()
+    expect(compared).toBeGreaterThan(30)
+  })
+})
