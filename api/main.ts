@@ -8,9 +8,9 @@ import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
-import { SettingsError } from '#core/settings.ts'
-import { createInProcessRunner, createJobProcesses, parseWorkerSettings, startWorker } from '#indexer/main.ts'
-import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { SettingsError, unknownSettings } from '#core/settings.ts'
+import { createInProcessRunner, createJobProcesses, parseWorkerSettings, startWorker, WORKER_SETTINGS } from '#indexer/main.ts'
+import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
@@ -26,7 +26,7 @@ import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
-import { parseSettings, type Settings } from './service-settings.ts'
+import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
 
@@ -57,6 +57,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const infraSettings = parseInfraSettings(env)
   const { baseUrl } = infraSettings
   const workerSettings = parseWorkerSettings(env)
+  for (const sentence of settingsToReconsider(env)) process.stderr.write(`mountglass: ${sentence}\n`)
   const operator = await readOperatorFolder(settings.operator, baseUrl)
   const metrics = createPrometheusMetrics()
   const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
@@ -128,6 +129,15 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra, deps, log)
   const hasHandbook = await isHandbookOpen(infra, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
+}
+
+/** What an operator probably did not mean. */
+function settingsToReconsider(env: NodeJS.ProcessEnv): string[] {
+  const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
+  const isOpen = ['0.0.0.0', '::'].includes(env.HOST ?? '') && !env.MOUNTGLASS_BASE_URL
+  return isOpen
+    ? [...unknown, `MOUNTGLASS_BASE_URL is not set: links name ${env.HOST}, which other machines cannot open`]
+    : unknown
 }
 
 async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {

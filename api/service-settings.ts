@@ -7,6 +7,7 @@ import {
   type LogLevel,
   MONITORING_VARIABLES,
   monitoringAddress,
+  namesOf,
   numberVariable,
   parseEnvironment,
 } from '#core/settings.ts'
@@ -64,6 +65,7 @@ const Variables = z.object({
   ...MONITORING_VARIABLES,
   ...LOG_VARIABLES,
 })
+export const SERVICE_SETTINGS = namesOf(Variables)
 
 /** @throws SettingsError naming the first variable that is wrong */
 export function parseSettings(env: NodeJS.ProcessEnv): Settings {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { closeName } from './close-name.ts'
 
 /** An invalid setting, which prevents the start. The message is one line that names the variable. */
 export class SettingsError extends Error {
@@ -21,6 +22,26 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
   throw new SettingsError(String(issue?.path[0]), issue?.message ?? 'is not valid')
 }
 
+/** Names of the settings of a schema. */
+export function namesOf(schema: z.ZodObject): string[] {
+  return Object.keys(schema.shape).filter(name => name.startsWith(PREFIX))
+}
+
+/**
+ * Sentences about variables that look like settings and are none: a misspelled `MOUNTGLASS_DENY` would serve more than was meant.
+ *
+ * @param known names of all settings
+ */
+export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+  return Object.keys(env)
+    .filter(name => name.startsWith(PREFIX) && !name.startsWith(`${PREFIX}TEST_`) && !known.includes(name))
+    .map(name => {
+      const meant = closeName(name, known)
+      return `${name} is no setting and has no effect${meant === null ? '' : `; did you mean ${meant}?`}`
+    })
+}
+
+const PREFIX = 'MOUNTGLASS_'
 const PORT_PROBLEM = 'must be a port number from 0 to 65535'
 
 const Port = z

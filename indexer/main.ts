@@ -7,7 +7,7 @@ import type { JobDeps } from './jobs/run-index-job.ts'
 export { createJobProcesses } from './jobs/job-processes.ts'
 export type { JobRunner } from './jobs/job-runner.ts'
 export { startWorker, type Worker } from './jobs/worker.ts'
-export { parseWorkerSettings, type WorkerSettings } from './jobs/worker-settings.ts'
+export { parseWorkerSettings, WORKER_SETTINGS, type WorkerSettings } from './jobs/worker-settings.ts'
 
 /** See `createLastStateRunner`. Loads the indexer when it is called. */
 export async function openLastStateRunner(deps: LastStateDeps): Promise<JobRunner> {

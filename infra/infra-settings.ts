@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import { LISTEN_VARIABLES, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
+import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
 
 /** Location of blobs and of state entries. */
 export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' } | S3Setting
@@ -129,6 +129,7 @@ const S3Variables = z.object({
   MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: z.string().optional(),
   MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY: z.string().optional(),
 })
+export const INFRA_SETTINGS = [...namesOf(Variables), ...namesOf(S3Variables)]
 
 /** Location of GitHub, and the credentials for it. */
 export interface GitHubSettings {

@@ -1,7 +1,7 @@
 import { ADVICE } from '#core/advice.ts'
+import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
-import { closeName } from '../rules/close-name.ts'
 import { parseYamlMappingLeniently, splitFrontMatter } from '../rules/front-matter.ts'
 import { SKILL_FIELDS } from '../rules/skill.ts'
 import type { Finding, SkillReport } from './schema.ts'

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { SettingsError } from '#core/settings.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
@@ -31,6 +32,8 @@ export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.Pro
   } catch (error) {
     return reportSettingsError(error, EXIT_USAGE)
   }
+  if (settings.store.kind === 'disk' && !existsSync(settings.store.folder))
+    return report(`MOUNTGLASS_STORE: there is no store at ${settings.store.folder}`)
   let stores: Stores
   try {
     // Leftover files are counted, and removed with `--remove` only.

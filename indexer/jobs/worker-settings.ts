@@ -5,6 +5,7 @@ import {
   type LogLevel,
   MONITORING_VARIABLES,
   monitoringAddress,
+  namesOf,
   numberVariable,
   parseEnvironment,
 } from '#core/settings.ts'
@@ -14,6 +15,7 @@ const Variables = z.object({
   ...MONITORING_VARIABLES,
   ...LOG_VARIABLES,
 })
+export const WORKER_SETTINGS = namesOf(Variables)
 
 /** Settings of a worker, besides those of `openInfra`. */
 export interface WorkerSettings {

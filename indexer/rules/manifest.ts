@@ -1,3 +1,4 @@
+import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Translations } from '#core/contract/shared.ts'
 import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
-import { closeName } from './close-name.ts'
 import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'

@@ -171,12 +171,19 @@ describe('mountglass sweep', () => {
   })
 
   test('says in one line that the store cannot be opened', async () => {
-    const { status, stdout, stderr } = run((await openFolder()).settings, '--store', 'disk:/dev/null/store')
+    const { status, stdout, stderr } = run((await openFolder()).settings, '--store', 'disk:/dev/null')
     expect({ status, stdout, lines: stderr.trimEnd().split('\n') }).toEqual({
       status: 1,
       stdout: '',
       lines: [expect.stringMatching(/^MOUNTGLASS_STORE: cannot use the folder /)],
     })
+  })
+
+  test('makes no store where there is none', async () => {
+    const folder = join(await temporaryFolder(), 'none')
+    const { status, stderr } = run((await openFolder()).settings, '--store', `disk:${folder}`)
+    expect([status, stderr]).toEqual([1, `MOUNTGLASS_STORE: there is no store at ${folder}\n`])
+    await expect(readdir(folder)).rejects.toThrow('ENOENT')
   })
 
   test('lists files of interrupted writes after an hour, and removes them with --remove', async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
-import { parseSettings } from '#api/service-settings.ts'
-import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { parseSettings, SERVICE_SETTINGS } from '#api/service-settings.ts'
+import { unknownSettings } from '#core/settings.ts'
+import { WORKER_SETTINGS } from '#indexer/main.ts'
+import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
 
 test('without any variable the service listens on the loopback, keeps its store beside it and indexes', () => {
   expect(parseSettings({})).toEqual({
@@ -172,4 +174,14 @@ test('keys and patterns are parsed', () => {
   expect(keys?.map(key => key.kid)).toEqual(['a'])
   expect(allow?.map(rule => rule({ host: 'local', owner: 'x', repository: 'y' }))).toEqual([false, true])
   expect(deny.map(rule => rule({ host: 'gh', owner: 'acme', repository: 'secret' }))).toEqual([true])
+})
+
+test('a misspelled setting is told with the one that is meant', () => {
+  const known = [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS]
+  expect(known).toContain('MOUNTGLASS_DENY')
+  expect(unknownSettings({ MOUNTGLASS_DENY: 'gh/a/b', PATH: '/bin', MOUNTGLASS_TEST_TIER: 'test' }, known)).toEqual([])
+  expect(unknownSettings({ MOUNTGLASS_DNEY: 'gh/a/b', MOUNTGLASS_COLOUR_OF_THE_SKY: 'blue' }, known)).toEqual([
+    'MOUNTGLASS_DNEY is no setting and has no effect; did you mean MOUNTGLASS_DENY?',
+    'MOUNTGLASS_COLOUR_OF_THE_SKY is no setting and has no effect',
+  ])
 })
