@@ -11,6 +11,10 @@ declare namespace App {
     acceptEncoding: string
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
+    /** Receives the whole page before it is sent, if it may be kept. */
+    onRendered: ((page: import('./lib/page-cache.ts').SentPage) => void) | null
+    /** A component sets it where the page lacks something that a later one may have. */
+    isPartial: boolean
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
     /** Renders Markdown outside the event loop. */

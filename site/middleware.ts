@@ -9,9 +9,11 @@ export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const { body, status, headers } = await next()
   headers.append('vary', 'accept, accept-encoding')
   const encoding = chooseEncoding(locals.acceptEncoding)
-  if (encoding === null || body === null) return new Response(body, { status, headers })
+  if (body === null || (encoding === null && locals.onRendered === null)) return new Response(body, { status, headers })
   const bytes = new Uint8Array(await new Response(body).arrayBuffer())
-  const compressed = await compress(bytes, encoding)
-  if (compressed !== null) headers.set('content-encoding', encoding)
-  return new Response((compressed ?? bytes) as Uint8Array<ArrayBuffer>, { status, headers })
+  const compressed = encoding === null ? null : await compress(bytes, encoding)
+  if (encoding !== null && compressed !== null) headers.set('content-encoding', encoding)
+  const sent = (compressed ?? bytes) as Uint8Array<ArrayBuffer>
+  if (status === 200 && !locals.isPartial) locals.onRendered?.({ headers: [...headers], bytes: sent })
+  return new Response(sent, { status, headers })
 }

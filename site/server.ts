@@ -4,9 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HOST_NAMES } from '#core/address.ts'
+import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
+import { chooseEncoding } from './lib/compress.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
+import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
+import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
 
@@ -51,6 +54,9 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
 
   const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
+  const cache = new PageCache()
+  const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
+    answerAddress(astro, path, request, reply, site, cache)
   app.get('/', page('/'))
   app.get('/open', page('/open'))
   app.get('/docs', page('/docs'))
@@ -64,7 +70,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   for (const path of ['/robots.txt', '/sitemap.xml']) app.get(path, page(path))
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
-    app.get(path, page(path))
+    app.get(path, addressPage(path))
   }
   const owners = app.declarePrefix('/owners', { isBareAllowed: true })
   if (options.hosts.includes(ACCOUNT_HOST)) app.get(owners, page(owners))
@@ -120,15 +126,51 @@ async function openAstro(): Promise<AstroHandler> {
   return handler
 }
 
+type RenderOptions = SiteOptions & Pick<App.Locals, 'renderText'> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
+
+/** Sends the page of an address, a kept one if its facts are still the same. */
+async function answerAddress(
+  astro: AstroHandler,
+  path: string,
+  request: AddressedRequest,
+  reply: FastifyReply,
+  options: RenderOptions,
+  cache: PageCache,
+): Promise<FastifyReply | undefined> {
+  const read = readAddress(request.rawAddress ?? '', options.hosts)
+  if ('error' in read || request.method !== 'GET') {
+    await renderPage(astro, path, request, reply, options)
+    return undefined
+  }
+  const address = formatAddress(read.address)
+  const encoding = chooseEncoding(request.headers['accept-encoding'] ?? '')
+  const format = wantsMarkdown(request.headers.accept ?? '') ? 'markdown' : 'html'
+  const key = `${request.rawAddress}\n${request.url.replace(/^[^?]*/, '')}\n${encoding}\n${format}`
+  // The page itself answers for an API that fails.
+  const facts = await readFacts(options.client, address).catch(() => null)
+  const kept = facts === null ? undefined : cache.get(key, facts)
+  if (kept) {
+    reply.header('cache-control', 'no-store')
+    return reply.headers(Object.fromEntries(kept.headers)).send(kept.bytes)
+  }
+  const { client, isLasting } = watchAnswers(options.client)
+  const onRendered = async (page: SentPage) => {
+    // The facts may have changed while the page was rendered from them.
+    if (facts !== null && isLasting() && (await readFacts(client, address)) === facts) cache.set(key, facts, page)
+  }
+  await renderPage(astro, path, request, reply, { ...options, client, onRendered: page => void onRendered(page).catch(() => {}) })
+  return undefined
+}
+
 /** @param path the path of a page, as Astro's router knows it */
 async function renderPage(
   astro: AstroHandler,
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  options: SiteOptions & Pick<App.Locals, 'renderText'> & Partial<Pick<App.Locals, 'isMarkdown'>>,
+  options: RenderOptions,
 ): Promise<void> {
-  const { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld', isMarkdown: isTwin = false } = options
+  const { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld' } = options
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -136,17 +178,18 @@ async function renderPage(
   }
   reply.raw.setHeader('cache-control', 'no-store')
   const acceptEncoding = request.headers['accept-encoding'] ?? ''
-  const isMarkdown = isTwin || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
+  const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
   query.delete('format')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
-  const rawAddress = request.rawAddress ?? ''
   const locals: App.Locals = {
-    rawAddress,
+    rawAddress: request.rawAddress ?? '',
     query,
     acceptEncoding,
     isMarkdown,
+    onRendered: options.onRendered ?? null,
+    isPartial: false,
     requestId: request.id,
     client,
     renderText,

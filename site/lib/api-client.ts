@@ -17,17 +17,20 @@ export interface ApiClient {
    * @throws Error when the API cannot be reached or breaks its contract
    */
   get<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
+  /** The text of the answer and its HTTP status, unread. */
+  getText<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): ReturnType<ApiTransport>
 }
 
 /** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */
 export function createApiClient(transport: ApiTransport): ApiClient {
   return {
     async get(name, subject, query) {
-      const { status, body } = await transport(endpointUrl(name, subject, query))
+      const { status, body } = await this.getText(name, subject, query)
       const json: unknown = JSON.parse(body)
       if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
       return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
     },
+    getText: (name, subject, query) => transport(endpointUrl(name, subject, query)),
   }
 }
 

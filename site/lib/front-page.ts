@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Card } from '#core/contract/card.ts'
 import type { Mount } from '#core/contract/mount.ts'
 import type { ApiClient } from './api-client.ts'
@@ -21,6 +22,17 @@ export interface Example {
   delivery: Delivery | null
 }
 
+/** The deliveries that were chosen, by client, then by address and commit: choosing asks for several skills. */
+const chosen = new WeakMap<ApiClient, LRUCache<string, Delivery>>()
+const CHOSEN_BYTES = 1024 * 1024
+
+function chosenOf(client: ApiClient): LRUCache<string, Delivery> {
+  const sizeCalculation = (delivery: Delivery) => 2 * JSON.stringify(delivery).length
+  const kept = chosen.get(client) ?? new LRUCache<string, Delivery>({ maxSize: CHOSEN_BYTES, sizeCalculation })
+  chosen.set(client, kept)
+  return kept
+}
+
 /** Of so many skills, the one with the most kinds of text is shown. */
 const SKILLS_TRIED = 8
 
@@ -37,14 +49,19 @@ export async function loadFrontPage(client: ApiClient): Promise<FrontPage> {
   return { example, cards: items.filter(card => card !== first), isIndexing, isKnown: true }
 }
 
-async function loadDeliveryOf(client: ApiClient, { address, index }: Mount): Promise<Delivery | null> {
+async function loadDeliveryOf(client: ApiClient, { address, commit, index }: Mount): Promise<Delivery | null> {
   if (index.status !== 'ready') return null
+  const key = `${address} ${commit} ${index.indexedAt}`
+  const kept = chosenOf(client).get(key)
+  if (kept) return kept
   const paths = index.skills.filter(({ describedOnly }) => !describedOnly).map(({ path }) => path)
   const answers = await Promise.all(paths.slice(0, SKILLS_TRIED).map(path => client.get('skills', address, { path })))
   const deliveries = answers.flatMap((result): Delivery[] =>
     result.ok && result.answer.status === 'ready' ? [{ page: result.answer, number: 1, all: false }] : [],
   )
-  return deliveries.toSorted((left, right) => kindsOf(right) - kindsOf(left))[0] ?? null
+  const [best = null] = deliveries.toSorted((left, right) => kindsOf(right) - kindsOf(left))
+  if (best !== null) chosenOf(client).set(key, best)
+  return best
 }
 
 /** How many kinds of text a delivery has. A complete one comes before one that continues. */

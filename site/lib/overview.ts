@@ -1,4 +1,4 @@
-import type { BrowsePage, DirectoryEntry } from '#core/contract/browse.ts'
+import type { BrowseEntry, BrowsePage, DirectoryEntry } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { Overview } from '#core/contract/mount.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
@@ -29,10 +29,10 @@ export interface ServingCounts {
   described: number
 }
 
-/** The skills of an address: all of them where the API lists them all, else the folder in which they branch. */
+/** The skills of an address: all of them where the API lists them all, else the folder in which they branch, and folders of it while they are few. */
 export type SkillList =
   | { kind: 'groups'; groups: SkillGroup[]; shown: number; counts: ServingCounts }
-  | { kind: 'folder'; page: BrowsePage }
+  | { kind: 'folders'; pages: BrowsePage[] }
 
 /** What the overview of an address shows beside the overview of the API. */
 export interface OverviewPage {
@@ -44,6 +44,7 @@ export interface OverviewPage {
 /** Directories of a page with skills that a list of folders holds, and how deep it looks for the folder in which they branch. */
 const FOLDER_ENTRIES = 200
 const FOLDER_DEPTH = 8
+const FOLDERS_EXPANDED = 4
 
 /** Reads what an overview shows. A cursor continues the list of the folder `path`. */
 export async function loadOverview(
@@ -62,7 +63,8 @@ export async function loadOverview(
     path !== undefined && cursor !== undefined
       ? await readFolder(client, address, { path, cursor, limit: String(FOLDER_ENTRIES) })
       : await findBranching(client, address, top, counts.skills)
-  return { list: page === null ? groupSkills(skills, request.list) : { kind: 'folder', page }, readme }
+  if (page === null) return { list: groupSkills(skills, request.list), readme }
+  return { list: { kind: 'folders', pages: [page, ...(await expandFew(client, address, page))] }, readme }
 }
 
 /** Follows the folders that hold all skills, down to the one in which they branch. */
@@ -78,6 +80,19 @@ async function findBranching(client: ApiClient, address: string, top: BrowsePage
     page = next
   }
   return page
+}
+
+/** The folders of a page, each as its own page, where they are few: a list of two folders tells nothing. */
+async function expandFew(client: ApiClient, address: string, { entries }: BrowsePage): Promise<BrowsePage[]> {
+  const folders = entries.filter(isFolderOfSkills)
+  if (folders.length > FOLDERS_EXPANDED) return []
+  const pages = folders.map(({ path }) => readFolder(client, address, { path, limit: String(FOLDER_ENTRIES) }))
+  return (await Promise.all(pages)).filter(page => page !== null)
+}
+
+/** Whether an entry is a folder with skills in it that is no skill itself. */
+export function isFolderOfSkills(entry: BrowseEntry): entry is DirectoryEntry {
+  return entry.kind === 'directory' && entry.skill === undefined && entry.counts.skills > 0
 }
 
 async function readFolder(

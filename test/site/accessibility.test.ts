@@ -1,180 +1,9 @@
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFaults } from './support/accessibility.js'
-import {
-  type Answers,
-  browsePage,
-  COMMIT,
-  filePage,
-  findPage,
-  listedRepository,
-  ownerPage,
-  readyCard,
-  readyMount,
-  refusal,
-  skillPage,
-  whole,
-} from './support/answers.ts'
 import { hasBrowser, openBrowser } from './support/browser.ts'
+import { ANSWERS, findFaultsOfPages, runAxe } from './support/page-states.ts'
 import { openSite, type Site } from './support/site.ts'
-
-const LONG = 'a-repository-with-a-name-as-long-as-its-host-would-have-let-anybody-give-it-and-no-longer'
-const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
-const MANIFEST = {
-  path: 'SKILLSET.md',
-  name: 'Kit',
-  description: 'What we work with.',
-  language: 'ar',
-  translations: { de: { name: 'Satz' } },
-}
-const TEXT =
-  '# One\n\n> quoted [link](other.md) `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nconst long = 1\n```\n\n\u202ehidden\n'
-const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
-  code: 'x.y',
-  severity,
-  path: 'a.md',
-  message: 'Look.',
-}))
-const WARNINGS = [{ code: 'name.duplicate', message: 'it is there twice' }]
-const SKILL = {
-  path: 'skills/pdf/SKILL.md',
-  directory: 'skills/pdf',
-  name: 'pdf',
-  description: 'Reads PDF files.',
-  translations: {},
-  license: OPEN,
-  describedOnly: true,
-} as const
-
-const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-/** What axe finds on the open page, a line each. */
-async function runAxe(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const found = `axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 120) + ' ' + failureSummary)))`
-  return page.evaluate<string[]>(found)
-}
-
-/** Every kind of page, in the states in which it has the most on it. */
-const ANSWERS: Answers = {
-  featured: () => ({
-    items: [
-      readyCard(),
-      readyCard(
-        { address: `/gh/acme/${LONG}@v1/docs`, verified: true, image: 'https://mountglass.example/icon.svg' },
-        { manifest: MANIFEST },
-      ),
-      readyCard({ address: '/gh/acme/later', index: { status: 'indexing' } }),
-      readyCard({ index: { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } }),
-    ],
-  }),
-  owners: ({ address, query }) => {
-    if (address === 'gh/nobody') return refusal('owner.not_found')
-    if (address === 'gh/later') return refusal('mount.rate_limited', { retryAfter: 1_500 })
-    const repositories = [
-      listedRepository({ fork: true, archived: true, stars: 12, name: LONG }),
-      listedRepository({ description: null, pushedAt: null }),
-    ]
-    const { indexed, ...page } = ownerPage({ repositories, nextPage: 3 })
-    return query.has('page') ? page : { ...page, indexed: indexed ?? [] }
-  },
-  mounts: ({ address }) => {
-    if (address.includes('missing')) return refusal('mount.ref_not_found')
-    if (address.includes('later')) return readyMount({}, { index: { status: 'indexing' } })
-    if (address.includes('broken'))
-      return readyMount({}, { index: { status: 'failed', errorCode: 'index.timeout', retryAt: '2026-03-04T05:06:07Z' } })
-    const manifest = { ...MANIFEST, language: 'en' }
-    const skills = [{ ...SKILL, warnings: WARNINGS }]
-    const mount = readyMount({
-      manifest,
-      truncated: true,
-      diagnostics: DIAGNOSTICS,
-      skills,
-      counts: { skills: 90, documents: 1 },
-    })
-    return { ...mount, address: '/gh/acme/tools', ref: 'v1' }
-  },
-  browse: () =>
-    browsePage({
-      path: 'skills',
-      overview: { path: 'skills/README.md', title: 'Skills', description: 'All of them.' },
-      entries: [
-        {
-          path: 'skills/pdf',
-          kind: 'directory',
-          counts: { skills: 1, documents: 2 },
-          manifest: MANIFEST,
-          skill: SKILL,
-          license: OPEN,
-          describedOnly: true,
-        },
-        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: 'A file' },
-      ],
-      nextCursor: 'next',
-      diagnostics: DIAGNOSTICS,
-    }),
-  find: () =>
-    findPage({
-      items: [
-        {
-          kind: 'skill',
-          ...SKILL,
-          files: [{ path: `skills/pdf/${LONG}.md`, title: 'Forms', summary: 'How to fill them.' }],
-          moreFiles: 2,
-        },
-        { kind: 'document', path: 'docs/guide.md', title: 'Guide', summary: 'How to begin.' },
-      ],
-      nextCursor: 'next',
-    }),
-  skills: ({ query }) =>
-    query.get('path') === 'two'
-      ? refusal('skill.ambiguous', { directories: ['a/pdf', 'b/pdf'] })
-      : skillPage(
-          {
-            body: TEXT,
-            bodyFragment: whole(TEXT),
-            warnings: WARNINGS,
-            ruleChain: [{ path: 'SKILLSET.md', content: TEXT, fragment: whole(TEXT) }],
-            includes: [{ path: `shared/${LONG}.ts`, content: TEXT, fragment: whole(TEXT) }],
-            files: [`skills/pdf/${LONG}.md`],
-            oversized: [{ path: 'big.bin', size: 9_999_999, sourceUrl: 'https://host.example/big.bin' }],
-            frontMatter: { compatibility: 'needs git' },
-          },
-          { complete: false, nextCursor: 'next', diagnostics: DIAGNOSTICS },
-        ),
-  files: ({ query }) =>
-    query.get('path') === 'big'
-      ? refusal('file.too_large', { sourceUrl: 'https://host.example/big' })
-      : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
-}
-
-const PAGES = [
-  '/',
-  '/open?address=nonsense',
-  '/nothing',
-  '/owners/gh/acme',
-  '/owners/gh/acme?page=2',
-  '/owners/gh/nobody',
-  '/owners/gh/later',
-  '/gh/acme/tools',
-  '/gh/acme/tools?view=browse&path=skills&cursor=x',
-  '/gh/acme/tools?view=find',
-  '/gh/acme/tools?view=find&query=pdf&path=skills&cursor=x',
-  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
-  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md&cursor=x&look=exact',
-  '/gh/acme/tools?view=skill&path=two',
-  '/gh/acme/tools?view=file&path=docs/guide.md&offset=3',
-  '/gh/acme/tools?view=file&path=docs/guide.md&look=exact',
-  '/gh/acme/tools?view=file&path=big',
-  '/gh/acme/later',
-  '/gh/acme/broken',
-  '/gh/acme/tools?view=diagnostics',
-  '/docs',
-  '/docs/rest',
-  '/gh/acme/missing@v9',
-]
 
 describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed', () => {
   let browser: Browser
@@ -189,39 +18,21 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     await site?.close()
   })
 
-  async function look<Found>(width: number, colorScheme: 'light' | 'dark', find: (page: Page) => Promise<Found>): Promise<Found> {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, javaScriptEnabled: true })
-    try {
-      return await find(await context.newPage())
-    } finally {
-      await context.close()
-    }
-  }
-
   test.each([
     [1280, 'light'],
     [360, 'dark'],
-  ] as const)('%i pixels wide, %s', async (width, scheme) => {
-    const faults = await look(width, scheme, async page => {
-      const found: string[] = []
-      for (const target of PAGES) {
-        await page.goto(site.origin + target)
-        const faults = [...(await page.evaluate(findFaults)), ...(await runAxe(page))]
-        found.push(...faults.map(fault => `${target} ${fault}`))
-      }
-      return found
-    })
-    expect(faults).toEqual([])
+  ] as const)('%i pixels wide, %s', async (width, colorScheme) => {
+    expect(await findFaultsOfPages(browser, site, { viewport: { width, height: 800 }, colorScheme })).toEqual([])
   })
 
   test('whoever looks finds what is wrong', async () => {
     const html = `<!doctype html><title> </title><body style="margin:0"><h1>A</h1><h3>B</h3><main><div id=a></div><div id=a></div>
       <a href="#gone"></a><img src=x><p style="color:#999">grey</p><button style="width:20px;height:20px;padding:0">x</button>
       <ul><p>no item</p></ul><label for=gone>L</label><input placeholder=p><p style="width:3000px">wide</p></main>`
-    const faults = await look(500, 'light', async page => {
-      await page.setContent(html)
-      return [...(await page.evaluate(findFaults)), ...(await runAxe(page))]
-    })
+    const page = await browser.newPage({ viewport: { width: 500, height: 800 } })
+    await page.setContent(html)
+    const faults = [...(await page.evaluate(findFaults)), ...(await runAxe(page))]
+    await page.close()
     for (const words of [
       'no language',
       'no title',

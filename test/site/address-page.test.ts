@@ -122,7 +122,7 @@ describe('browse', () => {
         `${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1`,
       ]),
     )
-    expect(textOf(html)).toContain('2 skills · 1 document')
+    expect(textOf(html)).toContain('2 skills 1 document')
 
     await get(`${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1`)
     expect(questions[1]?.query.get('cursor')).toBe('abc_-1')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RenderOutcome } from '#site/lib/render-pool.ts'
-import { filePage, readyMount, skillPage, whole } from './support/answers.ts'
+import { commitOf, filePage, readyMount, skillPage, whole } from './support/answers.ts'
 import { textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -31,7 +31,7 @@ const outcomes: RenderOutcome[] = []
 beforeAll(async () => {
   site = await openSite(
     {
-      mounts: () => readyMount(),
+      mounts: () => readyMount({}, { commit: commitOf(content) }),
       files: () => filePage({ content, totalLength: content.length, size: content.length, path: 'docs/a.md' }),
       skills: () => skillPage({ body: content, bodyFragment: whole(content) }),
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { browsePage, filePage, findPage, HOSTILE, readyMount, refusal, skillPage, whole } from './support/answers.ts'
+import { browsePage, commitOf, filePage, findPage, HOSTILE, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf } from './support/html.ts'
 import { open, PAGE, SKILL } from './support/opened-site.ts'
 
@@ -86,7 +86,10 @@ describe('a page of an address as Markdown', () => {
 
   test('keeps every text in a fence that it cannot close', async () => {
     let content = ''
-    const { get } = await open({ files: () => filePage({ content }) })
+    const { get } = await open({
+      mounts: () => readyMount({}, { commit: commitOf(content) }),
+      files: () => filePage({ content }),
+    })
     const pieces = fc.array(fc.constantFrom('~', '~~~\n', '~~~~~~', '\n', '# x\n', '`', 'a'), { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(pieces, async parts => {

@@ -120,7 +120,7 @@ test.each([
 ])('the address %s reaches the API decoded not once too often', async (target, asked) => {
   questions.length = 0
   await site.get(target)
-  expect(questions.map(question => question.address)).toEqual([asked])
+  expect(new Set(questions.map(question => question.address))).toEqual(new Set([asked]))
 })
 
 test.each([

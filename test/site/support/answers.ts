@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorDetails, ServiceError } from '#core/errors.ts'
@@ -44,6 +45,12 @@ function readQuestion(url: string): Question {
 export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(2)>'\u202egnp.exe`
 
 export const COMMIT = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
+
+/** A commit for a repository whose one text this is: another text is another commit. */
+export function commitOf(content: string): string {
+  return hash('sha1', content)
+}
+
 const OPEN = { kind: 'open', name: 'Apache-2.0', source: 'LICENSE' } as const
 
 type Mount = AnswerOf<'mounts'>

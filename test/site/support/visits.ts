@@ -101,6 +101,24 @@ export function visitsAt(segment: 'local' | 'gh'): void {
     await watched.close(service.baseUrl)
   })
 
+  test('the keyboard alone leads from the front page to the second page of a skill', async () => {
+    const watched = await openWatched(browser, { viewport: { width: 1280, height: 900 } })
+    const { page } = watched
+    await page.goto(service.baseUrl)
+    await page.keyboard.press('/')
+    await page.keyboard.type(handbook.slice(1))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Mountglass Handbook', level: 2 }).waitFor()
+    for (const name of ['read-by-rest', 'Next page']) {
+      await tabTo(page, name)
+      await page.keyboard.press('Enter')
+      await page.waitForLoadState()
+    }
+    await page.waitForURL(/page=2/)
+    await page.getByText('Complete: this is the last page.').waitFor()
+    await watched.close(service.baseUrl)
+  })
+
   test('the first stop of the keyboard leads past the header', async () => {
     const watched = await openWatched(browser, { viewport: { width: 1280, height: 900 } })
     const { page } = watched
@@ -130,6 +148,16 @@ async function openWatched(browser: Browser, options: BrowserContextOptions) {
       expect(requested.filter(url => !url.startsWith(`${origin}/`))).toEqual([])
     },
   }
+}
+
+/** Presses Tab until the link of this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).first().waitFor()
+  for (let stops = 0; stops < 200; stops++) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate<string>('document.activeElement.textContent')).trim() === name) return
+  }
+  throw new Error(`the keyboard does not reach ${name}`)
 }
 
 /** Nothing is wider than the window. */

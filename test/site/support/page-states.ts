@@ -1,0 +1,222 @@
+import axe from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { findFaults } from './accessibility.js'
+import {
+  type Answers,
+  browsePage,
+  COMMIT,
+  filePage,
+  findPage,
+  listedRepository,
+  ownerPage,
+  readyCard,
+  readyMount,
+  refusal,
+  skillPage,
+  whole,
+} from './answers.ts'
+import type { Site } from './site.ts'
+
+const LONG = 'a-repository-with-a-name-as-long-as-its-host-would-have-let-anybody-give-it-and-no-longer'
+const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const MANIFEST = {
+  path: 'SKILLSET.md',
+  name: 'Kit',
+  description: 'What we work with.',
+  language: 'ar',
+  translations: { de: { name: 'Satz' } },
+}
+const TEXT =
+  '# One\n\n> quoted [link](other.md) `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nconst long = 1\n```\n\n\u202ehidden\n'
+const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
+  code: 'x.y',
+  severity,
+  path: 'a.md',
+  message: 'Look.',
+}))
+const WARNINGS = [{ code: 'name.duplicate', message: 'it is there twice' }]
+const SKILL = {
+  path: 'skills/pdf/SKILL.md',
+  directory: 'skills/pdf',
+  name: 'pdf',
+  description: 'Reads PDF files.',
+  translations: {},
+  license: OPEN,
+  describedOnly: true,
+} as const
+
+const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** What axe finds on the open page, a line each. */
+export async function runAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const found = `axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 120) + ' ' + failureSummary)))`
+  return page.evaluate<string[]>(found)
+}
+
+/** Every kind of page, in the states in which it has the most on it. */
+export const ANSWERS: Answers = {
+  featured: () => ({
+    items: [
+      readyCard(),
+      readyCard(
+        { address: `/gh/acme/${LONG}@v1/docs`, verified: true, image: 'https://mountglass.example/icon.svg' },
+        { manifest: MANIFEST },
+      ),
+      readyCard({ address: '/gh/acme/later', index: { status: 'indexing' } }),
+      readyCard({ index: { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } }),
+    ],
+  }),
+  owners: ({ address, query }) => {
+    if (address === 'gh/nobody') return refusal('owner.not_found')
+    if (address === 'gh/later') return refusal('mount.rate_limited', { retryAfter: 1_500 })
+    const repositories = [
+      listedRepository({ fork: true, archived: true, stars: 12, name: LONG }),
+      listedRepository({ description: null, pushedAt: null }),
+    ]
+    const { indexed, ...page } = ownerPage({ repositories, nextPage: 3 })
+    return query.has('page') ? page : { ...page, indexed: indexed ?? [] }
+  },
+  mounts: ({ address }) => {
+    if (address.includes('missing')) return refusal('mount.ref_not_found')
+    if (address.includes('later')) return readyMount({}, { index: { status: 'indexing' } })
+    if (address.includes('broken'))
+      return readyMount({}, { index: { status: 'failed', errorCode: 'index.timeout', retryAt: '2026-03-04T05:06:07Z' } })
+    const manifest = { ...MANIFEST, language: 'en' }
+    const skills = [{ ...SKILL, warnings: WARNINGS }]
+    const mount = readyMount({
+      manifest,
+      truncated: true,
+      diagnostics: DIAGNOSTICS,
+      skills,
+      counts: { skills: 90, documents: 1 },
+    })
+    return { ...mount, address: '/gh/acme/tools', ref: 'v1' }
+  },
+  browse: () =>
+    browsePage({
+      path: 'skills',
+      overview: { path: 'skills/README.md', title: 'Skills', description: 'All of them.' },
+      entries: [
+        {
+          path: 'skills/pdf',
+          kind: 'directory',
+          counts: { skills: 1, documents: 2 },
+          manifest: MANIFEST,
+          skill: SKILL,
+          license: OPEN,
+          describedOnly: true,
+        },
+        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: 'A file' },
+      ],
+      nextCursor: 'next',
+      diagnostics: DIAGNOSTICS,
+    }),
+  find: () =>
+    findPage({
+      items: [
+        {
+          kind: 'skill',
+          ...SKILL,
+          files: [{ path: `skills/pdf/${LONG}.md`, title: 'Forms', summary: 'How to fill them.' }],
+          moreFiles: 2,
+        },
+        { kind: 'document', path: 'docs/guide.md', title: 'Guide', summary: 'How to begin.' },
+      ],
+      nextCursor: 'next',
+    }),
+  skills: ({ query }) =>
+    query.get('path') === 'two'
+      ? refusal('skill.ambiguous', { directories: ['a/pdf', 'b/pdf'] })
+      : skillPage(
+          {
+            body: TEXT,
+            bodyFragment: whole(TEXT),
+            warnings: WARNINGS,
+            ruleChain: [{ path: 'SKILLSET.md', content: TEXT, fragment: whole(TEXT) }],
+            includes: [{ path: `shared/${LONG}.ts`, content: TEXT, fragment: whole(TEXT) }],
+            files: [`skills/pdf/${LONG}.md`],
+            oversized: [{ path: 'big.bin', size: 9_999_999, sourceUrl: 'https://host.example/big.bin' }],
+            frontMatter: { compatibility: 'needs git' },
+          },
+          { complete: false, nextCursor: 'next', diagnostics: DIAGNOSTICS },
+        ),
+  files: ({ query }) =>
+    query.get('path') === 'big'
+      ? refusal('file.too_large', { sourceUrl: 'https://host.example/big' })
+      : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
+}
+
+const PAGES = [
+  '/',
+  '/open?address=nonsense',
+  '/nothing',
+  '/owners/gh/acme',
+  '/owners/gh/acme?page=2',
+  '/owners/gh/nobody',
+  '/owners/gh/later',
+  '/gh/acme/tools',
+  '/gh/acme/tools?view=browse&path=skills&cursor=x',
+  '/gh/acme/tools?view=find',
+  '/gh/acme/tools?view=find&query=pdf&path=skills&cursor=x',
+  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
+  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md&cursor=x&look=exact',
+  '/gh/acme/tools?view=skill&path=two',
+  '/gh/acme/tools?view=file&path=docs/guide.md&offset=3',
+  '/gh/acme/tools?view=file&path=docs/guide.md&look=exact',
+  '/gh/acme/tools?view=file&path=big',
+  '/gh/acme/later',
+  '/gh/acme/broken',
+  '/gh/acme/tools?view=diagnostics',
+  '/docs',
+  '/docs/rest',
+  '/gh/acme/missing@v9',
+]
+
+/** How a visitor sees the pages. */
+export interface Variant extends BrowserContextOptions {
+  viewport: { width: number; height: number }
+  /** Turns the pages as a language that is written from right to left would. */
+  isRightToLeft?: boolean
+}
+
+/** Pages that load themselves again where no script runs, while they are looked at. */
+const RELOADING = ['/', '/gh/acme/later']
+
+/** What is wrong with any page in any state, a line each: for people, by the policy of the page, and requests that leave the site. */
+export async function findFaultsOfPages(
+  browser: Browser,
+  site: Site,
+  { isRightToLeft = false, ...options }: Variant,
+): Promise<string[]> {
+  const context = await browser.newContext(options)
+  // axe waits by timers, which are scripts of the page.
+  const hasScript = options.javaScriptEnabled !== false
+  const found: string[] = []
+  try {
+    const page = await context.newPage()
+    let target = ''
+    // The status of a page of an error is no fault of the page.
+    page.on(
+      'console',
+      message =>
+        message.type() === 'error' &&
+        !message.text().startsWith('Failed to load resource') &&
+        found.push(`${target} ${message.text()}`),
+    )
+    page.on(
+      'request',
+      request => !request.url().startsWith(`${site.origin}/`) && found.push(`${target} asks for ${request.url()}`),
+    )
+    for (target of hasScript ? PAGES : PAGES.filter(path => !RELOADING.includes(path))) {
+      await page.goto(site.origin + target)
+      if (isRightToLeft) await page.evaluate("document.documentElement.dir = 'rtl'")
+      const faults = [...(await page.evaluate(findFaults)), ...(hasScript ? await runAxe(page) : [])]
+      found.push(...faults.map(fault => `${target} ${fault}`))
+    }
+  } finally {
+    await context.close()
+  }
+  return found
+}
