@@ -216,10 +216,10 @@ export class AnswerCache<Value> {
     return await this.#ask(key, question, ask, look)
   }
 
-  /** Caches another process' answer if it is newer. */
+  /** Caches another process' answer if it is newer, or the own one is outdated: the other's is not, whatever the clocks say. */
   #adopt(key: string, found: TimedAnswer<Value> | null): Entry<Value> | null {
     const before = this.#entry(key)
-    if (found === null || (before && before.askedAt >= found.askedAt)) return null
+    if (found === null || (before && !before.expired && before.askedAt >= found.askedAt)) return null
     const refreshShare = SHARED_REFRESH_SHARE + (1 - SHARED_REFRESH_SHARE) * Math.random()
     const entry: Entry<Value> = { ...found, failedAt: Number.NEGATIVE_INFINITY, expired: false, refreshShare }
     this.#keep(key, entry)

@@ -54,7 +54,7 @@ describe('a store', () => {
     const { github, states, counted, owner } = await start({})
     const replica = await openReplica(github, counted)
     for (let turn = 0; turn < 40; turn++) expect(await replica.look(owner, `none-${turn}`)).toEqual(MISSING)
-    // The clock of the stand-in stands still: they are of one second.
+    // The clock stands still: they are of one second.
     expect((await states.list('ctl/answers/')).length).toBeLessThanOrEqual(5)
   })
 })
