@@ -98,7 +98,12 @@ export function subjectsOfRepository(fullName: string, id: string | null): strin
 
 /** What a question about a ref is about. @param id of the repository */
 export function subjectsOfRef(id: string): string[] {
-  return [`id ${id}`, `refs ${id}`]
+  return [...subjectsOfCommit(id), `refs ${id}`]
+}
+
+/** What a question about a commit is about. A ref that moves takes no commit away for which there was a proof. @param id of the repository */
+export function subjectsOfCommit(id: string): string[] {
+  return [`id ${id}`]
 }
 
 /** An account stands for all its repositories, whose ids are not known here. */

@@ -137,4 +137,32 @@ export function sharedAnswersContract({ open }: StoreDriver<StateStore>, scene: 
       expect(await (await replica({ token })).look(owner, name)).toEqual(ok(commit))
     expect(api()).toEqual([200, 200, 200, 200])
   })
+
+  test('what a fine-grained token sees is listed by one of them, and for no longer than by one alone', async () => {
+    const { replica } = await start()
+    const token = github.fineGrainedToken(github.user('reader'), 'public')
+    const [first, second, third] = [await replica({ token }), await replica({ token }), await replica({ token })]
+    const listings = () => github.log.rest.filter(({ path }) => path.startsWith('/user/repos')).length
+    for (const one of [first, second]) expect(await one.describeToken()).toContain('public repositories only')
+    expect(listings()).toBe(1)
+    github.clock.advance(19)
+    expect(await third.describeToken()).toContain('public repositories only')
+    expect(listings()).toBe(1)
+    github.clock.advance(2)
+    for (const one of [await replica({ token }), second]) expect(await one.describeToken()).toContain('public repositories only')
+    expect(listings()).toBe(2)
+  })
+
+  test('a commit that one has proven to belong is not proven again, and is gone with its repository', async () => {
+    const { replica } = await start()
+    const { owner, name, commit, repository } = await createTools()
+    await repository.commit({ a: 'b' })
+    const [first, second] = [await replica(), await replica()]
+    for (const one of [first, second, await replica()]) expect(await one.look(owner, name, commit)).toEqual(ok(commit))
+    expect(github.log.rest.filter(({ path }) => path.includes('/compare/'))).toHaveLength(1)
+    await github.shown(owner, name, { visibility: 'private' })
+    github.clock.advance(61)
+    for (const one of [first, second, await replica()])
+      expect((await one.look(owner, name, commit)).status).toMatch(/^(missing|gone)$/)
+  })
 }

@@ -67,6 +67,12 @@ export async function openReplica(
       host.applyChange(whole)
       feed.tell(whole)
     },
+    /** What the token sees, as this process tells it. */
+    async describeToken() {
+      const said = await host.describeCredential()
+      await shared.close()
+      return said
+    },
     lookAtChanges: () => feed.look(),
     told: () => feed.close(),
   }
