@@ -1,5 +1,6 @@
 import node from '@astrojs/node'
 import { defineConfig } from 'astro/config'
+import { compressAssets } from './scripts/setup/compress-assets.mjs'
 
 // Every page is rendered on demand inside the service's own process (site/server.ts), so the public origin is a setting of the
 // running process and not of the build.
@@ -9,11 +10,14 @@ export default defineConfig({
   outDir: './dist',
   output: 'server',
   adapter: node({ mode: 'middleware' }),
+  integrations: [compressAssets()],
   // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,
   trailingSlash: 'never',
   compressHTML: true,
   build: { format: 'preserve', inlineStylesheets: 'never', assets: '_a' },
+  // Fonts and scripts stay files of their own, so that the policy of the pages needs no hash of their bytes.
+  vite: { build: { assetsInlineLimit: 0 } },
   markdown: { syntaxHighlight: false },
   devToolbar: { enabled: false },
   security: {

@@ -82,7 +82,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, ...readMetrics }
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, metrics) : undefined)
+  const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
+  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
@@ -193,13 +194,19 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages({ hosts, fallbacks, localSource }: Deps, baseUrl: string, metrics: Metrics): SitePlugin {
+function pages(
+  { hosts, fallbacks, localSource }: Deps,
+  baseUrl: string,
+  hostUrls: Record<string, string>,
+  metrics: Metrics,
+): SitePlugin {
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
       client,
       baseUrl,
       hosts: hosts.map(host => host.segment),
+      hostUrls,
       localSource,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),

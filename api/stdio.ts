@@ -104,7 +104,7 @@ async function serveSource({ infra, runner, address }: Source, maxBytes: number)
           openSkills: of => createSkillSource(deps, of),
           toServiceError,
         },
-        { address, viewer: OWN_PROCESS, instructions },
+        { address, viewer: OWN_PROCESS, instructions, withSkills: true },
       )
     },
     { onerror: error => say(error.message) },

@@ -4,11 +4,23 @@ import { type RepoPath, ROOT } from './repo-path.ts'
 
 /** The meaning of a text that a person writes where an address is asked for. */
 export type TypedAddress =
-  /** `file`: the text is the URL of a file at GitHub; the address is that of its repository. `query`: of a page of this service. */
-  | { kind: 'address'; address: Address; file?: RepoPath; query?: string }
+  | TypedRepository
   | { kind: 'owner'; owner: OwnerName }
   /** `code`: of the address, where the text is close to one. */
   | { kind: 'unreadable'; code: string | null; message: string }
+
+export interface TypedRepository {
+  kind: 'address'
+  address: Address
+  /** The text is the URL of a file at GitHub; the address is that of its repository. */
+  file?: RepoPath
+  /** Of a page of this service. */
+  query?: string
+  /** The text is the URL of something else of the repository, by GitHub's word for it: `issues`, `pull`, `wiki`. */
+  other?: string
+  /** In the URL of a branch whose name contains slashes, nothing says where the name ends: the same with longer names, shortest first. */
+  longerRefs?: { address: Address; file?: RepoPath }[]
+}
 
 export interface TypedContext {
   /** Host segments that this deployment serves. */
@@ -21,8 +33,8 @@ export interface TypedContext {
 const ACCOUNT_HOST = 'gh'
 
 /**
- * Reads an address with or without its leading slash, the URL of a page of this service, a GitHub URL from a browser or a clone command,
- * and `owner/repository` where GitHub is served. Also the URL of an account.
+ * Reads an address with or without its leading slash, the URL of a page of this service, a GitHub URL from a browser or a clone command, the
+ * URL of a raw file at GitHub, and `owner/repository` where GitHub is served. Also the URL of an account.
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
   const words = text.trim()
@@ -30,6 +42,8 @@ export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext)
   if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length), hosts)
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return readGithub(github[1] ?? '', hosts)
+  const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
+  if (raw) return readRawFile(raw[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
     const known = hosts.includes('gh') ? 'and of github.com ' : ''
     return unreadable(null, `only addresses of this deployment ${known}can be opened`)
@@ -50,16 +64,54 @@ function readPage(rawTarget: string, hosts: readonly string[]): TypedAddress {
   return read.kind === 'address' && query !== undefined ? { ...read, query: query.replace(/#.*$/s, '') } : read
 }
 
-/** `owner/repository`, `owner/repository.git`, `…/tree/<ref>/<folder>`, `…/blob/<ref>/<file>`; the ref is taken as one segment. */
+/** Names of branches with more slashes than this are not tried. */
+const REF_SEGMENTS = 4
+/** Views of a folder or a file at a ref. */
+const TREE_VIEWS = ['tree', 'commits']
+const FILE_VIEWS = ['blob', 'raw', 'blame', 'edit', 'plain']
+
+/** The path of a GitHub URL: a repository, and a folder, a file, a commit, a release or something else of it. */
 function readGithub(rest: string, hosts: readonly string[]): TypedAddress {
-  const [owner = '', repository = '', kind, ref, ...path] = rest
+  const [owner = '', repository = '', view = '', ...segments] = rest
     .replace(/[?#].*$/s, '')
     .replace(/\/+$/, '')
     .split('/')
   const root = `gh/${owner}/${repository.replace(/\.git$/, '')}`
-  if ((kind !== 'tree' && kind !== 'blob') || ref === undefined) return readAddress(root, hosts)
-  const read = readAddress([`${root}@${ref}`, ...path].join('/'), hosts)
-  if (read.kind !== 'address' || kind === 'tree' || read.address.path === ROOT) return read
+  if (view === 'commit') return readAddress(`${root}@${segments[0] ?? ''}`, hosts)
+  if (view === 'releases' && segments[0] === 'tag') return readAddress(`${root}@${segments.slice(1).join('%2F')}`, hosts)
+  if (TREE_VIEWS.includes(view)) return readTree(root, segments, false, hosts)
+  if (FILE_VIEWS.includes(view)) return readTree(root, segments, true, hosts)
+  const read = readAddress(root, hosts)
+  return read.kind === 'address' && view !== '' ? { ...read, other: view } : read
+}
+
+/** The path of a URL of raw.githubusercontent.com: `owner/repository/<ref>/<file>`. */
+function readRawFile(rest: string, hosts: readonly string[]): TypedAddress {
+  const [owner = '', repository = '', ...segments] = rest.replace(/[?#].*$/s, '').split('/')
+  return readTree(`gh/${owner}/${repository}`, segments, true, hosts)
+}
+
+/** A ref and a path that follows it. `refs/heads/` and `refs/tags/` before the ref are left out: addresses need neither. */
+function readTree(root: string, segments: readonly string[], isFile: boolean, hosts: readonly string[]): TypedAddress {
+  const isFull = segments[0] === 'refs' && /^(?:heads|tags)$/.test(segments[1] ?? '')
+  const all = isFull ? segments.slice(2) : segments
+  if (all.length === 0) return readAddress(root, hosts)
+  const readings: TypedAddress[] = []
+  for (let length = 1; length <= Math.min(all.length, REF_SEGMENTS); length++) {
+    const [ref, path] = [all.slice(0, length).join('%2F'), all.slice(length)]
+    const read = readAddress([`${root}@${ref}`, ...path].join('/'), hosts)
+    readings.push(read.kind === 'address' && isFile && path.length > 0 ? asFile(read) : read)
+  }
+  const [first, ...others] = readings
+  if (first?.kind !== 'address') return first ?? readAddress(root, hosts)
+  const longerRefs = others.flatMap(read => {
+    if (read.kind !== 'address' || (isFile && read.file === undefined)) return []
+    return [{ address: read.address, ...(read.file === undefined ? {} : { file: read.file }) }]
+  })
+  return longerRefs.length === 0 ? first : { ...first, longerRefs }
+}
+
+function asFile(read: TypedRepository): TypedRepository {
   return { ...read, address: { ...read.address, path: ROOT }, file: read.address.path }
 }
 

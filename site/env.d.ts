@@ -7,6 +7,10 @@ declare namespace App {
     rawAddress: string
     /** The query of the request. */
     query: URLSearchParams
+    /** The header of the request; `''` without one. */
+    acceptEncoding: string
+    /** The page is asked for as Markdown. */
+    isMarkdown: boolean
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
     /** Renders Markdown outside the event loop. */
@@ -15,6 +19,7 @@ declare namespace App {
     baseUrl: string
     /** Host segments that this deployment serves. */
     hosts: readonly string[]
+    hostUrls: import('./lib/links.ts').HostUrls
     localSource: import('./lib/links.ts').LocalSource
   }
 }

@@ -6,8 +6,9 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
-import { ACCOUNT_HOST, type LocalSource } from './lib/links.ts'
+import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
+import type { TextToRender } from './lib/render-text.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -15,6 +16,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** Default: none. */
+  hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
   /** Of the thread that renders texts. */
@@ -46,10 +49,19 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     })
   })
 
-  const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) =>
-    renderPage(astro, path, request, reply, { ...options, renderText: text => renderer.render(text) })
+  const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
+  const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
   app.get('/', page('/'))
   app.get('/open', page('/open'))
+  app.get('/docs', page('/docs'))
+  app.get<{ Params: { slug: string } }>('/docs/:slug', (request, reply) => {
+    const { slug } = request.params
+    const [, name = '', extension] = /^([a-z-]+)(\.md)?$/.exec(slug) ?? []
+    if (extension)
+      return renderPage(astro, name === 'index' ? '/docs' : `/docs/${name}`, request, reply, { ...site, isMarkdown: true })
+    return renderPage(astro, name === '' ? '/404' : `/docs/${name}`, request, reply, site)
+  })
+  for (const path of ['/robots.txt', '/sitemap.xml']) app.get(path, page(path))
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, page(path))
@@ -64,6 +76,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     wildcard: false,
     index: false,
     decorateReply: false,
+    preCompressed: true,
     setHeaders: (reply, path) => {
       const hashed = path.startsWith(`${CLIENT_FOLDER}/_a/`)
       reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
@@ -113,20 +126,43 @@ async function renderPage(
   path: string,
   request: AddressedRequest,
   reply: FastifyReply,
-  { client, baseUrl, hosts, renderText, localSource = 'withheld' }: SiteOptions & Pick<App.Locals, 'renderText'>,
+  options: SiteOptions & Pick<App.Locals, 'renderText'> & Partial<Pick<App.Locals, 'isMarkdown'>>,
 ): Promise<void> {
+  const { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld', isMarkdown: isTwin = false } = options
   const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.setHeader('cache-control', 'no-store')
-  // Astro makes a URL of the header host, and throws when it cannot. Pages need no header of the request.
+  const acceptEncoding = request.headers['accept-encoding'] ?? ''
+  const isMarkdown = isTwin || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
+  query.delete('format')
+  // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
   const rawAddress = request.rawAddress ?? ''
-  const locals: App.Locals = { rawAddress, query, requestId: request.id, client, renderText, baseUrl, hosts, localSource }
+  const locals: App.Locals = {
+    rawAddress,
+    query,
+    acceptEncoding,
+    isMarkdown,
+    requestId: request.id,
+    client,
+    renderText,
+    baseUrl,
+    hosts,
+    hostUrls,
+    localSource,
+  }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
+}
+
+/** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
+function wantsMarkdown(accept: string): boolean {
+  const types = accept.split(',').map(part => part.trim().replace(/;.*$/, '').toLowerCase())
+  const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
+  return markdown >= 0 && (html < 0 || markdown < html)
 }
 
 /** The id of the request that is being rendered. */

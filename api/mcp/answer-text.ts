@@ -165,11 +165,12 @@ function foundLines(item: FoundItem): string[] {
     return [
       `- document ${item.path}${license}: ${oneLine([item.title, item.summary].filter(Boolean).join('. '), LISTED_CHARACTERS)}`,
     ]
-  const files = item.files.map(({ path }) => path)
-  const rest = item.moreFiles === 0 ? '' : ` and ${item.moreFiles} more`
+  // One path: `load_skill` lists the others, and paths of a folder repeat each other.
+  const [file] = item.files
+  const others = item.files.length + item.moreFiles - 1
   return [
     `- skill "${oneLine(item.name, 100)}" (${item.path})${license}: ${oneLine(item.description, LISTED_CHARACTERS)}`,
-    ...(files.length === 0 ? [] : [`  in its files: ${files.join(', ')}${rest}`]),
+    ...(file === undefined ? [] : [`  also in its file ${file.path}${others === 0 ? '' : ` and ${others} more`}`]),
   ]
 }
 

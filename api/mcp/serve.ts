@@ -4,6 +4,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
@@ -25,15 +26,12 @@ export interface McpServiceOptions {
   maxBytes: number
 }
 
+type Message = Readonly<Record<string, unknown>>
+
 /** Answers single messages; keeps nothing between two of them. */
 export interface McpService {
   /** @param rawAddress percent-encoded; empty for the server without an address. @throws ServiceError of the address */
-  answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    rawAddress: string,
-    message: Readonly<Record<string, unknown>>,
-  ): Promise<FastifyReply>
+  answer(request: FastifyRequest, reply: FastifyReply, rawAddress: string, message: Message): Promise<FastifyReply>
   close(): Promise<void>
 }
 
@@ -45,36 +43,67 @@ const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
   'mount.unavailable',
 ])
 
+/** Methods that need nothing of the skills extension. */
+const TOOL_METHODS = new Set(['tools/list', 'tools/call'])
+
 /** What the SDK's handler does not pass on to the server that it has made for a request. */
 interface Served extends ServerOptions {
   request: FastifyRequest
+  /** What a tool found out of the address as a whole. */
+  refusal: ServiceError | null
 }
+
+/** Addresses whose spelling at the host is known from a call of the last minute. */
+const KNOWN_ADDRESSES = 1_000
+const KNOWN_MS = 60_000
 
 export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
+  const known = new LRUCache<string, Address>({ max: KNOWN_ADDRESSES, ttl: KNOWN_MS })
   const handler = createMcpHandler(() => {
-    const { request, ...options } = served.getStore() as Served
-    const toServiceError = (thrown: unknown) => loggedError(thrown, request)
+    const options = served.getStore() as Served
+    const toServiceError = (thrown: unknown) => {
+      const error = loggedError(thrown, options.request)
+      if (options.address !== null && OF_ADDRESS.has(error.code)) options.refusal = error
+      return error
+    }
     const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
     const named = (text: string) => readAddress(text, hosts, baseUrl)
     return createServer({ handlers, maxBytes, toServiceError, openSkills, readAddress: named }, options)
   })
+
+  async function optionsOf(request: FastifyRequest, rawAddress: string, message: Message): Promise<Served> {
+    const { viewer } = request
+    const withSkills = !TOOL_METHODS.has(String(message.method))
+    const common = { request, viewer, withSkills, refusal: null }
+    // A tool opens the address itself, so that its spelling is all that is missing.
+    const before = message.method === 'tools/call' ? known.get(rawAddress) : undefined
+    if (before) return { ...common, address: before, instructions: '' }
+    const address = rawAddress === '' ? null : parseAddress(rawAddress, hosts)
+    const introduction = await introduce(handlers, address, viewer, message).catch(error => {
+      // What else is wrong with the address, the tools say to the model.
+      if (error instanceof ServiceError && !OF_ADDRESS.has(error.code)) return { address: null, instructions: '' }
+      throw error
+    })
+    const { instructions } = introduction
+    if (introduction.address === null) return { ...common, address, instructions }
+    const spelled = parseAddress(introduction.address, hosts)
+    known.set(rawAddress, spelled)
+    return { ...common, address: spelled, instructions }
+  }
+
   return {
     async answer(request, reply, rawAddress, message) {
-      const { viewer } = request
-      const address = rawAddress === '' ? null : parseAddress(rawAddress, hosts)
-      const introduction = await introduce(handlers, address, viewer, message).catch(error => {
-        // What else is wrong with the address, the tools say to the model.
-        if (error instanceof ServiceError && !OF_ADDRESS.has(error.code)) return { address: null, instructions: '' }
-        throw error
-      })
-      const canonical = introduction.address === null ? address : parseAddress(introduction.address, hosts)
+      const options = await optionsOf(request, rawAddress, message)
       const left = new AbortController()
-      reply.raw.once('close', () => left.abort())
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) left.abort()
+      })
       const asked = await toWebRequest(request.raw as NodeIncomingMessageLike, message, { signal: left.signal })
-      const options = { request, viewer, address: canonical, instructions: introduction.instructions }
       const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
-      return await send(reply, answer)
+      if (options.refusal === null) return await send(reply, answer)
+      known.delete(rawAddress)
+      throw options.refusal
     },
     close: () => handler.close(),
   }

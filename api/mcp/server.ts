@@ -25,6 +25,8 @@ export interface ServerOptions {
   viewer: Viewer
   /** What a client tells its model before the first call. */
   instructions: string
+  /** Whether it has to know the skills extension, which takes longer to set up than a tool to answer. */
+  withSkills: boolean
 }
 
 /** How long a client may keep the list of tools, which is the same for everybody. */
@@ -37,7 +39,7 @@ const SHORTLY = { ttlMs: 60_000, cacheScope: 'public' } as const
 const PUBLIC = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const
 
 /** An MCP server for one request. It speaks every revision that the SDK knows. */
-export function createServer(deps: ServerDeps, { address, viewer, instructions }: ServerOptions): McpServer {
+export function createServer(deps: ServerDeps, { address, viewer, instructions, withSkills }: ServerOptions): McpServer {
   const mcp = new McpServer(
     { name: 'mountglass', title: 'Mountglass', version: '0.1.0' },
     {
@@ -55,7 +57,7 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions }
   const { server } = mcp
   server.setRequestHandler('tools/list', async () => ({ tools: LISTED[address === null ? 1 : 0] ?? [] }))
   server.setRequestHandler('tools/call', async ({ params }) => await answerCall(deps, params, { address, viewer }))
-  if (address !== null) {
+  if (address !== null && withSkills) {
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
     new SkillsExtension({ source, cacheHint: SHORTLY, strict: true }).attach(mcp)

@@ -1,9 +1,9 @@
+import { ADVICE } from '#core/advice.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
 import { closeName } from '../rules/close-name.ts'
 import { parseYamlMappingLeniently, splitFrontMatter } from '../rules/front-matter.ts'
 import { SKILL_FIELDS } from '../rules/skill.ts'
-import { ADVICE } from './advice.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
 /** The whole text of a file of a skill's required reading. */

@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { runQuietly } from './step.mjs'
 
 /** What the built site depends on, files and folders below the root. */
-const SOURCES = ['astro.config.mjs', 'core', 'package-lock.json', 'site', 'tsconfig.json']
+const SOURCES = [
+  'astro.config.mjs',
+  'core',
+  'docs',
+  'examples/handbook',
+  'indexer/action/README.md',
+  'package-lock.json',
+  'site',
+  'tsconfig.json',
+]
 const MARKER = join('dist', '.sources')
 
 /**

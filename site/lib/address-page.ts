@@ -1,13 +1,15 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowsePage } from '#core/contract/browse.ts'
-import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
+import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { loadNextSteps, type NextSteps } from './next-steps.ts'
+import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
 /** The view that the URL of an address page requests. */
@@ -17,21 +19,26 @@ export interface PageRequest {
   query: string | undefined
   cursor: string | undefined
   offset: string | undefined
+  /** Of a skill: the number of its page, from 1, or all pages as one. */
+  page: number | 'all' | undefined
+  /** Of a file: the number of the first line on the page. */
+  line: number
   look: Look
+  /** Of an overview. */
+  list: ListRequest
 }
-
-export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 
 /** What the page of an address shows below its heading. */
 export type PageContent =
   | { kind: 'indexing' }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
-  | { kind: 'problem'; error: ApiError }
-  | { kind: 'overview'; overview: Overview }
+  | { kind: 'problem'; error: ApiError; next?: NextSteps | null }
+  | ({ kind: 'overview'; overview: Overview } & OverviewPage)
+  | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
-  | { kind: 'skill'; page: SkillPage }
+  | ({ kind: 'skill' } & Delivery)
   | { kind: 'file'; page: FilePage }
 
 /**
@@ -48,6 +55,7 @@ export type AddressPage =
       error: ApiError
       asked?: Address
       fileHref?: string | undefined
+      next?: NextSteps | null
       isUnknownView?: true
     }
   | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
@@ -87,7 +95,9 @@ export async function loadAddressPage(
   if (!mount.ok) {
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
-    return { kind: 'problem', status, error, asked: asked.address, fileHref }
+    const root = atPath(asked.address, ROOT)
+    const next = fileHref === undefined ? await loadNextSteps(client, root, asked.address.path, error.code) : null
+    return { kind: 'problem', status, error, asked: asked.address, fileHref, next }
   }
 
   const address = parseAddress(mount.answer.address, hosts)
@@ -96,7 +106,11 @@ export async function loadAddressPage(
     const location = formatAddress({ ...asked.address, owner, repository })
     return { kind: 'moved', location: query.size > 0 ? `${location}?${query}` : location }
   }
-  const { status, content } = view ?? { status: mount.status, content: overviewContent(mount.answer) }
+  const { status, content } = view ?? {
+    status: mount.status,
+    content: await overviewContent(client, asking, mount.answer, request),
+  }
+  if (content.kind === 'problem') content.next = await loadNextSteps(client, address, request.path ?? '', content.error.code)
   return { kind: 'mount', status, mount: mount.answer, address, request, content }
 }
 
@@ -128,8 +142,22 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     query: query.get('query') || undefined,
     cursor: query.get('cursor') || undefined,
     offset: query.get('offset') || undefined,
-    look: query.get('look') === 'rendered' ? 'rendered' : 'exact',
+    page: query.get('page') === 'all' ? 'all' : readNumber(query.get('page')),
+    line: readNumber(query.get('line')) ?? 1,
+    look: query.get('look') === 'exact' ? 'exact' : 'rendered',
+    list: {
+      words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
+      show: SHOWN.find(show => show === query.get('show')) ?? 'all',
+      order: ORDERS.find(order => order === query.get('order')) ?? 'folder',
+    },
   }
+}
+
+const FILTER_CHARACTERS = 200
+
+/** A number from 1 on; a text that spells none counts as absent. */
+function readNumber(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined
 }
 
 interface LoadedView {
@@ -137,11 +165,12 @@ interface LoadedView {
   content: PageContent
 }
 
-/** `null` for the overview, which is part of the mount. */
+/** `null` for the overview and its diagnostics, which are part of the mount. */
 async function loadView(client: ApiClient, address: string, request: PageRequest): Promise<LoadedView | null> {
   const { path, query, cursor, offset } = request
   switch (request.view) {
     case 'overview':
+    case 'diagnostics':
       return null
     case 'browse': {
       const result = await client.get('browse', address, given({ path, cursor }))
@@ -157,10 +186,10 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       return { status, content: answer.status === 'ready' ? { kind: 'find', page: answer } : stateContent(answer) }
     }
     case 'skill': {
-      const result = await client.get('skills', address, { path: path ?? '', ...given({ cursor }) })
+      const result = await loadDelivery(client, address, path ?? '', request)
       if (!result.ok) return problem(result)
       const { answer, status } = result
-      return { status, content: answer.status === 'ready' ? { kind: 'skill', page: answer } : stateContent(answer) }
+      return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
     }
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })
@@ -175,8 +204,10 @@ function problem({ status, error }: { status: number; error: ApiError }): Loaded
   return { status, content: error.code === 'index.indexing' ? { kind: 'indexing' } : { kind: 'problem', error } }
 }
 
-function overviewContent({ index }: Mount): PageContent {
-  return index.status === 'ready' ? { kind: 'overview', overview: index } : stateContent(index)
+async function overviewContent(client: ApiClient, address: string, { index }: Mount, request: PageRequest): Promise<PageContent> {
+  if (index.status !== 'ready') return stateContent(index)
+  if (request.view === 'diagnostics') return { kind: 'diagnostics', overview: index }
+  return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
 }
 
 function stateContent(state: { status: 'indexing' } | Pick<FailedAnswer, 'status' | 'errorCode' | 'retryAt'>): PageContent {

@@ -48,6 +48,17 @@ export function formatField(value: FrontMatterValue): string {
     .join(', ')
 }
 
+/** The first words of a Markdown text, without its headings, on one line. */
+export function textStart(content: string): string {
+  const text = content.replace(/^---\n[\s\S]*?\n---\n/, '')
+  const lines = text.split('\n').map(line => line.trim())
+  const start = lines.find(line => /^(?:[-*>]|\d+\.)?\s*[\p{L}\p{N}*_`]/u.test(line)) ?? lines.find(line => line !== '') ?? ''
+  const words = start.replace(/^(?:#+|[-*>]|\d+\.)\s+/, '').replace(/\*\*|__|`/g, '')
+  return words.length <= START_CHARACTERS ? words : `${words.slice(0, START_CHARACTERS).replace(/\s\S*$/, '')} …`
+}
+
+const START_CHARACTERS = 110
+
 /** The value for an attribute `lang`, or none: a repository can declare any text as its language. */
 export function languageTag(declared: string | null | undefined): string | undefined {
   return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined

@@ -10,14 +10,19 @@ const FULL_MARKS = { least: 20, oneIn: 50 }
  * the later ones are only spelled, as `spellHidden` does.
  */
 export function markHidden(text: string): string {
-  let html = ''
+  return markHiddenInHtml(escapeHtml(text))
+}
+
+/** `markHidden` of HTML whose tags contain no hidden characters. */
+export function markHiddenInHtml(html: string): string {
+  let marked = ''
   let from = 0
-  let left = FULL_MARKS.least + text.length / FULL_MARKS.oneIn
-  for (const { index, character } of hiddenCharacters(text)) {
-    html += escapeHtml(text.slice(from, index)) + (left-- >= 1 ? mark(character) : spell(character))
+  let left = FULL_MARKS.least + html.length / FULL_MARKS.oneIn
+  for (const { index, character } of hiddenCharacters(html)) {
+    marked += html.slice(from, index) + (left-- >= 1 ? mark(character) : spell(character))
     from = index + character.length
   }
-  return html + escapeHtml(text.slice(from))
+  return marked + html.slice(from)
 }
 
 /** The text for places without markup (titles, attributes): hidden characters are replaced by their number. */

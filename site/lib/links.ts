@@ -1,11 +1,11 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics'] as const
 export type View = (typeof VIEWS)[number]
 
-/** How a page shows repository text: as an agent receives it, or rendered. */
-export type Look = 'exact' | 'rendered'
+/** How a page shows repository text: rendered, or character for character as an agent receives it. */
+export type Look = 'rendered' | 'exact'
 
 /** The host segment whose accounts have pages. */
 export const ACCOUNT_HOST = 'gh'
@@ -15,6 +15,10 @@ export interface PageParameters {
   query?: string | undefined
   cursor?: string | undefined
   offset?: number | undefined
+  /** Of a skill; the first page has none. */
+  page?: number | 'all' | undefined
+  /** Of a file: the number of the first line at `offset`. */
+  line?: number | undefined
   look?: Look | undefined
 }
 
@@ -24,9 +28,11 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.path !== undefined && !(view === 'browse' && parameters.path === address.path))
     given.push(['path', parameters.path])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
+  if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])
   if (parameters.offset !== undefined && parameters.offset > 0) given.push(['offset', String(parameters.offset)])
-  if (parameters.look === 'rendered') given.push(['look', 'rendered'])
+  if (parameters.line !== undefined && parameters.line > 1) given.push(['line', String(parameters.line)])
+  if (parameters.look === 'exact') given.push(['look', 'exact'])
   const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
@@ -37,13 +43,38 @@ export function ownerHref(login: string, page = 1): string {
 }
 
 /** The page of a content path: skills open as skills, everything else as a file. */
-export function contentHref(address: Address, path: string, look: Look = 'exact'): string {
-  return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path, look })
+export function contentHref(address: Address, path: string): string {
+  return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path })
 }
 
 /** The URL, if a page may link to it (http, https, or this origin); else `null`. */
 export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined
+}
+
+/** Where people find repositories of a host segment: the origin of the host's pages. */
+export type HostUrls = Readonly<Record<string, string>>
+
+/** The mounted folder on the pages of its host, at a commit. */
+export function hostHref({ host, owner, repository, path }: Address, commit: string, urls: HostUrls): string | undefined {
+  const origin = urls[host]
+  if (origin === undefined) return undefined
+  const folder = path === '' ? '' : `/${path.split('/').map(encodeURIComponent).join('/')}`
+  return `${origin}/${owner}/${repository}/tree/${commit}${folder}`
+}
+
+/** A file at a commit: as its host shows it, or the raw route of this service, which is the host of local repositories. */
+export function rawHref({ host, owner, repository }: Address, commit: string, path: string, urls: HostUrls): string {
+  const file = path.split('/').map(encodeURIComponent).join('/')
+  const origin = urls[host]
+  return origin === undefined
+    ? `/git/${host}/${owner}/${repository}/raw/${commit}/${file}`
+    : `${origin}/${owner}/${repository}/blob/${commit}/${file}`
+}
+
+/** A request to the API from a page. */
+export function apiHref(endpoint: string, address: string, query: Record<string, string>): string {
+  return `/api/v1/${endpoint}${address}?${new URLSearchParams(query)}`
 }
 
 /** What the raw route of local repositories does with files that no license permits to copy. */
@@ -74,6 +105,11 @@ export function isMarkdownPath(path: string): boolean {
   return /\.(?:md|markdown|mdown|mdx)$/i.test(path)
 }
 
+/** In lower case, without its dot; of a name without one, the name: `makefile`. */
+export function extensionOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('.')) + 1).toLowerCase()
+}
+
 /**
  * The target of a link in repository Markdown; `null` when it leads nowhere in the repository or the web.
  *
@@ -94,7 +130,7 @@ export function resolveLink(address: Address, filePath: string, href: string, id
   if (path === null) return null
   const mount = isInside(address.path as RepoPath, path) ? address : atPath(address, ROOT)
   if (target.endsWith('/') || path === ROOT) return pageHref(mount, 'browse', { path })
-  return contentHref(mount, path, isMarkdownPath(path) ? 'rendered' : 'exact')
+  return contentHref(mount, path)
 }
 
 function resolvePath(folder: RepoPath, target: string): RepoPath | null {

@@ -1,12 +1,17 @@
-import { formatAddress } from '#core/address.ts'
-import { readTypedAddress, type TypedContext } from '#core/typed-address.ts'
+import { atPath, formatAddress } from '#core/address.ts'
+import { ROOT } from '#core/repo-path.ts'
+import { readTypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
+import type { ApiClient } from './api-client.ts'
 import { contentHref, ownerHref } from './links.ts'
 
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
 
-/** The page of what a text in the address field means. The URL of an account leads to the page of the account. */
-export function openTarget(text: string, context: TypedContext): OpenTarget {
+/**
+ * The page of what a text in the address field means. The URL of an account leads to the page of the account. Of the URL of a branch, the
+ * shortest name that exists counts.
+ */
+export async function openTarget(client: ApiClient, text: string, context: TypedContext): Promise<OpenTarget> {
   const typed = readTypedAddress(text, context)
   switch (typed.kind) {
     case 'owner':
@@ -14,11 +19,23 @@ export function openTarget(text: string, context: TypedContext): OpenTarget {
     case 'unreadable':
       return { message: sentence(typed.code === null ? typed.message : `not an address: ${typed.message}`) }
     case 'address': {
-      const { address, file, query } = typed
+      const { address, file } = await chooseRef(client, typed)
       if (file !== undefined) return { location: contentHref(address, file) }
-      return { location: formatAddress(address) + (query === undefined ? '' : `?${new URLSearchParams(query)}`) }
+      const query = typed.query ?? (typed.other === undefined ? '' : `opened=${encodeURIComponent(typed.other)}`)
+      return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
     }
   }
+}
+
+/** Asks for each longer name, while the shorter one does not exist. */
+async function chooseRef(client: ApiClient, typed: TypedRepository): Promise<Pick<TypedRepository, 'address' | 'file'>> {
+  const { longerRefs = [] } = typed
+  if (longerRefs.length === 0) return typed
+  for (const reading of [typed, ...longerRefs]) {
+    const mount = await client.get('mounts', formatAddress(atPath(reading.address, ROOT)), {})
+    if (mount.ok || mount.error.code !== 'mount.ref_not_found') return reading
+  }
+  return typed
 }
 
 function sentence(message: string): string {

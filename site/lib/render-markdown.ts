@@ -1,14 +1,18 @@
 import MarkdownIt from 'markdown-it'
+import footnotes from 'markdown-it-footnote'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
+import { highlightCode } from './highlight.ts'
 
 export interface MarkdownOptions {
   /** Resolves the target of a link; `null` shows the words without a link. */
   resolveLink(href: string): string | null
   /** Prefix of every id in the text, so that it cannot collide with an id of the page. */
   idPrefix: string
+  /** How many levels the headings of the text lie below those of the page. Default: 2. */
+  headingOffset?: number
 }
 
-// Headings of the text start at level 3: the page uses 1 for the address and 2 for the name of what it shows.
+// The page uses level 1 for the address and 2 for the name of what it shows.
 const HEADING_OFFSET = 2
 
 /** The tables have more cells than the text has room for: short rows are filled up, so a few characters can stand for thousands of cells. */
@@ -24,9 +28,16 @@ const CELL_CHARACTERS = 2
  * @throws TooManyCells
  */
 export function renderMarkdown(source: string, options: MarkdownOptions): string {
-  const env: RenderEnv = { ...options, usedIds: new Map(), openLinks: [], cellsLeft: source.length / CELL_CHARACTERS }
+  const env: RenderEnv = {
+    ...options,
+    usedIds: new Map(),
+    lastId: '',
+    isInFootnote: false,
+    openLinks: [],
+    cellsLeft: source.length / CELL_CHARACTERS,
+  }
   const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
-  return (frontMatter === '' ? '' : codeBlock(frontMatter)) + markdown.render(source.slice(frontMatter.length), env)
+  return (frontMatter === '' ? '' : codeBlock(frontMatter, 'yaml')) + markdown.render(source.slice(frontMatter.length), env)
 }
 
 // Markdown itself would take it for a rule and a heading.
@@ -35,9 +46,14 @@ const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|$)/
 interface RenderEnv extends MarkdownOptions {
   [key: string | symbol]: unknown
   usedIds: Map<string, number>
+  /** Of the open heading. */
+  lastId: string
   /** For every open link: whether its start tag was written. */
   openLinks: boolean[]
   cellsLeft: number
+  isInFootnote: boolean
+  /** Of the plugin: the number of each label, and the footnotes in their order. */
+  footnotes?: { refs?: Record<string, number>; list?: { label: string; count: number }[] }
 }
 
 const markdown = createMarkdown()
@@ -47,21 +63,26 @@ function createMarkdown() {
   md.validateLink = href =>
     /^(?:https?:\/\/|mailto:)/i.test(href) || !(/^[a-z][a-z0-9+.-]*:/i.test(href) || href.startsWith('//'))
 
-  keepFootnotes(md)
+  nameFootnotes(md)
+  readTasks(md)
   const rules = md.renderer.rules
   rules.text = (tokens, index) => markHidden(tokens[index]?.content ?? '')
   rules.code_inline = (tokens, index) => `<code>${markHidden(tokens[index]?.content ?? '')}</code>`
   rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
-  rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
+  rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? '', /^\S*/.exec(tokens[index]?.info.trim() ?? '')?.[0])
   rules.image = (tokens, index) =>
     `<span class="image-name">image: ${markHidden(tokens[index]?.content || 'no description')}</span>`
 
   rules.heading_open = (tokens, index, _options, env) => {
-    const level = headingLevel(tokens[index]?.tag)
+    const level = headingLevel(tokens[index]?.tag, env as RenderEnv)
     const id = uniqueId(env as RenderEnv, tokens[index + 1]?.content ?? '')
+    ;(env as RenderEnv).lastId = id
     return `<h${level} id="${escapeHtml(id)}">`
   }
-  rules.heading_close = (tokens, index) => `</h${headingLevel(tokens[index]?.tag)}>\n`
+  rules.heading_close = (tokens, index, _options, env) => {
+    const { lastId } = env as RenderEnv
+    return ` <a class="anchor" href="#${escapeHtml(lastId)}" aria-hidden="true" tabindex="-1">#</a></h${headingLevel(tokens[index]?.tag, env as RenderEnv)}>\n`
+  }
 
   rules.link_open = (tokens, index, _options, env) => {
     const { openLinks, resolveLink } = env as RenderEnv
@@ -83,26 +104,108 @@ function createMarkdown() {
   return md
 }
 
-/** Shows footnotes as they are written: Markdown itself takes `[^1]: Word` for the definition of a link. */
-function keepFootnotes({ block }: InstanceType<typeof MarkdownIt>): void {
-  const rules = block.ruler.getRules('')
-  block.ruler.disable('reference')
-  const others = new Set(block.ruler.getRules(''))
-  const reference = rules.find(rule => !others.has(rule))
-  if (reference === undefined) throw new Error('markdown-it has no rule for definitions of links')
-  block.ruler.at('reference', (state, startLine, endLine, silent) => {
-    const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)
-    return !state.src.startsWith('[^', start) && reference(state, startLine, endLine, silent)
+/** Footnotes at the end of the text, with ids of the text; a browser reads their marks as links. */
+function nameFootnotes(md: InstanceType<typeof MarkdownIt>): void {
+  md.use(footnotes)
+  keepInnerFootnotes(md)
+  md.core.ruler.before('footnote_tail', 'unused_footnotes', ({ tokens, env }) => listUnused(tokens, env as RenderEnv))
+  const { rules } = md.renderer
+  rules.footnote_anchor_name = (tokens, index, _options, env) => `-${(env as RenderEnv).idPrefix}${footnoteNumber(tokens[index])}`
+  rules.footnote_block_open = () => '<div class="footnotes" role="group" aria-label="Footnotes"><ol>\n'
+  rules.footnote_block_close = () => '</ol></div>\n'
+  rules.footnote_anchor = (tokens, index, _options, env) => {
+    const { subId = 0 } = (tokens[index]?.meta ?? {}) as { subId?: number }
+    const number = `${footnoteNumber(tokens[index])}${subId > 0 ? `:${subId}` : ''}`
+    const id = escapeHtml(`fnref-${(env as RenderEnv).idPrefix}${number}`)
+    return ` <a href="#${id}" aria-label="back to ${number}">^</a>`
+  }
+}
+
+/**
+ * Shows a footnote inside a footnote as it is written. The plugin would lose the words of the outer one, and Markdown itself takes `[^1]: Word`
+ * for the definition of a link.
+ */
+function keepInnerFootnotes({ block: { ruler } }: InstanceType<typeof MarkdownIt>): void {
+  const wrap = (name: string, around: (rule: BlockRule) => BlockRule, alt: string[]) => {
+    const rules = ruler.getRules('')
+    ruler.disable(name)
+    const others = new Set(ruler.getRules(''))
+    ruler.enable(name)
+    const rule = rules.find(one => !others.has(one))
+    if (rule === undefined) throw new Error(`markdown-it has no rule ${name}`)
+    ruler.at(name, around(rule), { alt })
+  }
+  wrap(
+    'reference',
+    rule => (state, startLine, endLine, silent) => {
+      const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)
+      return !state.src.startsWith('[^', start) && rule(state, startLine, endLine, silent)
+    },
+    [],
+  )
+  wrap(
+    'footnote_def',
+    rule => (state, startLine, endLine, silent) => {
+      const env = state.env as RenderEnv
+      if (env.isInFootnote) return false
+      env.isInFootnote = true
+      try {
+        return rule(state, startLine, endLine, silent)
+      } finally {
+        env.isInFootnote = false
+      }
+    },
+    ['paragraph', 'reference'],
+  )
+}
+
+type BlockRule = ReturnType<InstanceType<typeof MarkdownIt>['block']['ruler']['getRules']>[number]
+
+/** Lists footnotes that the text does not refer to, and those whose label is there twice: an agent receives their words, too. */
+function listUnused(tokens: readonly { type: string; meta: unknown }[], { footnotes: kept }: RenderEnv): void {
+  const seen = new Set<string>()
+  for (const [index, { type, meta }] of tokens.entries()) {
+    if (type !== 'footnote_reference_open' || !kept?.refs) continue
+    const definition = meta as { label: string }
+    if (seen.has(definition.label)) definition.label += ` ${index}`
+    seen.add(definition.label)
+    const key = `:${definition.label}`
+    if ((kept.refs[key] ?? -1) >= 0) continue
+    kept.list ??= []
+    kept.refs[key] = kept.list.push({ label: definition.label, count: 0 }) - 1
+  }
+}
+
+function footnoteNumber(token: { meta: unknown } | undefined): number {
+  return ((token?.meta ?? { id: 0 }) as { id: number }).id + 1
+}
+
+/** `[ ] words` and `[x] words` at the start of an item become a box that a browser shows and reads. */
+function readTasks(md: InstanceType<typeof MarkdownIt>): void {
+  md.core.ruler.push('tasks', ({ tokens, Token }) => {
+    for (const [index, token] of tokens.entries()) {
+      if (token.type !== 'inline' || tokens[index - 2]?.type !== 'list_item_open') continue
+      const first = token.children?.[0]
+      const task = first?.type === 'text' ? /^\[([ xX])\]\s/.exec(first.content) : null
+      if (!task || !first) continue
+      first.content = first.content.slice(task[0].length)
+      const box = new Token('task', '', 0)
+      box.meta = { isDone: task[1] !== ' ' }
+      token.children?.unshift(box)
+    }
   })
-  block.ruler.enable('reference')
+  md.renderer.rules.task = (tokens, index) => {
+    const isDone = tokens[index]?.meta?.isDone === true
+    return `<span class="task" role="img" aria-label="${isDone ? 'done' : 'to do'}">${isDone ? '☑' : '☐'}</span> `
+  }
 }
 
-function codeBlock(text: string): string {
-  return `<pre tabindex="0"><code>${markHidden(text)}</code></pre>\n`
+function codeBlock(code: string, language = ''): string {
+  return `<pre tabindex="0"><code>${highlightCode(code, language)}</code></pre>\n`
 }
 
-function headingLevel(tag = 'h1'): number {
-  return Math.min(6, Number(tag.slice(1)) + HEADING_OFFSET)
+function headingLevel(tag = 'h1', { headingOffset = HEADING_OFFSET }: MarkdownOptions): number {
+  return Math.min(6, Number(tag.slice(1)) + headingOffset)
 }
 
 /** The id of a heading, as links `#words-of-the-heading` spell it; numbered when the heading occurs again. */

@@ -85,7 +85,7 @@ class ThreadRenderer implements TextRenderer {
   }
 
   async render(text: TextToRender): ReturnType<TextRenderer['render']> {
-    const key = hash('sha256', JSON.stringify([text.content, text.path, text.address, text.idPrefix]))
+    const key = hash('sha256', JSON.stringify(text))
     const kept = this.#kept.get(key)
     const flight = kept ? null : (this.#flights.get(key) ?? this.#enqueue(key, text))
     const { outcome, result } = kept

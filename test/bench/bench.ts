@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
+import { measureAgents } from './agents.ts'
 import { choosePaths, type Paths } from './calls.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
@@ -59,6 +60,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
   quota: () => measureQuota(root),
+  agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
 }

@@ -61,8 +61,12 @@ describe.runIf(CORPUS !== null)('real repositories', () => {
           expect(file.verified).toBe(true)
         }
       }
-      await client.close()
       const { index } = await corpus.app.ask('mounts', `/local/${name}`)
+      for (const { path } of index.status === 'ready' ? index.skills : []) {
+        const { structuredContent } = await client.callTool({ name: 'load_skill', arguments: { path } })
+        expect(structuredContent).toEqual(await corpus.app.ask('skills', `/local/${name}`, { path }))
+      }
+      await client.close()
       const count = index.status === 'ready' ? index.counts.skills : 0
       if (INSTALLABLE[name]) expect([listed.length, count]).toEqual(INSTALLABLE[name])
       expect(listed.length).toBeLessThanOrEqual(count)

@@ -1,3 +1,4 @@
+import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFaults } from './support/accessibility.js'
@@ -45,6 +46,16 @@ const SKILL = {
   license: OPEN,
   describedOnly: true,
 } as const
+
+const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** What axe finds on the open page, a line each. */
+async function runAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const found = `axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 120) + ' ' + failureSummary)))`
+  return page.evaluate<string[]>(found)
+}
 
 /** Every kind of page, in the states in which it has the most on it. */
 const ANSWERS: Answers = {
@@ -152,13 +163,16 @@ const PAGES = [
   '/gh/acme/tools?view=find',
   '/gh/acme/tools?view=find&query=pdf&path=skills&cursor=x',
   '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
-  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md&cursor=x&look=rendered',
+  '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md&cursor=x&look=exact',
   '/gh/acme/tools?view=skill&path=two',
   '/gh/acme/tools?view=file&path=docs/guide.md&offset=3',
-  '/gh/acme/tools?view=file&path=docs/guide.md&look=rendered',
+  '/gh/acme/tools?view=file&path=docs/guide.md&look=exact',
   '/gh/acme/tools?view=file&path=big',
   '/gh/acme/later',
   '/gh/acme/broken',
+  '/gh/acme/tools?view=diagnostics',
+  '/docs',
+  '/docs/rest',
   '/gh/acme/missing@v9',
 ]
 
@@ -192,7 +206,8 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
       const found: string[] = []
       for (const target of PAGES) {
         await page.goto(site.origin + target)
-        found.push(...(await page.evaluate(findFaults)).map(fault => `${target} ${fault}`))
+        const faults = [...(await page.evaluate(findFaults)), ...(await runAxe(page))]
+        found.push(...faults.map(fault => `${target} ${fault}`))
       }
       return found
     })
@@ -205,7 +220,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
       <ul><p>no item</p></ul><label for=gone>L</label><input placeholder=p><p style="width:3000px">wide</p></main>`
     const faults = await look(500, 'light', async page => {
       await page.setContent(html)
-      return page.evaluate(findFaults)
+      return [...(await page.evaluate(findFaults)), ...(await runAxe(page))]
     })
     for (const words of [
       'no language',
@@ -221,6 +236,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
       'is 20 by 20 pixels',
       'wider than its window',
       'a contrast of 2.85',
+      'image-alt: <img',
     ]) {
       expect(faults.join('\n')).toContain(words)
     }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { ERROR_STATUS } from '#core/errors.ts'
-import { type Answers, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
+import { type Answers, browsePage, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE } from './support/opened-site.ts'
 
@@ -93,6 +93,64 @@ describe('states', () => {
       expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}@v1?view=${view}&path=${path}`)
     },
   )
+
+  test('a path that leads to nothing shows where it ends, its folder and names like it', async () => {
+    const entries = ['docs/guides', 'docs/readme-first', 'docs/other'].map(path => ({
+      path,
+      kind: 'directory' as const,
+      counts: { skills: 0, documents: 1 },
+    }))
+    const browse = ({ query }: { query: URLSearchParams }) =>
+      query.get('path') === 'docs' ? browsePage({ path: 'docs', entries }) : refusal('mount.path_not_found')
+    const { get } = await open({
+      mounts: ({ address }) => (address.endsWith('tools') ? readyMount() : refusal('mount.path_not_found')),
+      files: () => refusal('file.not_found'),
+      skills: () => refusal('skill.not_found'),
+      browse,
+    })
+    const folder = await get(`${PAGE}/docs/Guide/deep`)
+    expect(textOf(folder.html)).toContain('There is no Guide in docs . Names like it: guides /')
+    expect(attributesOf(folder.html, 'a', 'href')).toEqual(
+      expect.arrayContaining([`${PAGE}?view=browse&path=docs`, `${PAGE}/docs/guides`]),
+    )
+    expect(attributesOf(folder.html, 'a', 'href')).not.toContain(`${PAGE}/docs/other`)
+    const skill = await get(`${PAGE}?view=skill&path=docs/read-me/SKILL.md`)
+    expect(skill.status).toBe(404)
+    expect(attributesOf(skill.html, 'a', 'href')).toEqual(
+      expect.arrayContaining([`${PAGE}/docs/readme-first`, `${PAGE}?view=find&query=read%20me`]),
+    )
+  })
+
+  test('the part of an address that does not exist is marked, and the account is one link away', async () => {
+    const { get } = await open(
+      { mounts: ({ address }) => refusal(address.includes('@') ? 'mount.ref_not_found' : 'mount.repo_not_found') },
+      { hosts: ['gh', 'local'] },
+    )
+    const { html } = await get('/gh/acme/gone')
+    expect(html).toContain('<b class="missing">gone</b>')
+    expect(attributesOf(html, 'a', 'href')).toContain('/owners/gh/acme')
+    expect((await get('/gh/acme/gone@v9')).html).toMatch(/class="ref missing">@<bdi>v9/)
+  })
+
+  test('indexing that takes longer than a minute says so, and its URL is the usual one afterwards', async () => {
+    let isReady = false
+    const { get } = await open({ mounts: () => (isReady ? readyMount() : readyMount({}, { index: { status: 'indexing' } })) })
+    const first = await get(`${PAGE}?view=overview`)
+    const href =
+      /url=(.*)$/.exec(attributesOf(first.html, 'meta', 'content').find(content => content.includes('url=')) ?? '')?.[1] ?? ''
+    expect(href).toMatch(/^\/local\/acme\/tools\?view=overview&since=\d{13}$/)
+    expect(textOf((await get(href)).html)).toContain('usually takes a few seconds')
+    const late = href.replace(/\d{13}$/, String(Date.now() - 61_000))
+    expect(textOf((await get(late)).html)).toContain('Still indexing')
+    isReady = true
+    expect(await get(late)).toMatchObject({ status: 302, headers: { location: `${PAGE}?view=overview` } })
+  })
+
+  test('what a pasted URL was is said', async () => {
+    const { get } = await open({})
+    expect(textOf((await get(`${PAGE}?opened=pull`)).html)).toContain('The URL was that of a pull request')
+    expect(textOf((await get(`${PAGE}?opened=constructor`)).html)).not.toContain('The URL was')
+  })
 
   test('an address that ends at nothing leads to no file', async () => {
     const { get } = await open({ mounts: () => refusal('mount.path_not_found'), files: () => refusal('file.not_found') })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal } from './support/answers.ts'
+import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -35,6 +35,11 @@ test('the first that is ready is an example to begin with, the others are cards 
       asked.push(question)
       return readyMount({}, { address: '/gh/acme/tools' })
     },
+    skills: () =>
+      skillPage({
+        ruleChain: [{ path: 'SKILLSET.md', content: '# Rules\n\n1. **Say** where.\n', fragment: whole('x') }],
+        references: ['a.md'],
+      }),
   })
   const { status, html } = await get('/')
   expect(status).toBe(200)
@@ -44,13 +49,22 @@ test('the first that is ready is an example to begin with, the others are cards 
   expect(links).toEqual([
     '/gh/acme/tools',
     '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
-    '/gh/acme/tools',
     '/gh/acme/later',
     '/gh/acme/kit@v1/docs',
     '/gh/acme/broken',
   ])
   const text = textOf(html)
-  for (const words of ['Example address', 'indexing', 'verified', '1 skill ', 'indexing failed']) expect(text).toContain(words)
+  for (const words of [
+    'Example address',
+    'rule SKILLSET.md Say where.',
+    'skill skills/pdf/SKILL.md When a PDF is at hand.',
+    '1 file that it reads',
+    'indexing',
+    'verified',
+    '1 skill ',
+    'indexing failed',
+  ])
+    expect(text).toContain(words)
 })
 
 test('the form of addresses is named for every host, and programs find the API', async () => {
@@ -78,7 +92,7 @@ test('while nothing is ready the first of all is the example, and says so', asyn
   })
   const { html } = await get('/')
   expect(textOf(html)).toContain('This repository is being indexed.')
-  expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
+  expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
 })
 
 describe('the address field is there', () => {

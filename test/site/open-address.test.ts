@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { createApiClient } from '#site/lib/api-client.ts'
 import { openTarget } from '#site/lib/open-address.ts'
+import { answering, readyMount, refusal } from './support/answers.ts'
 
-const open = (words: string) => openTarget(words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' })
+/** Where the branches `main`, `v1.0` and `feature/new/x` exist. */
+const client = createApiClient(
+  answering({
+    mounts: ({ address }) => (/@(?:main|v1\.0|feature%2Fnew%2Fx)$/.test(address) ? readyMount() : refusal('mount.ref_not_found')),
+  }),
+)
+const open = (words: string) => openTarget(client, words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' })
+
+const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
 
 describe('the address field', () => {
   test.each([
@@ -24,14 +34,27 @@ describe('the address field', () => {
     ['https://github.com/acme/tools/tree/v1.0/skills/pdf?tab=readme#usage', '/gh/acme/tools@v1.0/skills/pdf'],
     ['https://github.com/acme/tools/blob/main/docs/c%2B%2B.md', '/gh/acme/tools@main?view=file&path=docs/c%2B%2B.md'],
     ['https://github.com/acme/tools/blob/main/skills/pdf/SKILL.md', '/gh/acme/tools@main?view=skill&path=skills/pdf/SKILL.md'],
-    ['https://github.com/acme/tools/issues/1', '/gh/acme/tools'],
+    ['https://github.com/acme/tools/issues/1', '/gh/acme/tools?opened=issues'],
+    ['https://github.com/acme/tools/pull/7/files', '/gh/acme/tools?opened=pull'],
+    ['https://github.com/acme/tools/tree/feature/new/x/skills', '/gh/acme/tools@feature%2Fnew%2Fx/skills'],
+    ['https://github.com/acme/tools/blob/feature/new/x/docs/a.md', '/gh/acme/tools@feature%2Fnew%2Fx?view=file&path=docs/a.md'],
+    ['https://github.com/acme/tools/tree/gone/new/x', '/gh/acme/tools@gone/new/x'],
+    ['https://github.com/acme/tools/blame/main/a.md#L3', '/gh/acme/tools@main?view=file&path=a.md'],
+    [`https://github.com/acme/tools/commit/${SHA}`, `/gh/acme/tools@${SHA}`],
+    ['https://github.com/acme/tools/releases/tag/v1/2', '/gh/acme/tools@v1%2F2'],
+    ['https://raw.githubusercontent.com/acme/tools/main/docs/a.md', '/gh/acme/tools@main?view=file&path=docs/a.md'],
+    ['raw.githubusercontent.com/acme/tools/refs/heads/main/a.md?token=x', '/gh/acme/tools@main?view=file&path=a.md'],
+    [
+      'https://raw.githubusercontent.com/acme/tools/refs/tags/feature/new/x/skills/SKILL.md',
+      '/gh/acme/tools@feature%2Fnew%2Fx?view=skill&path=skills/SKILL.md',
+    ],
     ['gh/acme', '/owners/gh/acme'],
     ['/gh/acme/', '/owners/gh/acme'],
     ['https://github.com/acme', '/owners/gh/acme'],
     ['https://github.com/acme?tab=repositories', '/owners/gh/acme'],
     ['https://mountglass.example/owners/gh/acme?page=2', '/owners/gh/acme'],
-  ])('takes %s to %s', (words, location) => {
-    expect(open(words)).toEqual({ location })
+  ])('takes %s to %s', async (words, location) => {
+    expect(await open(words)).toEqual({ location })
   })
 
   test.each([
@@ -47,22 +70,22 @@ describe('the address field', () => {
     ['local/acme/tools/%', 'percent-escape'],
     ['local/acme/tools/../x', '. or ..'],
     ['local/acme/tools\r\nset-cookie: a=b', 'Not an address'],
-  ])('says what is wrong with %j', (words, part) => {
-    expect(open(words)).toEqual({ message: expect.stringContaining(part) })
+  ])('says what is wrong with %j', async (words, part) => {
+    expect(await open(words)).toEqual({ message: expect.stringContaining(part) })
   })
 
-  test('takes no GitHub address where GitHub is not served', () => {
-    const target = openTarget('https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
+  test('takes no GitHub address where GitHub is not served', async () => {
+    const target = await openTarget(client, 'https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
     expect(target).toEqual({ message: expect.stringContaining('starts with local/') })
   })
 
-  test('takes no account where GitHub is not served', () => {
+  test('takes no account where GitHub is not served', async () => {
     for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
-      expect(openTarget(words, { hosts: ['local'], baseUrl: 'https://x.example' }), words).toHaveProperty('message')
+      expect(await openTarget(client, words, { hosts: ['local'], baseUrl: 'https://x.example' }), words).toHaveProperty('message')
   })
 
-  test('does not speak of GitHub where GitHub is not served', () => {
-    const target = openTarget('https://gitlab.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
+  test('does not speak of GitHub where GitHub is not served', async () => {
+    const target = await openTarget(client, 'https://gitlab.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
     expect(target).toEqual({ message: 'Only addresses of this deployment can be opened.' })
   })
 })

@@ -5,7 +5,7 @@ import { IMPATIENT_MS } from '#test/support/patient.ts'
 
 const HOSTILE = new URL('../support/hostile-renderer.ts', import.meta.url)
 const address = parseAddress('/local/acme/tools', ['local'])
-const textOf = (content: string) => ({ content, path: 'a.md', address, idPrefix: 't-' })
+const textOf = (content: string) => ({ kind: 'markdown' as const, content, path: 'a.md', address, idPrefix: 't-' })
 const LONG_MS = 60_000
 
 function openRenderer(options: RendererOptions = {}) {
@@ -30,7 +30,8 @@ function openRenderer(options: RendererOptions = {}) {
 test('a text is rendered once and kept by its content; the same text at once is one task', async () => {
   const { render, outcomes } = openRenderer()
   const html =
-    '<h3 id="t-a">A</h3>\n<p><a href="/local/acme/tools?view=file&#38;path=b.md&#38;look=rendered" rel="nofollow ugc noopener">b</a></p>\n'
+    '<h3 id="t-a">A <a class="anchor" href="#t-a" aria-hidden="true" tabindex="-1">#</a></h3>\n' +
+    '<p><a href="/local/acme/tools?view=file&#38;path=b.md" rel="nofollow ugc noopener">b</a></p>\n'
   const both = await Promise.all([render('# A\n\n[b](b.md)'), render('# A\n\n[b](b.md)')])
   expect(both).toEqual([1, 2].map(() => ({ status: 'rendered', html })))
   expect(await render('# A\n\n[b](b.md)')).toEqual(both[0])

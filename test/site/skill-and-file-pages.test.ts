@@ -24,7 +24,7 @@ describe('skill', () => {
 
   test('rules, body and includes stand in order, character for character as an agent receives them', async () => {
     const { get } = await open({ skills: () => skillPage(parts) })
-    const { html } = await get(SKILL)
+    const { html } = await get(`${SKILL}&look=exact`)
     expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
     const text = textOf(html)
     expect(text).toContain('continued, 10–14 of 20 characters, continues')
@@ -32,14 +32,41 @@ describe('skill', () => {
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
 
-  test('the rendered look is one link away and keeps the place', async () => {
+  test('texts are rendered, and the exact look is one link away and keeps the place', async () => {
     const { get } = await open({ skills: () => skillPage({ ...parts, body: '# Title\n\n[guide](../../docs/guide.md)' }) })
-    const exact = await get(`${SKILL}&cursor=here`)
-    const href = attributesOf(exact.html, 'a', 'href').find(link => link.includes('look=rendered')) ?? ''
-    expect(href).toBe(`${SKILL}&cursor=here&look=rendered`)
-    const { html } = await get(href)
-    expect(html).toContain('<h3 id="t2-title">Title</h3>')
-    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=docs/guide.md&look=rendered`)
+    const { html } = await get(`${SKILL}&cursor=here`)
+    expect(html).toContain('<h3 id="t2-title">Title')
+    expect(attributesOf(html, 'a', 'href')).toEqual(
+      expect.arrayContaining([`${PAGE}?view=file&path=docs/guide.md`, `${SKILL}&cursor=here&look=exact`]),
+    )
+  })
+
+  test('the thread begins with the rules and their number, or says that there are none', async () => {
+    const rules = ['SKILLSET.md', 'skills/SKILLSET.md'].map(path => ({ path, content: 'x', fragment: whole('x') }))
+    const { get } = await open({ skills: ({ address }) => skillPage({ ruleChain: address.includes('@') ? rules : [] }) })
+    expect(textOf((await get(SKILL)).html)).toContain('No rules An agent receives this skill without rules')
+    const { html } = await get(SKILL.replace('?', '@v1?'))
+    expect(textOf(html)).toMatch(/rule 1 of 2 SKILLSET.md .* rule 2 of 2 skills\/SKILLSET.md/)
+    expect(textOf(html)).not.toContain('No rules')
+    expect(attributesOf(html, 'a', 'href').filter(href => href.endsWith('-part'))).toEqual(['#t0-part', '#t1-part', '#t2-part'])
+  })
+
+  test('the thread ends with the sum of what is delivered, and what is read on demand', async () => {
+    const references = ['docs/a.md']
+    const files = Array.from({ length: 40 }, (_, index) => `skills/pdf/f${index}.md`)
+    const { get } = await open({ skills: () => skillPage({ ...parts, references, files }) })
+    const { html } = await get(SKILL)
+    const text = textOf(html)
+    expect(text).toMatch(/4 texts · \d\d characters · \d\d bytes/)
+    expect(text.indexOf('Complete')).toBeLessThan(text.indexOf('1 Reference'))
+    expect(text).toContain('40 Supporting files')
+    expect(html).toMatch(/<details>.*28 more/s)
+  })
+
+  test('a warning shows the value that it is about', async () => {
+    const warnings = [{ code: 'name.invalid', field: 'name', message: 'not a valid name' }]
+    const { get } = await open({ skills: () => skillPage({ warnings, frontMatter: { name: 'My PDF' } }) })
+    expect(textOf((await get(SKILL)).html)).toContain('name.invalid name : My PDF')
   })
 
   test('a skill that is not complete leads to its next page', async () => {
@@ -51,7 +78,7 @@ describe('skill', () => {
       },
     })
     const first = await get(SKILL)
-    expect(textOf(first.html)).toContain('The skill continues on the next page.')
+    expect(textOf(first.html)).toContain('An agent loads all pages before it follows the skill.')
     const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
     const second = await get(next)
     expect(cursors).toEqual([null, 'p2'])
@@ -143,7 +170,7 @@ describe('file', () => {
           ? filePage({ content: '\n😀', offset: 3, totalLength: 5 })
           : filePage({ content: 'a<b', nextOffset: 3, totalLength: 5 }),
     })
-    const first = await get(`${PAGE}?view=file&path=docs/guide.md`)
+    const first = await get(`${PAGE}?view=file&path=docs/guide.md&look=exact`)
     expect(exactTextsOf(first.html)).toEqual(['a<b'])
     expect(textOf(first.html)).toContain('0–3 of 5 characters')
     const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('offset=')) ?? ''

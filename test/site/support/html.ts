@@ -28,7 +28,7 @@ export function textOf(html: string): string {
 
 /** The exact texts of a page: what stands in each `pre`, as a browser has it. */
 export function exactTextsOf(html: string): string[] {
-  const blocks = html.match(/<pre class="exact"[^>]*>[\s\S]*?<\/pre>/g) ?? []
+  const blocks = html.match(/<pre class="exact[^>]*>[\s\S]*?<\/pre>/g) ?? []
   return blocks.map(block => decodeEntities(block.replace(TAG, '').replace(/^\n/, '')))
 }
 
@@ -36,9 +36,12 @@ export function titleOf(html: string): string {
   return decodeEntities(/<title>([\s\S]*?)<\/title>/.exec(html)?.[1] ?? '')
 }
 
-/** What of a page could run, load or hide something: nothing of it may come from a repository. */
+/** The one script of every page: a file of the site, whose name has its hash. */
+export const PAGE_SCRIPT = /^<script type="module" src="\/_a\/[\w.-]+\.js">$/
+
+/** What of a page could run, load or hide something, except its own script: nothing of it may come from a repository. */
 export function dangersOf(html: string): string[] {
-  const tags = tagsOf(html)
+  const tags = tagsOf(html).filter(tag => !PAGE_SCRIPT.test(tag))
   return [
     ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),
     ...tags.filter(tag => /\s(?:on[a-z]+|style|srcset)\s*=/i.test(tag.replace(/"[^"]*"/g, '""'))),

@@ -14,18 +14,21 @@ export interface SitePage {
   reason: string
   headers: Record<string, string | string[] | undefined>
   html: string
+  /** As sent, perhaps compressed. */
+  bytes: Buffer
 }
 
 export interface Site {
   origin: string
   /** The target goes over the wire exactly as written. */
-  get(target: string, method?: 'GET' | 'HEAD' | 'POST'): Promise<SitePage>
+  get(target: string, method?: 'GET' | 'HEAD' | 'POST', headers?: Record<string, string>): Promise<SitePage>
   close(): Promise<void>
 }
 
 export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
+  hostUrls?: Record<string, string>
   /** Default: patient. */
   rendering?: RendererOptions
 }
@@ -33,18 +36,24 @@ export interface SiteSettings {
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', rendering }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
   const app = await buildApp(UNASKED, { baseUrl }, async instance => {
-    await sitePlugin(instance, { client, hosts, baseUrl, rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering } })
+    await sitePlugin(instance, {
+      client,
+      hosts,
+      baseUrl,
+      hostUrls,
+      rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
+    })
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {
     origin: `http://127.0.0.1:${port}`,
-    get: (target, method = 'GET') => getRaw(port, target, method),
+    get: (target, method = 'GET', headers = {}) => getRaw(port, target, method, headers),
     close: () => app.close(),
   }
 }
@@ -58,9 +67,9 @@ const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } a
 })
 
 /** `fetch` normalises a URL, so this writes the request target as it is. */
-function getRaw(port: number, path: string, method: string): Promise<SitePage> {
+function getRaw(port: number, path: string, method: string, headers: Record<string, string>): Promise<SitePage> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, agent: false }, response => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk))
       response.on('end', () =>
@@ -69,6 +78,7 @@ function getRaw(port: number, path: string, method: string): Promise<SitePage> {
           reason: response.statusMessage ?? '',
           headers: response.headers,
           html: Buffer.concat(chunks).toString('utf8'),
+          bytes: Buffer.concat(chunks),
         }),
       )
       response.on('error', reject)

@@ -57,12 +57,14 @@ export function visitsAt(segment: 'local' | 'gh'): void {
 
     await page.getByRole('link', { name: handbook.slice(1) }).click()
     // The first visitor of all sees the repository being indexed; the page looks again by itself.
-    await page.getByRole('heading', { name: 'Mountglass Handbook' }).waitFor()
+    await page.getByRole('heading', { name: 'Mountglass Handbook', level: 2 }).waitFor()
     await expectFits(page)
 
     await page.getByRole('link', { name: 'read-by-rest', exact: true }).click()
     await page.getByRole('heading', { name: 'read-by-rest', exact: true }).waitFor()
+    await waitUntilRendered(page)
     await expectFits(page)
+    await page.getByRole('link', { name: 'Exact text' }).click()
     const texts = await exactTexts(page)
 
     await page.getByRole('link', { name: 'Next page' }).click()
@@ -71,9 +73,6 @@ export function visitsAt(segment: 'local' | 'gh'): void {
     texts.push(...(await exactTexts(page)))
     expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))
 
-    await page.getByRole('link', { name: 'Rendered' }).click()
-    await waitUntilRendered(page)
-    await expectFits(page)
     await watched.close(service.baseUrl)
   })
 
@@ -89,6 +88,8 @@ export function visitsAt(segment: 'local' | 'gh'): void {
     await page.getByRole('link', { name: 'Browse', exact: true }).click()
     await page.getByRole('link', { name: 'docs/' }).click()
     await page.getByRole('link', { name: 'limits.md' }).click()
+    await waitUntilRendered(page)
+    await page.getByRole('link', { name: 'Exact text' }).click()
     await expectFits(page)
     expect((await exactTexts(page)).join('')).toBe((await service.get('files', handbook, { path: 'docs/limits.md' })).content)
 

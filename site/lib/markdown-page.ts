@@ -1,0 +1,143 @@
+import { formatAddress } from '#core/address.ts'
+import type { BrowseEntry } from '#core/contract/browse.ts'
+import type { FindPage } from '#core/contract/find.ts'
+import type { AddressPage, PageContent } from './address-page.ts'
+import { type Delivery, partsOf } from './delivery.ts'
+import { formatCount, formatLicense } from './format.ts'
+import { spellHidden } from './hidden-characters.ts'
+import { contentHref, pageHref } from './links.ts'
+
+type MountPage = Extract<AddressPage, { kind: 'mount' }>
+
+/**
+ * The page of an address as Markdown, for agents: the same content without a frame. Texts of the repository stand in fences that they cannot
+ * close; names and descriptions stand on one line.
+ *
+ * @param baseUrl public origin, for links that work from anywhere
+ */
+export function formatMarkdownPage(page: MountPage, baseUrl: string): string {
+  const { address, mount, content } = page
+  const link = (words: string, href: string) => `[${inline(words)}](${baseUrl}${href})`
+  const lines = [`# ${formatAddress(address).slice(1)}`, '', `Commit ${mount.commit}.`, '']
+  return `${[...lines, ...linesOf(page, content, link)].join('\n').trimEnd()}\n`
+}
+
+/** An error of a page as Markdown. */
+export function formatMarkdownProblem(status: number, error: { code: string; message: string }): string {
+  return `# ${status} ${error.code}\n\n${inline(error.message)}\n`
+}
+
+type Link = (words: string, href: string) => string
+
+function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
+  switch (content.kind) {
+    case 'indexing':
+      return ['This commit is being indexed. Ask again in a second.']
+    case 'failed':
+      return [`Indexing failed: ${content.errorCode}. The first request after ${content.retryAt} starts another attempt.`]
+    case 'problem':
+      return [`Error ${content.error.code}: ${inline(content.error.message)}`]
+    case 'overview':
+      return overviewLines(page, content, link)
+    case 'diagnostics':
+      return content.overview.diagnostics.map(
+        ({ severity, code, path, message }) => `- ${severity} ${code}, ${inline(path)}: ${inline(message)}`,
+      )
+    case 'browse':
+      return content.page.entries.map(entry => entryLine(page, entry, link))
+    case 'find':
+      return content.page === null ? ['Add `&query=` with the words to find.'] : findLines(page, content.page, link)
+    case 'skill':
+      return skillLines(content)
+    case 'file':
+      return [`## ${inline(content.page.path)}`, '', fence(content.page.content), ...restOf(page, content.page, link)]
+  }
+}
+
+function overviewLines(
+  { address }: MountPage,
+  { overview, readme }: Extract<PageContent, { kind: 'overview' }>,
+  link: Link,
+): string[] {
+  const { manifest, counts, skills, documents, license } = overview
+  const about = manifest === undefined ? [] : [`> ${inline(manifest.name)}: ${inline(manifest.description)}`, '']
+  return [
+    ...about,
+    `${formatCount(counts.skills, 'skill')}, ${formatCount(counts.documents, 'document')}, ${formatLicense(license)}.`,
+    '',
+    '## Skills',
+    '',
+    ...skills.map(({ name, path, description }) => `- ${link(name, contentHref(address, path))}: ${inline(description)}`),
+    ...(counts.skills > skills.length ? [`- ${link(`all ${counts.skills}`, pageHref(address, 'browse'))}`] : []),
+    '',
+    '## Documents',
+    '',
+    ...documents.map(({ title, path, summary }) => `- ${link(title, contentHref(address, path))}: ${inline(summary)}`),
+    ...(readme === null ? [] : ['', `## ${inline(readme.path)}`, '', fence(readme.content)]),
+  ]
+}
+
+function entryLine({ address }: MountPage, entry: BrowseEntry, link: Link): string {
+  if (entry.skill)
+    return `- skill ${link(entry.skill.name, contentHref(address, entry.skill.path))}: ${inline(entry.skill.description)}`
+  if (entry.kind === 'file') return `- file ${link(entry.path, contentHref(address, entry.path))}`
+  const { counts, path } = entry
+  return `- folder ${link(`${path}/`, pageHref(address, 'browse', { path }))}: ${formatCount(counts.skills, 'skill')}, ${formatCount(counts.documents, 'document')}`
+}
+
+function findLines({ address, request }: MountPage, { items, nextCursor }: FindPage, link: Link): string[] {
+  const found = items.map(item =>
+    item.kind === 'skill'
+      ? `- skill ${link(item.name, contentHref(address, item.path))}: ${inline(item.description)}`
+      : `- document ${link(item.title, contentHref(address, item.path))}: ${inline(item.summary)}`,
+  )
+  const { query, path } = request
+  const next = nextCursor === null ? [] : ['', link('Next page', pageHref(address, 'find', { query, path, cursor: nextCursor }))]
+  return [...(found.length === 0 ? ['Nothing matches these words.'] : found), ...next]
+}
+
+function skillLines(delivery: Delivery): string[] {
+  const { page } = delivery
+  const { skill } = page
+  const { files = [], references = [] } = skill
+  const state = !skill.serving.full
+    ? 'The license permits a description only.'
+    : page.complete
+      ? 'Complete: all texts that an agent receives follow, in order.'
+      : 'Incomplete: do not follow this skill before all of it is there.'
+  return [
+    `## Skill ${inline(skill.name)}`,
+    '',
+    inline(skill.description),
+    '',
+    `${inline(skill.path)}, ${formatLicense(skill.serving.license)}. ${state}`,
+    ...partsOf(delivery).flatMap(({ kind, path, content }) => ['', `### ${kind}: ${inline(path)}`, '', fence(content)]),
+    ...listOf('References, to be read on demand', references),
+    ...listOf('Supporting files', files),
+  ]
+}
+
+function listOf(title: string, paths: readonly string[]): string[] {
+  return paths.length === 0 ? [] : ['', `### ${title}`, '', ...paths.map(path => `- ${inline(path)}`)]
+}
+
+function restOf({ address, request }: MountPage, page: { path: string; nextOffset: number | null }, link: Link): string[] {
+  if (page.nextOffset === null) return []
+  const href = pageHref(address, 'file', { path: page.path, offset: page.nextOffset, look: request.look })
+  return ['', link('Next page', href)]
+}
+
+/** A text in a fence that is longer than every run of tildes in it. */
+function fence(text: string): string {
+  const longest = (text.match(/~+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2)
+  const mark = '~'.repeat(longest + 1)
+  return `${mark}\n${text}${text.endsWith('\n') || text === '' ? '' : '\n'}${mark}`
+}
+
+/** Words of a repository on one line, without markup and hidden characters. */
+function inline(text: string): string {
+  return spellHidden(text)
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_[\]<>]/g, '\\$&')
+    .trim()
+}

@@ -1,0 +1,89 @@
+import { type Address, formatAddress } from '#core/address.ts'
+import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
+import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import type { ApiClient } from './api-client.ts'
+
+/** What a visitor may have meant by a path that leads to nothing. */
+export interface NextSteps {
+  /** An address that reaches the folder. */
+  address: Address
+  /** The nearest folder above the path that exists. */
+  folder: RepoPath
+  /** The first segment of the path that does not exist. */
+  missing: string
+  /** Entries of the folder with a similar name, best first. */
+  near: BrowseEntry[]
+}
+
+/** Codes of errors after which a path is looked for. */
+const LOST = ['mount.path_not_found', 'file.not_found', 'skill.not_found']
+const FOLDERS_TRIED = 8
+const FOLDER_ENTRIES = '200'
+const NEAR = 5
+/** Longer names are compared with no other: the cost grows with the square. */
+const NAME_CHARACTERS = 100
+
+/**
+ * Looks for the nearest folder above a path, and for similar names in it.
+ *
+ * @param address whose mount exists and holds the path
+ * @returns `null` when the error is about something else, or nothing was found
+ */
+export async function loadNextSteps(client: ApiClient, address: Address, path: string, code: string): Promise<NextSteps | null> {
+  const lost = LOST.includes(code) ? parseRepoPath(path) : null
+  if (lost === null || lost === '' || !isInside(address.path, lost)) return null
+  let below = lost
+  for (let turn = 0; turn < FOLDERS_TRIED && below !== address.path; turn++) {
+    const folder = parentOf(below)
+    const page = await readFolder(client, address, folder)
+    if (page !== null) {
+      const missing = baseNameOf(below)
+      return { address, folder, missing, near: findNear(page.entries, missing) }
+    }
+    below = folder
+  }
+  return null
+}
+
+async function readFolder(client: ApiClient, address: Address, path: RepoPath): Promise<BrowsePage | null> {
+  const result = await client.get('browse', formatAddress(address), { path, limit: FOLDER_ENTRIES })
+  return result.ok && result.answer.status === 'ready' ? result.answer : null
+}
+
+/** Entries whose name differs by a few letters, by its case, or by more words. */
+export function findNear(entries: readonly BrowseEntry[], name: string): BrowseEntry[] {
+  const wanted = fold(name)
+  if (wanted === '' || wanted.length > NAME_CHARACTERS) return []
+  const scored = entries.flatMap(entry => {
+    const found = fold(baseNameOf(entry.path as RepoPath))
+    if (found === '' || found.length > NAME_CHARACTERS) return []
+    const distance = found.includes(wanted) || wanted.includes(found) ? 0.5 : editDistance(found, wanted)
+    return distance <= Math.max(1, wanted.length / 4) ? [{ entry, distance }] : []
+  })
+  return scored
+    .sort((left, right) => left.distance - right.distance)
+    .slice(0, NEAR)
+    .map(({ entry }) => entry)
+}
+
+/** Lower case, without the extension and what separates words. */
+function fold(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/\.[a-z]+$/, '')
+    .replace(/[-_. ]/g, '')
+}
+
+/** How many letters have to be changed, added or taken away. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (const [index, letter] of [...left].entries()) {
+    const next = [index + 1]
+    for (let column = 1; column <= right.length; column++) {
+      const changed = (row[column - 1] ?? 0) + (letter === right[column - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

@@ -1,0 +1,57 @@
+import { type Address, formatAddress } from '#core/address.ts'
+import { apiHref } from './links.ts'
+
+/** How one client uses an address. */
+export interface Snippet {
+  client: string
+  /** Where the code belongs: a file, or a shell. */
+  place: string
+  language: 'sh' | 'json' | 'toml' | 'text'
+  code: string
+}
+
+/**
+ * What a person copies to use an address with the client they have.
+ *
+ * @param skillPath of a `SKILL.md`, where the page shows one
+ */
+export function snippetsFor(address: Address, baseUrl: string, skillPath?: string): Snippet[] {
+  const path = formatAddress(address)
+  const server = `${baseUrl}/mcp${path}`
+  const name = address.repository.replace(/[^A-Za-z0-9_-]/g, '-')
+  const request = baseUrl + (skillPath === undefined ? `/api/v1/mounts${path}` : apiHref('skills', path, { path: skillPath }))
+  return [
+    { client: 'Claude Code', place: 'Run', language: 'sh', code: `claude mcp add --transport http ${name} ${quote(server)}` },
+    {
+      client: 'Codex',
+      place: '~/.codex/config.toml',
+      language: 'toml',
+      code: `[mcp_servers.${name}]\nurl = ${JSON.stringify(server)}`,
+    },
+    { client: 'Cursor', place: '.cursor/mcp.json', language: 'json', code: json({ mcpServers: { [name]: { url: server } } }) },
+    {
+      client: 'VS Code',
+      place: '.vscode/mcp.json',
+      language: 'json',
+      code: json({ servers: { [name]: { type: 'http', url: server } } }),
+    },
+    {
+      client: 'Gemini CLI',
+      place: '~/.gemini/settings.json',
+      language: 'json',
+      code: json({ mcpServers: { [name]: { httpUrl: server } } }),
+    },
+    { client: 'Another MCP client', place: 'Streamable HTTP, without a sign-in', language: 'text', code: server },
+    { client: 'Installed files', place: 'Run in your project', language: 'sh', code: `npx skills add ${quote(baseUrl + path)}` },
+    { client: 'REST', place: 'Run', language: 'sh', code: `curl ${quote(request)}` },
+  ]
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+}
+
+/** The URL as one word of a POSIX shell. */
+function quote(url: string): string {
+  return /^[\w@%+=:,./-]+$/.test(url) ? url : `'${url.replaceAll("'", '%27')}'`
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
+import { listen, textOf } from './scene.ts'
+
+/*
+ * Programs that nobody here wrote, at their published versions. They are installed into a folder of their own, since they bring a hundred
+ * megabytes that nothing else needs. Real repositories are left out where these do not lie beside the project.
+ */
+
+const PROGRAMS = ['@modelcontextprotocol/inspector@2.12.0', 'mcp-remote@0.15.1']
+const run = promisify(execFile)
+const HANDBOOK = 'mountglass/handbook'
+const NAMES = ['obra/superpowers', 'getsentry/skills']
+
+let folder: string
+let corpus: CorpusApp
+let origin: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-programs-'))
+  await writeFile(join(folder, 'package.json'), '{"private":true}\n')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...PROGRAMS], { cwd: folder })
+  corpus = await corpusApp()
+  origin = await listen(corpus.app)
+  const repository = await corpus.app.repositories.create('mountglass', 'handbook')
+  await repository.commit({
+    'package.json': '{"license":"MIT"}\n',
+    'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo it.\n',
+  })
+  await corpus.app.open(`/local/${HANDBOOK}`)
+  for (const one of CORPUS === null ? [] : corpusRepositories(CORPUS)) {
+    if (!NAMES.includes(`${one.owner}/${one.name}`)) continue
+    await unpackCorpus(CORPUS as string, one, corpus.root)
+    await corpus.app.open(`/local/${one.owner}/${one.name}`)
+  }
+})
+afterAll(async () => {
+  await corpus.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const REPOSITORIES = [HANDBOOK, ...(CORPUS === null ? [] : NAMES)]
+const program = (name: string) => join(folder, 'node_modules', '.bin', name)
+
+describe.each(REPOSITORIES)('%s', name => {
+  const inspect = async (...args: string[]) => {
+    const url = `${origin}/mcp/local/${name}`
+    const { stdout, stderr } = await run(
+      process.execPath,
+      [program('mcp-inspector'), '--cli', url, '--transport', 'http', ...args],
+      {
+        cwd: folder,
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    )
+    return stdout + stderr
+  }
+
+  test.each(['modern', 'legacy'])('the inspector finds no fault in the tools (%s)', async era => {
+    expect(await inspect('--protocol-era', era, '--method', 'tools/list', '--strict')).toContain('0 errors')
+  })
+
+  test('the inspector reads every file of every skill, and its digest holds', async () => {
+    const said = await inspect('--protocol-era', 'modern', '--method', 'skills/list', '--verify')
+    expect(said).toMatch(/Verified \d+ skills? and \d+ files?: no conformance errors\./)
+  })
+
+  test('mcp-remote passes calls on', async () => {
+    const args = [program('mcp-remote'), `${origin}/mcp/local/${name}`, '--allow-http']
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, MCP_REMOTE_CONFIG_DIR: folder }
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }))
+    expect((await client.listTools()).tools).toHaveLength(4)
+    const answer = await client.callTool({ name: 'browse_repo', arguments: {} })
+    expect(textOf(answer)).toContain(`From /local/${name} at commit `)
+    await client.close()
+  })
+})

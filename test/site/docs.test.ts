@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { DOCS_PAGES, docsHref } from '#site/lib/docs-pages.ts'
+import { attributesOf, dangersOf, tagsOf, textOf } from './support/html.ts'
+import { openSite, type Site } from './support/site.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite({}, { hosts: ['local', 'gh'] })
+})
+afterAll(() => site.close())
+
+/** Ids of a page, decoded as a browser compares them. */
+const idsOf = (html: string) => new Set(attributesOf(html, '[a-z0-9]+', 'id'))
+
+test('every link and anchor of the documentation leads to something', async () => {
+  const pages = new Map<string, { status: number; html: string }>()
+  const read = async (path: string) => {
+    const page = pages.get(path) ?? (await site.get(path))
+    pages.set(path, page)
+    return page
+  }
+  const broken: string[] = []
+  for (const href of DOCS_PAGES.map(docsHref)) {
+    const { html } = await read(href)
+    for (const link of attributesOf(html, 'a', 'href').filter(target => /^[/#]/.test(target) && !target.startsWith('/api/'))) {
+      const [path = '', fragment] = link.split('#')
+      const target = await read(path === '' ? href : path)
+      const isThere = target.status === 200 && (fragment === undefined || idsOf(target.html).has(decodeURIComponent(fragment)))
+      if (!isThere) broken.push(`${href} -> ${link}`)
+    }
+  }
+  expect(broken).toEqual([])
+})
+
+describe.each(DOCS_PAGES)('the page $label', page => {
+  test('has one title, headings in their order, and a twin in Markdown that is its source', async () => {
+    const { status, html } = await site.get(docsHref(page))
+    expect(status).toBe(200)
+    expect(dangersOf(html)).toEqual([])
+    const levels = tagsOf(html)
+      .flatMap(tag => /^<h([1-6])/.exec(tag)?.[1] ?? [])
+      .map(Number)
+    expect(levels.filter(level => level === 1)).toEqual([1])
+    for (const [index, level] of levels.entries()) expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1)
+
+    const twin = attributesOf(html, 'link', 'href').find(href => href.endsWith('.md')) ?? ''
+    const { headers, html: text } = await site.get(new URL(twin).pathname)
+    expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
+    if (page.source !== null) expect(await readFile(join(ROOT, page.source), 'utf8')).toContain(text)
+    expect((await site.get(docsHref(page), 'GET', { accept: 'text/markdown' })).html).toBe(text)
+  })
+})
+
+test('the reference has every route with its parameters, its errors and the fields of its answer', async () => {
+  const text = textOf((await site.get('/docs/rest')).html)
+  for (const { path, summary, errors } of Object.values(ENDPOINTS)) {
+    expect(text).toContain(`${summary} # GET /api/v1${path}`)
+    for (const code of errors) expect(text).toContain(code)
+  }
+  for (const words of ['nextOffset', 'describedOnly', 'ruleChain', '"directory"', 'query string Not blank.'])
+    expect(text).toContain(words)
+})
+
+test.each(['/docs/nothing', '/docs/Rest', '/docs/a/b', '/docs/..%2Fstart', '/docs/rest.html', '/docs/nothing.md'])(
+  '%s is not found',
+  async target => {
+    const { status, html } = await site.get(target)
+    expect(status).toBe(404)
+    expect(html).not.toContain('REST reference')
+  },
+)
+
+test('the sitemap has the pages that are the same for everyone, and robots.txt names it', async () => {
+  const { html } = await site.get('/sitemap.xml')
+  for (const page of DOCS_PAGES) expect(html).toContain(`<loc>https://mountglass.example${docsHref(page)}</loc>`)
+  expect(html).not.toContain('/local/')
+  const robots = (await site.get('/robots.txt')).html
+  expect(robots).toContain('Sitemap: https://mountglass.example/sitemap.xml')
+})

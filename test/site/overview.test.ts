@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import type { SkillListing } from '#core/contract/shared.ts'
+import { browsePage, filePage, type Question, readyMount, refusal } from './support/answers.ts'
+import { attributesOf, textOf } from './support/html.ts'
+import { open, PAGE } from './support/opened-site.ts'
+
+const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const CLOSED = { kind: 'restricted', name: 'Proprietary', source: null } as const
+
+function skill(directory: string, more: Partial<SkillListing> = {}): SkillListing {
+  const name = directory.slice(directory.lastIndexOf('/') + 1)
+  return {
+    path: `${directory}/SKILL.md`,
+    directory,
+    name,
+    description: `Does ${name}.`,
+    warnings: [],
+    translations: {},
+    license: MIT,
+    ...more,
+  }
+}
+
+const SKILLS = [
+  ...['b/two', 'b/one', 'a/x/deep', 'top'].map(directory => skill(directory)),
+  skill('b/closed', { license: CLOSED, describedOnly: true }),
+  skill('a/x/odd', { warnings: [{ code: 'name.invalid', message: 'odd' }] }),
+  ...[0, 1, 2, 3].map(index => skill(`c/s${index}`)),
+]
+const complete = (skills = SKILLS) =>
+  readyMount({ skills, counts: { skills: skills.length, documents: 0 }, documents: [], license: MIT, manifest: undefined })
+
+const skillsOf = (html: string) =>
+  attributesOf(html, 'a', 'href').flatMap(href => /view=skill&path=(.*)\/SKILL\.md/.exec(href)?.[1] ?? [])
+
+describe('a complete list of skills', () => {
+  test('stands by folder, each with its count and an address of its own', async () => {
+    const { get } = await open({ mounts: () => complete() })
+    const { html } = await get(PAGE)
+    expect(skillsOf(html)).toEqual(['top', 'a/x/deep', 'a/x/odd', 'b/two', 'b/one', 'b/closed', 'c/s0', 'c/s1', 'c/s2', 'c/s3'])
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([`${PAGE}/a/x`, `${PAGE}/b`, `${PAGE}/c`]))
+    expect(textOf(html)).toContain('b 3')
+    expect(textOf(html)).toContain('9 open, 1 described only')
+  })
+
+  test.each([
+    ['order=name', ['b/closed', 'a/x/deep', 'a/x/odd', 'b/one', 'c/s0', 'c/s1', 'c/s2', 'c/s3', 'top', 'b/two'], null],
+    ['words=DOES+odd', ['a/x/odd'], '1 of 10 skills'],
+    ['words=b/', ['b/two', 'b/one', 'b/closed'], '3 of 10 skills'],
+    ['show=described', ['b/closed'], '1 of 10 skills'],
+    ['show=full&words=closed', [], '0 of 10 skills'],
+    ['show=warnings', ['a/x/odd'], '1 of 10 skills'],
+    [
+      'show=nonsense&order=nonsense&words=',
+      ['top', 'a/x/deep', 'a/x/odd', 'b/two', 'b/one', 'b/closed', 'c/s0', 'c/s1', 'c/s2', 'c/s3'],
+      null,
+    ],
+  ])('is filtered and ordered by %s, without a script', async (query, skills, words) => {
+    const { get } = await open({ mounts: () => complete() })
+    const { html } = await get(`${PAGE}?${query}`)
+    expect(skillsOf(html)).toEqual(skills)
+    if (words !== null) expect(textOf(html)).toContain(words)
+  })
+
+  test('of few skills has no filter, and in one folder no heading', async () => {
+    const { get } = await open({ mounts: () => complete(SKILLS.slice(0, 2)) })
+    const { html } = await get(PAGE)
+    expect(html).not.toContain('class="filter"')
+    expect(html).not.toContain('group-name')
+  })
+})
+
+describe('more skills than an overview lists', () => {
+  const counts = { skills: 1_200, documents: 0 }
+  const mounts = () => readyMount({ counts, documents: [] })
+
+  test('are shown as the folders in which they branch', async () => {
+    const asked: (string | null)[] = []
+    const { get } = await open({
+      mounts,
+      browse: ({ query }) => {
+        const path = query.get('path') ?? ''
+        asked.push(path)
+        if (path === '')
+          return browsePage({
+            entries: [
+              { path: 'skills', kind: 'directory', counts },
+              { path: 'docs', kind: 'directory', counts: { skills: 0, documents: 3 } },
+            ],
+          })
+        return browsePage({
+          path,
+          entries: [
+            { path: 'skills/a', kind: 'directory', counts: { skills: 1_000, documents: 0 } },
+            { path: 'skills/b', kind: 'directory', counts: { skills: 199, documents: 0 } },
+            {
+              path: 'skills/one',
+              kind: 'directory',
+              counts: { skills: 1, documents: 0 },
+              skill: skill('skills/one'),
+              license: MIT,
+            },
+          ],
+          nextCursor: 'next',
+        })
+      },
+    })
+    const { html } = await get(PAGE)
+    expect(asked).toEqual(['', 'skills'])
+    expect(attributesOf(html, 'a', 'href')).toEqual(
+      expect.arrayContaining([`${PAGE}/skills`, `${PAGE}/skills/a`, `${PAGE}/skills/b`, `${PAGE}?path=skills&cursor=next`]),
+    )
+    expect(textOf(html)).toContain('a / 1,000')
+    expect(skillsOf(html)).toEqual(['skills/one'])
+  })
+
+  test('are continued where the list was cut', async () => {
+    const asked: Question[] = []
+    const { get } = await open({
+      mounts,
+      browse: question => {
+        asked.push(question)
+        return browsePage({
+          path: 'skills',
+          entries: [{ path: 'skills/z', kind: 'directory', counts: { skills: 9, documents: 0 } }],
+        })
+      },
+    })
+    const { html } = await get(`${PAGE}?path=skills&cursor=next`)
+    expect(asked.at(-1)?.query.get('cursor')).toBe('next')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}/skills/z`)
+    expect(textOf(html)).toContain('First page')
+  })
+
+  test('lead on to the folders where these cannot be read', async () => {
+    const { get } = await open({ mounts, browse: () => refusal('mount.unavailable') })
+    const { html } = await get(PAGE)
+    expect(textOf(html)).toContain('Browse all 1,200 skills')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse`)
+  })
+})
+
+test('the README of the folder is rendered below, and one that may not be shown is left out', async () => {
+  const overview = { path: 'README.md', title: 'Kit', description: null }
+  const shown = await open({
+    browse: () => browsePage({ overview }),
+    files: () => filePage({ path: 'README.md', content: '# Kit\n\nHow to *begin*, see [skill](skills/pdf/SKILL.md).\n' }),
+  })
+  const { html } = await shown.get(PAGE)
+  expect(html).toContain('How to <em>begin</em>')
+  expect(html).toContain('id="readme-kit"')
+  await shown.close()
+  const withheld = await open({ browse: () => browsePage({ overview }), files: () => refusal('file.not_served') })
+  expect((await withheld.get(PAGE)).html).not.toContain('id="readme"')
+})
+
+test('the repository at its host is one link away, at the commit and the folder', async () => {
+  const { get } = await open(
+    { mounts: () => readyMount({}, { address: '/gh/acme/tools/a%20b' }) },
+    { hosts: ['gh'], hostUrls: { gh: 'https://github.com' } },
+  )
+  const { html } = await get('/gh/acme/tools/a%20b')
+  expect(attributesOf(html, 'a', 'href')).toContain(
+    'https://github.com/acme/tools/tree/a1b2c3d4e5f60718293a4b5c6d7e8f9012345678/a%20b',
+  )
+})
+
+test('diagnostics have a view of their own: grouped, with what to do, linked to their files', async () => {
+  const remark = (code: string, severity: 'error' | 'info', path: string) => ({ code, severity, path, message: `about ${path}` })
+  const diagnostics = [
+    remark('license.unrecognized', 'info', 'a/LICENSE'),
+    remark('manifest.unreadable', 'error', 'x/SKILLSET.md'),
+    remark('license.unrecognized', 'info', 'b/LICENSE'),
+    remark('new.code', 'info', ''),
+  ]
+  const { get } = await open({ mounts: () => readyMount({ diagnostics }) })
+  const overview = textOf((await get(PAGE)).html)
+  expect(overview).toContain('about x/SKILLSET.md')
+  expect(overview).not.toContain('about a/LICENSE')
+  expect(overview).toContain('3 remarks for the authors')
+  const { status, html } = await get(`${PAGE}?view=diagnostics`)
+  expect(status).toBe(200)
+  const text = textOf(html)
+  expect(text.indexOf('manifest.unreadable')).toBeLessThan(text.indexOf('license.unrecognized'))
+  expect(text).toContain('license.unrecognized 2 places To do: name an SPDX id')
+  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=b/LICENSE`)
+})

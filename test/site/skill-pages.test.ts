@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { joinPages, PAGES_READ } from '#site/lib/delivery.ts'
+import { type Question, skillPage } from './support/answers.ts'
+import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
+import { open, SKILL } from './support/opened-site.ts'
+
+const BODY = Array.from({ length: 30 }, (_, index) => `part ${index}\n`)
+
+/** A skill of 30 pages, each with a part of its body. */
+function pageAt(index: number) {
+  const offset = BODY.slice(0, index).join('').length
+  const content = BODY[index] ?? ''
+  const isLast = index === BODY.length - 1
+  const fragment = { index, offset, length: content.length, totalLength: BODY.join('').length, last: isLast }
+  return skillPage({ body: content, bodyFragment: fragment }, { complete: isLast, nextCursor: isLast ? null : `p${index + 1}` })
+}
+
+async function openLong() {
+  const questions: Question[] = []
+  const { get } = await open({
+    skills: question => {
+      questions.push(question)
+      return pageAt(Number(question.query.get('cursor')?.slice(1) ?? 0))
+    },
+  })
+  return { get, questions }
+}
+
+const exact = (parameters: string) => `${SKILL}${parameters}&look=exact`
+
+test('pages are walked forward by their cursor, and back by their number', async () => {
+  const { get, questions } = await openLong()
+  let href = exact('')
+  for (const index of [0, 1, 2]) {
+    const { html } = await get(href)
+    expect(exactTextsOf(html)).toEqual([BODY[index]])
+    expect(textOf(html)).toContain(`Page ${index + 1}`)
+    href = attributesOf(html, 'a', 'href').find(link => link.includes(`cursor=p${index + 1}`)) ?? ''
+  }
+  expect(questions.length).toBe(3)
+  const third = await get(exact('&page=3&cursor=p2'))
+  const back = attributesOf(third.html, 'a', 'href').find(link => link.includes('page=2&look')) ?? ''
+  expect(exactTextsOf((await get(back)).html)).toEqual([BODY[1]])
+})
+
+test('all pages are read as one, up to a bound, and the rest is one link away', async () => {
+  const { get, questions } = await openLong()
+  const { html } = await get(exact('&page=all'))
+  expect(exactTextsOf(html)).toEqual([BODY.slice(0, PAGES_READ).join('')])
+  expect(questions.length).toBe(PAGES_READ)
+  const next = attributesOf(html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
+  expect(exactTextsOf((await get(next)).html)).toEqual([BODY[PAGES_READ]])
+})
+
+test('a number past the last page, or one that is none, shows a page', async () => {
+  const { get, questions } = await openLong()
+  expect((await get(exact('&page=999999'))).status).toBe(200)
+  expect(questions.length).toBe(PAGES_READ)
+  for (const page of ['0', '-1', 'x', '1e3']) expect(exactTextsOf((await get(exact(`&page=${page}`))).html)).toEqual([BODY[0]])
+})
+
+test('joined pages hold each text once and whole, wherever it was cut', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }), cuts => {
+      const [rule, body] = ['r'.repeat(12), 'b'.repeat(28)]
+      const ends = [...new Set([...cuts, 40])].sort((a, b) => a - b).filter(end => end > 0)
+      const pages = ends.map((end, index) => {
+        const start = ends[index - 1] ?? 0
+        const cut = (text: string, from: number) => {
+          const [first, last] = [Math.max(0, start - from), Math.max(0, Math.min(text.length, end - from))]
+          const content = text.slice(first, last)
+          const fragment = { index, offset: first, length: content.length, totalLength: text.length, last: last === text.length }
+          return content === '' ? null : { path: 'SKILLSET.md', content, fragment }
+        }
+        const [ruleCut, bodyCut] = [cut(rule, 0), cut(body, 12)]
+        return skillPage({
+          ruleChain: ruleCut ? [ruleCut] : [],
+          body: bodyCut?.content ?? '',
+          bodyFragment: bodyCut?.fragment ?? null,
+        })
+      })
+      const { skill } = joinPages(pages)
+      expect(skill.ruleChain?.map(({ content }) => content)).toEqual([rule])
+      expect(skill.body).toBe(body)
+      expect(skill.bodyFragment).toMatchObject({ offset: 0, length: 28, last: true })
+    }),
+  )
+})

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { formatAddress, parseAddress } from '#core/address.ts'
+import { snippetsFor } from '#site/lib/use-it.ts'
+import { COMMIT, skillPage } from './support/answers.ts'
+import { attributesOf, textOf } from './support/html.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
+
+const BASE = 'https://mountglass.example'
+/** Addresses that a shell or a file format could misread. */
+const ADDRESSES = ['/local/acme/tools', "/local/acme/a.b@it's%2F$(id)/c%20d/%22q%22", '/gh/acme/x-y_z@v1;ls/`id`/&|']
+
+/** The words that a shell gives to a command of this name. */
+function wordsOf(command: string, code: string): string[] {
+  const stub = `${command}() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${code}`
+  return execFileSync('sh', ['-c', stub], { encoding: 'utf8' }).split('\0').slice(0, -1)
+}
+
+describe.each(ADDRESSES)('what is copied for %s', text => {
+  const address = parseAddress(text, ['local', 'gh'])
+  const path = formatAddress(address)
+  const server = `${BASE}/mcp${path}`
+  const snippets = snippetsFor(address, BASE, 'skills/a b/SKILL.md')
+  const codeOf = (client: string) => snippets.find(snippet => snippet.client === client)?.code ?? ''
+  /** A shell gets an apostrophe as its escape, which is the same address. */
+  const same = (url = '') => url.replaceAll('%27', "'")
+
+  test('is a command of the shell with the address as one word', () => {
+    const claude = wordsOf('claude', codeOf('Claude Code'))
+    expect(claude.slice(0, 4)).toEqual(['mcp', 'add', '--transport', 'http'])
+    expect(claude[4]).toMatch(/^[\w-]+$/)
+    expect(same(claude[5])).toBe(same(server))
+    expect(wordsOf('npx', codeOf('Installed files')).map(same)).toEqual(['skills', 'add', same(BASE + path)])
+    const [url = '', ...more] = wordsOf('curl', codeOf('REST'))
+    expect(more).toEqual([])
+    expect(new URL(url).searchParams.get('path')).toBe('skills/a b/SKILL.md')
+    expect(same(new URL(url).pathname)).toBe(same(new URL(`${BASE}/api/v1/skills${path}`).pathname))
+  })
+
+  test('is a file that its client parses', () => {
+    const name = address.repository.replace('.', '-')
+    expect(JSON.parse(codeOf('Cursor'))).toEqual({ mcpServers: { [name]: { url: server } } })
+    expect(JSON.parse(codeOf('VS Code'))).toEqual({ servers: { [name]: { type: 'http', url: server } } })
+    expect(JSON.parse(codeOf('Gemini CLI'))).toEqual({ mcpServers: { [name]: { httpUrl: server } } })
+    const [, table, value = ''] = /^\[mcp_servers\.([\w-]+)\]\nurl = (".*")$/.exec(codeOf('Codex')) ?? []
+    expect([table, JSON.parse(value)]).toEqual([name, server])
+    expect(codeOf('Another MCP client')).toBe(server)
+  })
+})
+
+test('pages of addresses and skills offer it, at the branch and pinned', async () => {
+  const { get } = await open({ skills: () => skillPage() }, { baseUrl: BASE })
+  for (const target of [PAGE, SKILL]) {
+    const { html } = await get(target)
+    expect(textOf(html)).toContain(`claude mcp add --transport http tools ${BASE}/mcp${PAGE}`)
+    const copied = attributesOf(html, 'button', 'data-copy').map(decodeURIComponent)
+    expect(copied).toContain(`npx skills add ${BASE}${PAGE}@${COMMIT}`)
+  }
+})
