@@ -40,13 +40,17 @@ describe('an address', () => {
     }
   })
 
-  test('that is private now is answered as one that is nothing', async () => {
+  test('that is private now is answered as one that is nothing, also by a tool that was called before', async () => {
+    const call = message('tools/call', { name: 'browse_repo', arguments: {} })
+    const questions = [message('tools/list'), call, message('skills/list'), message('resources/list')]
+    expect((await post('/gh/acme/tools', call)).status).toBe(200)
     const shown = await app.github.shown('acme', 'tools')
-    const nothing = await post('/gh/acme/never', message('tools/list'))
+    const nothing = await Promise.all(questions.map(question => post('/gh/acme/never', question)))
     shown.visibility = 'private'
     app.advanceClock(400)
-    const hidden = await post('/gh/acme/tools', message('tools/list'))
-    expect({ ...hidden, headers: null }).toEqual({ ...nothing, headers: null })
+    const hidden = await Promise.all(questions.map(question => post('/gh/acme/tools', question)))
+    expect(nothing.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    expect(hidden.map(answer => ({ ...answer, headers: null }))).toEqual(nothing.map(answer => ({ ...answer, headers: null })))
     shown.visibility = 'public'
     app.advanceClock(400)
     expect((await post('/gh/acme/tools', message('tools/list'))).status).toBe(200)
