@@ -16,6 +16,7 @@ import { measureJobs } from './jobs.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
+import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
@@ -58,6 +59,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
+  pages: async () => measurePages(root, await madeRepositories()),
   agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
