@@ -3,15 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
-import type { Metrics } from '#core/ports/metrics.ts'
+import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
-import { changesKey } from '#core/snapshot/store-keys.ts'
-import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { requireGit } from './git/process.ts'
 import type { CredentialHandover } from './github/credential.ts'
 import { type GitHubHost, openGitHubHost } from './github/host.ts'
-import { HostChange } from './github/webhook.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
@@ -19,6 +16,7 @@ import type { OnRefused } from './local/refusals.ts'
 import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createStateQueue } from './queue/state-queue.ts'
+import { openSharingGitHub } from './sharing-github.ts'
 import { type OpenOptions, openStores, type ProbedBuckets, type Stores } from './stores.ts'
 import { systemClock } from './system/clock.ts'
 import { systemRandom } from './system/random.ts'
@@ -126,14 +124,10 @@ async function openWithoutQueue(
     if (settings.github) {
       const onWarning = (message: string) => process.emitWarning(message)
       const parent = handover?.gitHub ?? null
-      const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }
-      const onHeard = (change: HostChange) => told.feed?.tell(change)
-      github = await openGitHubHost({ ...settings.github, hasGit, clock: systemClock, onWarning, onHeard, parent })
+      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
-      if (handover === undefined && settings.github.webhookSecret !== null && settings.store.kind !== 'memory') {
-        told.feed = openGitHubChanges(github, store)
-        closing.push(told.feed.close)
-      }
+      const isAlone = handover !== undefined || settings.store.kind === 'memory'
+      github = isAlone ? await openGitHubHost(base) : await openSharingGitHub(base, store, metrics ?? NO_METRICS, closing)
       closing.push(github.close.bind(github))
       hosts.push(github)
     }
@@ -146,29 +140,6 @@ async function openWithoutQueue(
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-const CHANGES_CHANNEL = 'mountglass_changes'
-
-/** Tells the other processes what a webhook told this one. With a database, its notifications have them look at once. */
-function openGitHubChanges(github: GitHubHost, { states, database }: Stores): ChangeFeed<HostChange> {
-  const feed = openChangeFeed({
-    states,
-    key: changesKey(github.segment),
-    schema: HostChange,
-    onChange: change => void github.applyChange(change),
-    onMissed: () => github.expireAll(),
-    onTold: () => void database?.notify(CHANGES_CHANNEL).catch(() => {}), // the others look in a few seconds
-  })
-  const unlisten = database?.listen(CHANGES_CHANNEL, () => void feed.look())
-  return {
-    tell: change => feed.tell(change),
-    look: () => feed.look(),
-    async close() {
-      await unlisten?.()
-      await feed.close()
-    },
   }
 }
 

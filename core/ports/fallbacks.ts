@@ -12,6 +12,8 @@ export const FALLBACKS = {
   temporary_folder: 'the temporary folder of a job process was not removed: it takes disk space',
   change_feed:
     'changes of repositories could not be told to the other processes, or read: they see them when their cached answers expire',
+  shared_answers:
+    'answers of the host could not be shared with the other processes: each asks for itself, which takes more of the quota',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',
 } as const
 

@@ -40,6 +40,11 @@ export function changesKey(host: string): string {
   return `ctl/changes/${host}`
 }
 
+/** Entry with answers of a host that the processes share. @param slot hex digits */
+export function sharedAnswersKey(host: string, slot: string): string {
+  return `ctl/answers/${host}/${slot}`
+}
+
 export const OWNERS_PREFIX = 'ctl/owner/'
 
 /** Key of the header from which a listing was derived; `null` when the key is not that of a listing. */

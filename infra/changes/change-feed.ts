@@ -22,11 +22,23 @@ export interface ChangeFeedOptions<Change> {
   onChange(change: Change): void
   /** Called when changes of other processes may have been missed: whatever was cached before may be outdated. */
   onMissed(): void
+  /** Receives the order of all changes. Default: nobody. */
+  order?: ChangeOrder<Change>
   /** After an own change was written. Default: nothing. */
   onTold?: () => void
   fallbacks?: Fallbacks
   /** Interval of the looks. Default: `LOOK_MS`. 0: only `look` looks. */
   lookMs?: number
+}
+
+/** Follows the changes of all processes by their numbers, which count from 1 and are the same everywhere. */
+export interface ChangeOrder<Change> {
+  /** A change that was told, by this process too; at the first look also those that were told before. */
+  note(change: Change, number: number, isOwn: boolean): void
+  /** Changes up to this number may have been missed. */
+  missed(number: number): void
+  /** All changes up to this number are noted or missed. Smaller than before: the feed counts anew. `null`: the entry cannot be understood. */
+  known(last: number | null): void
 }
 
 /** With the time to write a change, every process knows it within five seconds. An idle process costs a bucket 860,000 small reads a month. */
@@ -127,8 +139,10 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
       const stored = await states.read(key)
       const entry = stored === null ? EMPTY : readEntry(stored.value)
       // Another version of this program may write it in another form.
-      if (entry === null) this.#miss()
-      else this.#apply(entry)
+      if (entry === null) {
+        this.#options.onMissed()
+        this.#options.order?.known(null)
+      } else this.#apply(entry)
     } catch (error) {
       // The changes of this time are still there at the next look.
       this.#fallbacks.note('change_feed', error)
@@ -138,23 +152,32 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   #apply({ last, changes }: Entry): void {
     const seen = this.#seen
     this.#seen = last
-    if (seen === null || seen === last) return
+    if (seen === last) return
     const first = last - changes.length + 1
     // An entry that was removed counts anew.
-    if (last < seen || first > seen + 1) {
-      this.#miss()
-      return
-    }
-    for (const { from, change } of changes.slice(seen + 1 - first)) {
-      if (from === this.#name) continue
-      const parsed = this.#options.schema.safeParse(change)
-      if (parsed.success) this.#options.onChange(parsed.data)
-      else this.#miss()
+    const isMissed = seen !== null && (last < seen || first > seen + 1)
+    if (isMissed) this.#options.onMissed()
+    // What was told before the first look outdates nothing here, but what others share.
+    const isNew = seen !== null && !isMissed
+    this.#options.order?.known(last)
+    if (!isNew) this.#options.order?.missed(first - 1)
+    for (const [index, { from, change }] of changes.entries()) {
+      const number = first + index
+      if (isNew && number <= seen) continue
+      this.#hear(from, change, number, isNew)
     }
   }
 
-  #miss(): void {
-    this.#options.onMissed()
+  /** @param isNew whether the change may outdate what this process cached */
+  #hear(from: string, change: unknown, number: number, isNew: boolean): void {
+    const { schema, order, onChange, onMissed } = this.#options
+    const isOwn = from === this.#name
+    const parsed = schema.safeParse(change)
+    if (parsed.success) order?.note(parsed.data, number, isOwn)
+    else order?.missed(number)
+    if (!isNew || isOwn) return
+    if (parsed.success) onChange(parsed.data)
+    else onMissed()
   }
 }
 

@@ -4,16 +4,21 @@ import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Trouble } from './answers.ts'
+import type { SharedLook, SharedRoom, TimedAnswer } from './shared-answers.ts'
 
 /** A cached answer: a value, or that there is none. */
 export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
 
-export interface CacheOptions {
+export interface CacheOptions<Value> {
   /** Estimated memory of all values with their keys. The least recently used is evicted first; a larger value is not cached. Default: 16 MiB. */
   maxBytes?: number
   /** Time after which a caller gets `unavailable`; the answer is cached when it comes. */
   patienceMs: number
   clock: Clock
+  /** The answers of all processes of the deployment. Default: this process shares none. */
+  shared?: SharedRoom<Value> | null
+  /** Called when another process' answer is cached. @param askedAt when the question was asked, in milliseconds since 1970 */
+  onShared?: (key: string, askedAt: number) => void
 }
 
 export interface CacheTimes {
@@ -33,6 +38,8 @@ interface Entry<Value> {
   failedAt: number
   /** The host announced a change: the next caller asks. */
   expired: boolean
+  /** Age, as a part of the time for which the answer is fresh, from which it is asked for again in the background. */
+  refreshShare: number
 }
 
 interface Question {
@@ -44,6 +51,8 @@ interface Question {
 
 interface Flight<Value> {
   question: Question
+  /** The age that the answer of another process may have. */
+  freshSeconds: number
   answer: Promise<CachedAnswer<Value> | Trouble>
 }
 
@@ -58,6 +67,14 @@ const MISSING_BYTES = 4 * 1024 * 1024
 const ENTRY_BYTES = 300
 /** After a failure, a stale value is returned for this time without another question. */
 const FAILED_SECONDS = 5
+/**
+ * The process that asked asks again a little before the answer expires, and the others at different times after that. Otherwise all would
+ * ask at the instant at which the answer that they share expires.
+ */
+const REFRESH_SHARE = 0.9
+const SHARED_REFRESH_SHARE = 0.95
+
+type Ask<Value> = (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>
 
 /** Caches answers of a host by key. Concurrent callers of a key share one question. */
 export class AnswerCache<Value> {
@@ -67,26 +84,28 @@ export class AnswerCache<Value> {
   readonly #found: LRUCache<string, Entry<Value>>
   readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
+  readonly #shared: SharedRoom<Value> | null
+  readonly #onShared: (key: string, askedAt: number) => void
 
-  constructor({ maxBytes = MAX_BYTES, patienceMs, clock }: CacheOptions) {
+  constructor({ maxBytes = MAX_BYTES, patienceMs, clock, shared = null, onShared = () => {} }: CacheOptions<Value>) {
     const sizeCalculation = ({ answer }: Entry<Value>, key: string) => ENTRY_BYTES + memoryOfText(key) + memoryOf(answer)
     this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
     this.#missing = new LRUCache({ maxSize: Math.min(maxBytes, MISSING_BYTES), sizeCalculation })
     this.#patienceMs = patienceMs
     this.#clock = clock
+    this.#shared = shared
+    this.#onShared = onShared
   }
 
   /** @param ask receives the cached value, for a conditional question */
-  get(
-    key: string,
-    times: CacheTimes,
-    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
-  ): Awaitable<CachedAnswer<Value> | Trouble> {
+  get(key: string, times: CacheTimes, ask: Ask<Value>): Awaitable<CachedAnswer<Value> | Trouble> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
-      const freshForSeconds = entry.answer.status === 'ok' ? times.freshSeconds : MISSING_SECONDS
-      if (!entry.expired && isWithin(now - entry.askedAt, freshForSeconds)) return entry.answer
+      if (isFresh(entry, now, times.freshSeconds)) {
+        if (this.#shared !== null && isDue(entry, now, times.freshSeconds)) this.#refresh(key, now, times, ask)
+        return entry.answer
+      }
       if (isUsable(entry, now, times.staleSeconds) && isWithin(now - entry.failedAt, FAILED_SECONDS)) return entry.answer
     }
     return this.#wait(key, now, times, ask)
@@ -97,10 +116,14 @@ export class AnswerCache<Value> {
     key: string,
     now: number,
     { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: CacheTimes,
-    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
+    ask: Ask<Value>,
   ): Promise<CachedAnswer<Value> | Trouble> {
     const running = this.#flights.get(key)
-    const flight = running && isWithin(now - running.question.askedAt, freshSeconds) ? running : this.#start(key, now, ask)
+    const isJoined =
+      running &&
+      isWithin(now - running.question.askedAt, freshSeconds) &&
+      (this.#shared === null || running.freshSeconds <= freshSeconds)
+    const flight = isJoined ? running : this.#start(key, now, freshSeconds, ask)
     const answer = await withTimeout(flight.answer, patienceMs, (): Trouble => ({ status: 'unavailable', retryAfterSeconds: 1 }))
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
@@ -165,11 +188,18 @@ export class AnswerCache<Value> {
     this.#flights.delete(key)
   }
 
-  #start(key: string, askedAt: number, ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>): Flight<Value> {
+  /** Asks in the background. */
+  #refresh(key: string, now: number, { freshSeconds }: CacheTimes, ask: Ask<Value>): void {
+    if (this.#flights.has(key)) return
+    void this.#start(key, now, freshSeconds, ask).answer.catch(() => {}) // a caller that finds the answer expired gets the error
+  }
+
+  #start(key: string, askedAt: number, freshSeconds: number, ask: Ask<Value>): Flight<Value> {
     const question = { askedAt, isOvertaken: false }
     const flight: Flight<Value> = {
       question,
-      answer: this.#ask(key, question, ask).finally(() => {
+      freshSeconds,
+      answer: this.#answer(key, question, freshSeconds, ask).finally(() => {
         if (this.#flights.get(key) === flight) this.#flights.delete(key)
       }),
     }
@@ -177,10 +207,31 @@ export class AnswerCache<Value> {
     return flight
   }
 
+  /** The answer of another process if it is fresh, else the host's. */
+  async #answer(key: string, question: Question, freshSeconds: number, ask: Ask<Value>): Promise<CachedAnswer<Value> | Trouble> {
+    if (this.#shared === null) return await this.#ask(key, question, ask, null)
+    const look = await this.#shared.look(key)
+    const found = question.isOvertaken ? null : this.#adopt(key, look?.found ?? null)
+    if (found && isFresh(found, this.#clock.now().getTime(), freshSeconds)) return found.answer
+    return await this.#ask(key, question, ask, look)
+  }
+
+  /** Caches another process' answer if it is newer, or the own one is outdated: the other's is not, whatever the clocks say. */
+  #adopt(key: string, found: TimedAnswer<Value> | null): Entry<Value> | null {
+    const before = this.#entry(key)
+    if (found === null || (before && !before.expired && before.askedAt >= found.askedAt)) return null
+    const refreshShare = SHARED_REFRESH_SHARE + (1 - SHARED_REFRESH_SHARE) * Math.random()
+    const entry: Entry<Value> = { ...found, failedAt: Number.NEGATIVE_INFINITY, expired: false, refreshShare }
+    this.#keep(key, entry)
+    if (found.answer.status === 'ok') this.#onShared(key, found.askedAt)
+    return entry
+  }
+
   async #ask(
     key: string,
     question: Question,
-    ask: (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>,
+    ask: Ask<Value>,
+    look: SharedLook<Value> | null,
   ): Promise<CachedAnswer<Value> | Trouble> {
     const known = this.known(key)
     const answer = await ask(known?.status === 'ok' ? known.value : null)
@@ -190,13 +241,25 @@ export class AnswerCache<Value> {
     if (answer.status === 'ok' || answer.status === 'missing') {
       // An answer to a later question may have come first.
       if (!before || before.askedAt <= askedAt) {
-        this.#keep(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false })
+        const refreshShare = REFRESH_SHARE
+        this.#keep(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false, refreshShare })
+        look?.publish({ answer, askedAt })
       }
     } else if (before) {
       before.failedAt = this.#clock.now().getTime()
     }
     return answer
   }
+}
+
+function isFresh({ answer, askedAt, expired }: Entry<unknown>, now: number, freshSeconds: number): boolean {
+  return !expired && isWithin(now - askedAt, answer.status === 'ok' ? freshSeconds : MISSING_SECONDS)
+}
+
+/** Whether a fresh value should be asked for again. */
+function isDue({ answer, askedAt, failedAt, refreshShare }: Entry<unknown>, now: number, freshSeconds: number): boolean {
+  const isOld = now - askedAt >= freshSeconds * 1000 * refreshShare
+  return answer.status === 'ok' && isOld && !isWithin(now - failedAt, FAILED_SECONDS)
 }
 
 function isUsable({ answer, askedAt }: Entry<unknown>, now: number, staleSeconds: number): boolean {

@@ -7,6 +7,7 @@ import { askWithCredential, isRefused } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
 import type { Subject } from './quota.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { createTokenSight, type TokenSight } from './token-sight.ts'
 
 /** GitHub's API, asked with the operator's token where GitHub accepts it, and without where it does not. */
@@ -37,6 +38,8 @@ export interface GitHubApiOptions {
   /** Aborts everything under way. */
   closing: AbortSignal
   warn: Warn
+  /** What other processes asked with the same token. Default: this process shares nothing. */
+  shared?: SharedAnswers | null
   /** Timeout of one request. Default: 5 s. */
   answerMs?: number
   /** A failed request is retried only if it failed within this time. Default: 1 s. */
@@ -79,6 +82,7 @@ class CredentialedApi implements GitHubApi {
       token: credential.token,
       clock,
       get: (url, parameters) => this.#getWithToken(url, parameters),
+      shared: options.shared ?? null,
     })
   }
 

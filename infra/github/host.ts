@@ -27,6 +27,7 @@ import { createPins, type Pins } from './pins.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { createRepositories, DESCRIBED_SECONDS, type Repositories, SHOWN_SECONDS } from './repositories.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { createTips } from './tips.ts'
 import { createWebhook, type HostChange } from './webhook.ts'
 
@@ -46,6 +47,8 @@ export interface GitHubHostOptions {
   onWarning: (message: string) => void
   /** Told of what a webhook changed, for the other processes of the deployment. Default: there are none. */
   onHeard?: (change: HostChange) => void
+  /** The answers of all processes of the deployment. Default: this process shares none. */
+  shared?: SharedAnswers | null
   /** What the process that started this one knows of the token. Default: none did. */
   parent?: CredentialHandover | null
   /** For tests. */
@@ -100,7 +103,8 @@ class GitHubHost implements GitHost {
     const isEnterprise = options.apiUrl.startsWith(`${url}/`)
     const api = createGitHubApi({ ...options, ...timeouts, isEnterprise, credential, clock, closing, warn })
     const remotes = createGitRemotes({ url, credential, warn, clock })
-    const common = { api, remotes, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url }
+    const shared = options.shared ?? null
+    const common = { api, remotes, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url, shared }
     const tips = createTips(common)
     const blocked = createBlockedRepositories({ ...common, tips })
     const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn: isEnterprise })

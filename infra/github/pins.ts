@@ -1,4 +1,5 @@
-import type { CommitSha } from '#core/commit-sha.ts'
+import { z } from 'zod'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -10,6 +11,8 @@ import { type ApiAnswer, Paused, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
+import { subjectsOfCommit } from './heard-changes.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { NOW_SECONDS, type TipList, type Tips } from './tips.ts'
 
 export interface PinsOptions {
@@ -20,6 +23,8 @@ export interface PinsOptions {
   hasGit: boolean
   patienceMs: number
   clock: Clock
+  /** `null`: this process shares no answers. */
+  shared: SharedAnswers | null
   /** Aborts everything under way. */
   closing: AbortSignal
 }
@@ -32,6 +37,11 @@ export interface Pins {
   close(): Promise<void>
 }
 
+const SHARED_PINS = {
+  name: 'pin',
+  schema: z.custom<CommitSha>(value => typeof value === 'string' && isCommitSha(value)),
+  subjectsOf: (key: string) => subjectsOfCommit(key.slice(0, key.indexOf(' '))),
+}
 const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.POSITIVE_INFINITY }
 /** However many unknown hashes are tried, branches and tags are listed once in this time. */
 const UNKNOWN_SECONDS = 30
@@ -56,9 +66,9 @@ class GitHubPins implements Pins {
   readonly #tipSets = new WeakMap<TipList, TipSet>()
 
   constructor(options: PinsOptions) {
-    const { patienceMs, clock, closing } = options
+    const { patienceMs, clock, shared, closing } = options
     this.#options = options
-    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock })
+    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock, shared: shared?.room(SHARED_PINS) ?? null })
     this.#histories = createHistories({ clock, closing })
   }
 

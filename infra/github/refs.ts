@@ -1,13 +1,16 @@
+import { z } from 'zod'
 import { refNames } from '#core/address.ts'
-import type { CommitSha } from '#core/commit-sha.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
+import { subjectsOfRef } from './heard-changes.ts'
 import type { Subject } from './quota.ts'
 import { type Repositories, SHOWN_SECONDS, STALE_SECONDS } from './repositories.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
 
 export interface RefsOptions {
@@ -16,6 +19,8 @@ export interface RefsOptions {
   repositories: Repositories
   patienceMs: number
   clock: Clock
+  /** `null`: this process shares no answers. */
+  shared: SharedAnswers | null
 }
 
 /** Resolves branches and tags to commits. */
@@ -30,13 +35,16 @@ export interface Refs {
   expireAll(): void
 }
 
-interface KnownRef {
-  commit: CommitSha
+const KnownRef = z.object({
+  commit: z.custom<CommitSha>(value => typeof value === 'string' && isCommitSha(value)),
   /** Name of the ref for the API: `heads/main`, `tags/v1`. */
-  name: string
+  name: z.string(),
   /** When a listing last showed that the ref means this name, in milliseconds since 1970. */
-  namedAt: number
-}
+  namedAt: z.number(),
+})
+type KnownRef = z.infer<typeof KnownRef>
+
+const SHARED_REFS = { name: 'ref', schema: KnownRef, subjectsOf: (key: string) => subjectsOfRef(idOf(key)) }
 
 /** A tag counts as a tag for this time. A new branch of the same name, which wins over it, is noticed then. */
 const NAMED_SECONDS = 300
@@ -54,9 +62,14 @@ class GitHubRefs implements Refs {
   readonly #cache: AnswerCache<KnownRef>
 
   constructor(options: RefsOptions) {
-    const { patienceMs, clock } = options
+    const { patienceMs, clock, shared } = options
     this.#options = options
-    this.#cache = new AnswerCache<KnownRef>({ patienceMs, clock })
+    this.#cache = new AnswerCache<KnownRef>({
+      patienceMs,
+      clock,
+      shared: shared?.room(SHARED_REFS) ?? null,
+      onShared: (key, askedAt) => this.#noteShown({ id: idOf(key) }, askedAt),
+    })
   }
 
   resolve(repository: HostRepository, ref: string | null): Awaitable<CachedAnswer<CommitSha> | Trouble> {
@@ -85,7 +98,7 @@ class GitHubRefs implements Refs {
 
   forget(ids: ReadonlySet<string>): void {
     for (const id of ids) this.#options.tips.forget(id)
-    this.#cache.dropWhere(key => ids.has(key.slice(0, key.indexOf(' '))))
+    this.#cache.dropWhere(key => ids.has(idOf(key)))
   }
 
   expire(id: string, ref: string): boolean {
@@ -201,10 +214,14 @@ class GitHubRefs implements Refs {
 
   #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): CachedAnswer<CommitSha> | Trouble {
     if (commit === null) return UNAVAILABLE
-    // An answer to a credential that sees only public repositories proves that this one is public.
+    this.#noteShown(repository, askedAt)
+    return { status: 'ok', value: commit }
+  }
+
+  /** An answer to a credential that sees only public repositories proves that this one is public. */
+  #noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void {
     const { api, repositories } = this.#options
     if (!api.maySeePrivate) repositories.noteShown(repository, askedAt - api.sightSeconds * 1000)
-    return { status: 'ok', value: commit }
   }
 
   /** Within `SHOWN_SECONDS` nothing is told of a repository that was hidden, whatever the token sees since. */
@@ -225,6 +242,11 @@ function commitOf(answer: CachedAnswer<KnownRef> | Trouble): CachedAnswer<Commit
 function refsOf(asked: string): string[] {
   if (asked.startsWith('*/')) return ['heads', 'tags'].map(folder => `refs/${folder}${asked.slice(1)}`)
   return [`refs/${asked}`]
+}
+
+/** The repository's id in a key of the cache. */
+function idOf(key: string): string {
+  return key.slice(0, key.indexOf(' '))
 }
 
 function readCommit(data: unknown): CommitSha | null {

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
+import { Repository } from '#core/contract/mount.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -8,7 +10,9 @@ import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './an
 import type { GitHubApi } from './api.ts'
 import type { BlockedRepositories } from './blocked.ts'
 import { readRepository } from './described.ts'
+import { subjectsOfRepository } from './heard-changes.ts'
 import type { Subject } from './quota.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { NOW_SECONDS, type Tips } from './tips.ts'
 import type { NamedRepository } from './webhook.ts'
 
@@ -20,6 +24,8 @@ export interface RepositoriesOptions {
   requiresSignIn: boolean
   patienceMs: number
   clock: Clock
+  /** `null`: this process shares no answers. */
+  shared: SharedAnswers | null
 }
 
 /** Repositories by name, as the host describes them. */
@@ -27,7 +33,7 @@ export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
   find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
-  noteShown(repository: HostRepository, askedAt: number): void
+  noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
   /** Whether the host showed within the last minute that the repository is public. */
   wasShownLately(repository: HostRepository): boolean
   /** Whether the last answer for its name was "missing" or another repository. */
@@ -61,6 +67,19 @@ interface KnownRepository {
   describedAt: number
 }
 
+/** As other processes share it: only of a public repository. */
+const KnownRepository: z.ZodType<KnownRepository> = z.object({
+  repository: Repository.extend({ id: z.string(), ownerId: z.string(), visibility: z.literal('public') }).readonly(),
+  etag: z.string().nullable(),
+  describedAt: z.number(),
+})
+
+const SHARED_REPOSITORIES = {
+  name: 'repository',
+  schema: KnownRepository,
+  subjectsOf: (key: string, known: KnownRepository | null) => subjectsOfRepository(key, known?.repository.id ?? null),
+}
+
 type Looked = { status: 'ok' | 'unknown' | 'busy' } | GitFailure
 
 export function createRepositories(options: RepositoriesOptions): Repositories {
@@ -76,9 +95,13 @@ class GitHubRepositories implements Repositories {
   readonly #changedAt = new LRUCache<string, number>(INSTANTS)
 
   constructor(options: RepositoriesOptions) {
-    const { patienceMs, clock } = options
+    const { patienceMs, clock, shared } = options
     this.#options = options
-    this.#cache = new AnswerCache<KnownRepository>({ patienceMs, clock })
+    this.#cache = new AnswerCache<KnownRepository>({
+      patienceMs,
+      clock,
+      shared: shared?.room(SHARED_REPOSITORIES) ?? null,
+    })
   }
 
   find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble> {
@@ -89,7 +112,7 @@ class GitHubRepositories implements Repositories {
     )
   }
 
-  noteShown({ id }: HostRepository, askedAt: number): void {
+  noteShown({ id }: Pick<HostRepository, 'id'>, askedAt: number): void {
     // Unless the host announced a change after the question.
     if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
   }

@@ -1,12 +1,16 @@
+import { z } from 'zod'
 import type { Clock } from '#core/ports/system.ts'
 import type { ApiAnswer } from './answers.ts'
 import type { Headers } from './api-client.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 
 export interface TokenSightOptions {
   token: string | null
   clock: Clock
   /** Asks the API with the token. */
   get(url: string, parameters: Readonly<Record<string, string | number>>): Promise<ApiAnswer>
+  /** What other processes asked with the same token; `null`: this process shares nothing. */
+  shared: SharedAnswers | null
 }
 
 /** What the operator's token sees. */
@@ -25,27 +29,40 @@ export interface TokenSight {
 const LISTED_SECONDS = 20
 /** An older listing does not count: a repository may have become private since. */
 const COUNTED_SECONDS = 30
+/** A process that has the listing of another one lists later than that one, by up to this time. */
+const SHARED_DELAY_SECONDS = 4
+const Listing = z.object({ isEmpty: z.boolean() })
 const FINE_GRAINED = 'github_pat_'
 /** Tokens whose scopes tell what they see. That of an app has permissions instead, and an empty list of scopes. */
 const SCOPED = /^(?:gh[po]_|[0-9a-f]{40}$)/
 
-export function createTokenSight({ token, clock, get }: TokenSightOptions): TokenSight {
+export function createTokenSight({ token, clock, get, shared }: TokenSightOptions): TokenSight {
   const isFineGrained = token?.startsWith(FINE_GRAINED) === true
   const isScoped = token !== null && SCOPED.test(token)
   /** Scopes of a classic token; `null`: unknown. */
   let scopes: readonly string[] | null = null
   /** The last listing of a fine-grained token's private repositories. Times in milliseconds since 1970. */
   let listed = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY, isEmpty: false }
+  // No webhook tells of it, and no listing counts for longer than before.
+  const room = shared?.room({ name: 'sight', schema: Listing, subjectsOf: () => [] }) ?? null
   const isWithin = (instant: number, seconds: number) => clock.now().getTime() - instant < seconds * 1000
 
   async function list(): Promise<void> {
     const askedAt = clock.now().getTime()
     listed = { ...listed, askedAt }
+    const look = (await room?.look('private repositories')) ?? null
+    const found = look?.found
+    if (found?.answer.status === 'ok' && isWithin(found.askedAt, LISTED_SECONDS)) {
+      const delayMs = Math.random() * SHARED_DELAY_SECONDS * 1000
+      listed = { askedAt: found.askedAt + delayMs, answeredAt: found.askedAt, isEmpty: found.answer.value.isEmpty }
+      return
+    }
     const answer = await get('/user/repos', { visibility: 'private', per_page: 1 })
     if (answer.status !== 'ok') return
     // A page may be empty although others follow.
     const isEmpty = Array.isArray(answer.data) && answer.data.length === 0 && answer.link === null
     listed = { askedAt, answeredAt: askedAt, isEmpty }
+    look?.publish({ answer: { status: 'ok', value: { isEmpty } }, askedAt })
   }
 
   function maySeePrivate(): boolean {

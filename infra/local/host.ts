@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
@@ -261,14 +261,16 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
 
 async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
   const { owner, name } = place.named
-  const marker = join(place.commonDir, PRIVATE_MARKER)
+  // Somebody who puts the file beside the `.git` folder wants the same.
+  const folders = basename(place.commonDir) === '.git' ? [place.commonDir, dirname(place.commonDir)] : [place.commonDir]
+  const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
   const descriptionFile = join(place.commonDir, 'description')
   watch(place.commonDir, 'entries')
-  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile]) watch(path)
-  const [head, description, isPrivate] = await Promise.all([
+  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, ...markers.slice(1)]) watch(path)
+  const [head, description, ...marks] = await Promise.all([
     readHead(place.gitDir),
     readRealText(descriptionFile),
-    lstat(marker).catch(ifAbsent),
+    ...markers.map(marker => lstat(marker).catch(ifAbsent)),
   ])
   if (head === null) return null
   return Object.freeze({
@@ -279,7 +281,7 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
     defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
     description: shapeDescription(description ?? ''),
     avatar: null,
-    visibility: isPrivate === null ? 'public' : 'private',
+    visibility: marks.every(mark => mark === null) ? 'public' : 'private',
     ...(place.main ? { main: place.main } : {}),
   })
 }

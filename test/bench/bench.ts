@@ -18,6 +18,7 @@ import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
 import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
+import { measureQuota } from './quota.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
 import { measureStore } from './store.ts'
@@ -60,6 +61,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
   pages: async () => measurePages(root, await madeRepositories()),
+  quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),

@@ -13,6 +13,8 @@ interface Process {
   feed: ChangeFeed<Change>
   heard: string[]
   missed(): number
+  /** What it learns of the order: `id number`, with `!` for its own; `missed number`; `known number`. */
+  order: string[]
 }
 
 /** What processes hear of each other over one store. They look when they are told to. */
@@ -25,6 +27,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
 
   async function openProcess(states: StateStore): Promise<Process> {
     const heard: string[] = []
+    const order: string[] = []
     let missed = 0
     const feed = openChangeFeed<Change>({
       states,
@@ -32,11 +35,16 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
       schema: Change,
       onChange: ({ id }) => heard.push(id),
       onMissed: () => missed++,
+      order: {
+        note: ({ id }, number, isOwn) => order.push(`${id}${isOwn ? '!' : ''} ${number}`),
+        missed: number => order.push(`missed ${number}`),
+        known: last => order.push(`known ${last}`),
+      },
       lookMs: 0,
     })
     onTestFinished(() => feed.close())
     await feed.look()
-    return { feed, heard, missed: () => missed }
+    return { feed, heard, missed: () => missed, order }
   }
 
   test('what one tells, the others hear once and in its order, and itself not', async () => {
@@ -117,5 +125,38 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     await third.feed.close()
     await second.feed.look()
     expect(second.missed()).toBe(1)
+  })
+
+  test('all learn the same numbers of changes, also of their own and of those before they began', async () => {
+    const { states, process } = await start()
+    const first = await process()
+    for (const id of ['a', 'b']) first.feed.tell({ id })
+    await first.feed.close()
+    const second = await process()
+    expect(second.order).toEqual(['known 2', 'missed 0', 'a 1', 'b 2'])
+    second.feed.tell({ id: 'c' })
+    await second.feed.close()
+    const third = await process()
+    third.feed.tell({ id: 'x'.repeat(100_000) })
+    await third.feed.close()
+    const fourth = await process()
+    expect(fourth.order).toEqual(['known 4', 'missed 0', 'a 1', 'b 2', 'c 3', 'missed 4'])
+    const stored = await states.read(KEY)
+    await states.replace(KEY, 'of another version', stored?.etag ?? '')
+    await fourth.feed.look()
+    expect(fourth.order.slice(6)).toEqual(['known null'])
+  })
+
+  test('who tells a change learns its number at the next look', async () => {
+    const { process } = await start()
+    const [first, second] = [await process(), await process()]
+    first.feed.tell({ id: 'a' })
+    await until(async () => {
+      await second.feed.look()
+      return second.heard.length > 0
+    })
+    await first.feed.look()
+    expect(first.order).toEqual(['known 0', 'missed 0', 'known 1', 'a! 1'])
+    expect([first.heard, second.heard]).toEqual([[], ['a']])
   })
 }

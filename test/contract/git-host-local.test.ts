@@ -85,9 +85,12 @@ describe('a repository of the root', () => {
     expect([...((await described('ä'.repeat(50_000))) ?? '')]).toHaveLength(1_024)
   })
 
-  test('is private while a marker lies in its git dir', async () => {
+  test.each([
+    ['in its git dir', '.'],
+    ['beside its git dir', '..'],
+  ])('is private while a marker lies %s', async (_where, folder) => {
     const repository = await create('normal')
-    const marker = join(repository.gitDir, 'mountglass-private')
+    const marker = join(repository.gitDir, folder, 'mountglass-private')
     expect((await describeAt(host, repository)).visibility).toBe('public')
     await writeFile(marker, '')
     expect((await describeAt(host, repository)).visibility).toBe('private')

@@ -10,6 +10,7 @@ const PAGES = [
   'STYLE.md',
   'README.md',
   'SECURITY.md',
+  'docs/github.md',
   'docs/operating.md',
   'docs/security.md',
   'docs/settings.md',

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { AnswerCache, type CachedAnswer } from '#infra/github/answer-cache.ts'
+import { describe, expect, test } from 'vitest'
+import { AnswerCache, type CachedAnswer, type CacheTimes } from '#infra/github/answer-cache.ts'
+import type { SharedRoom, TimedAnswer } from '#infra/github/shared-answers.ts'
+import { until } from '#test/support/until.ts'
 
 const TIMES = { freshSeconds: 60, staleSeconds: 600 }
 
@@ -78,4 +80,62 @@ test('a value that is gone is missing, and one that came is there', async () => 
     clock.at += 61_000
   }
   expect(asked).toEqual(['null', 'a', 'null'])
+})
+
+describe('with answers of other processes', () => {
+  /** Two caches that share their answers. */
+  function openTwo() {
+    const clock = { at: 1_000_000, now: () => new Date(clock.at) }
+    const stored = new Map<string, TimedAnswer<string>>()
+    const shared: SharedRoom<string> = {
+      look: async key => ({ found: stored.get(key) ?? null, publish: answer => void stored.set(key, answer) }),
+    }
+    const asked: string[] = []
+    const open = (name: string) => {
+      const heard: string[] = []
+      const onShared = (key: string, askedAt: number) => void heard.push(`${key} ${askedAt}`)
+      const cache = new AnswerCache<string>({ patienceMs: 1_000, clock, shared, onShared })
+      const get = (times: CacheTimes = TIMES) =>
+        cache.get('key', times, async (): Promise<CachedAnswer<string>> => {
+          asked.push(name)
+          return { status: 'ok', value: `${name} ${clock.at}` }
+        })
+      return { cache, get, heard }
+    }
+    return { clock, asked, stored, first: open('first'), second: open('second') }
+  }
+
+  test('the one that asked asks again before the answer expires, in the background, and the other does not', async () => {
+    const { clock, asked, first, second } = openTwo()
+    await first.get()
+    expect(await second.get()).toEqual({ status: 'ok', value: 'first 1000000' })
+    expect([asked, second.heard]).toEqual([['first'], ['key 1000000']])
+    clock.at += 56_000
+    expect(second.get()).toEqual({ status: 'ok', value: 'first 1000000' })
+    expect(first.get()).toEqual({ status: 'ok', value: 'first 1000000' })
+    await until(async () => JSON.stringify(await first.get()).includes('1056000'))
+    clock.at += 5_000
+    expect(await second.get()).toEqual({ status: 'ok', value: 'first 1056000' })
+    expect(asked).toEqual(['first', 'first'])
+  })
+
+  test('an answer that is too old for a caller is not given to it, also when another caller waits for the same', async () => {
+    const { clock, asked, first, second } = openTwo()
+    await first.get()
+    clock.at += 40_000
+    const [patient, strict] = [second.get(), second.get({ freshSeconds: 30, staleSeconds: 600 })]
+    expect(await patient).toEqual({ status: 'ok', value: 'first 1000000' })
+    expect(await strict).toEqual({ status: 'ok', value: 'second 1040000' })
+    expect(asked).toEqual(['first', 'second'])
+  })
+
+  test('what is dropped while the others are looked at is asked of the host', async () => {
+    const { asked, first, second } = openTwo()
+    await first.get()
+    const looking = second.get()
+    second.cache.drop('key')
+    expect(await looking).toEqual({ status: 'ok', value: 'second 1000000' })
+    expect(second.cache.known('key')).toBeNull()
+    expect(asked).toEqual(['first', 'second'])
+  })
 })

@@ -1,0 +1,164 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { z } from 'zod'
+import { withTimeout } from '#core/concurrency/timeout.ts'
+import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { type AnswerSlots, openAnswerSlots, type ReadSlot, type StoredAnswer } from './answer-slots.ts'
+import type { HeardChanges } from './heard-changes.ts'
+
+export interface SharedAnswersOptions {
+  states: StateStore
+  /** Segment of the host. */
+  host: string
+  /**
+   * What all sharing processes have in common: the address of the API and the token. Keys are digests under it, so that they do not betray
+   * which names visitors asked for, and that processes with other tokens share nothing.
+   */
+  scope: string
+  changes: HeardChanges
+  clock: Clock
+  fallbacks?: Fallbacks
+  /** How long a visitor waits for the store before the host is asked. Default: `PATIENCE_MS`. */
+  patienceMs?: number
+}
+
+/** An answer with the time of its question, in milliseconds since 1970. */
+export interface TimedAnswer<Value> {
+  answer: { status: 'ok'; value: Value } | { status: 'missing' }
+  askedAt: number
+}
+
+/** What one look at the store found. */
+export interface SharedLook<Value> {
+  /** The answer of any process; `null` when there is none, or it is outdated. */
+  found: TimedAnswer<Value> | null
+  /** Shares the answer to a question that was asked after this look. Returns at once, and never throws. */
+  publish(answer: TimedAnswer<Value>): void
+}
+
+/** The shared answers of one kind of question. */
+export interface SharedRoom<Value> {
+  /** `null` when the store cannot be asked now. Never throws. */
+  look(key: string): Promise<SharedLook<Value> | null>
+}
+
+export interface RoomOptions<Value> {
+  /** Separates the keys of the rooms. */
+  name: string
+  schema: z.ZodType<Value>
+  /** Subjects whose changes outdate the answer. See `HeardChanges`. @param value `null`: there is none */
+  subjectsOf(key: string, value: Value | null): string[]
+}
+
+/** What the processes of a deployment ask the host, they share through the state store. */
+export interface SharedAnswers {
+  room<Value>(options: RoomOptions<Value>): SharedRoom<Value>
+  /** Waits for what is being written. */
+  close(): Promise<void>
+}
+
+const PATIENCE_MS = 250
+/** After a failure of the store, or a late answer, it is not asked for this time. */
+const PAUSE_SECONDS = 5
+/** Concurrent requests to the store. Further questions go to the host without it. */
+const READS_AT_ONCE = 64
+const WRITES_AT_ONCE = 64
+/** Visitors make up names of nothing, so only so many of them are written. */
+const MISSING_EACH_SECOND = 5
+
+export function openSharedAnswers(options: SharedAnswersOptions): SharedAnswers {
+  return new StateSharedAnswers(options)
+}
+
+class StateSharedAnswers implements SharedAnswers {
+  readonly #options: SharedAnswersOptions
+  readonly #slots: AnswerSlots
+  readonly #fallbacks: Fallbacks
+  readonly #secret: Buffer
+  readonly #writing = new Set<Promise<void>>()
+  #reading = 0
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  /** Of the current second: written answers of names of nothing. */
+  #missing = { second: 0, count: 0 }
+
+  constructor(options: SharedAnswersOptions) {
+    this.#options = options
+    this.#slots = openAnswerSlots(options.states, options.host)
+    this.#fallbacks = options.fallbacks ?? NO_FALLBACKS
+    this.#secret = createHash('sha256').update(options.scope).digest()
+  }
+
+  room<Value>(room: RoomOptions<Value>): SharedRoom<Value> {
+    return {
+      look: async key => {
+        const since = this.#options.changes.last
+        const slot = await this.#read(this.#idOf(room.name, key))
+        if (slot === null) return null
+        return {
+          found: this.#found(room, key, slot.answer),
+          publish: ({ answer, askedAt }) => {
+            const value = answer.status === 'ok' ? (answer.value as JsonValue) : null
+            this.#write(slot, { askedAt, since, value })
+          },
+        }
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#writing)
+  }
+
+  /** `null` when the store does not answer in time. */
+  async #read(id: string): Promise<ReadSlot | null> {
+    if (this.#reading >= READS_AT_ONCE || this.#now() < this.#pausedUntil) return null
+    this.#reading++
+    const reading = this.#slots
+      .read(id)
+      .catch(error => this.#pause(error))
+      .finally(() => this.#reading--)
+    return await withTimeout(reading, this.#options.patienceMs ?? PATIENCE_MS, () =>
+      this.#pause(new Error('the store answers too late')),
+    )
+  }
+
+  #found<Value>({ schema, subjectsOf }: RoomOptions<Value>, key: string, stored: StoredAnswer | null): TimedAnswer<Value> | null {
+    // The clock of another process may be ahead.
+    if (stored === null || stored.askedAt > this.#now()) return null
+    const { askedAt, since } = stored
+    const value = stored.value === null ? null : schema.safeParse(stored.value).data
+    if (value === undefined || this.#options.changes.isOutdated(since, subjectsOf(key, value))) return null
+    return { answer: value === null ? { status: 'missing' } : { status: 'ok', value }, askedAt }
+  }
+
+  #write(slot: ReadSlot, answer: StoredAnswer): void {
+    if (this.#writing.size >= WRITES_AT_ONCE || this.#now() < this.#pausedUntil) return
+    if (answer.value === null && !this.#mayWriteMissing()) return
+    const writing: Promise<void> = slot
+      .write(answer)
+      .catch(error => void this.#pause(error))
+      .finally(() => this.#writing.delete(writing))
+    this.#writing.add(writing)
+  }
+
+  #mayWriteMissing(): boolean {
+    const second = Math.floor(this.#now() / 1000)
+    if (this.#missing.second !== second) this.#missing = { second, count: 0 }
+    return ++this.#missing.count <= MISSING_EACH_SECOND
+  }
+
+  #pause(error: unknown): null {
+    this.#pausedUntil = this.#now() + PAUSE_SECONDS * 1000
+    this.#fallbacks.note('shared_answers', error)
+    return null
+  }
+
+  #idOf(room: string, key: string): string {
+    return createHmac('sha256', this.#secret).update(`${room} ${key}`).digest('hex').slice(0, 40)
+  }
+
+  #now(): number {
+    return this.#options.clock.now().getTime()
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { makePlace, type PlaceKind, SERVERS_OF } from '#test/soak/place.ts'
+import { makeQuotaScene, startFleet, visitInTurn } from '#test/soak/quota.ts'
+import { hasServer, testServer } from '#test/support/servers/servers.ts'
+import { ensureBuilt } from '../site/support/built-site.ts'
+
+// The short form of `npm run bench -- --only quota`.
+
+const PLACES: readonly PlaceKind[] = ['disk', 's3', 'disk + postgres']
+
+test.for(PLACES.filter(place => SERVERS_OF[place].every(hasServer)))(
+  'processes over %s ask GitHub together what one asks',
+  async kind => {
+    await ensureBuilt()
+    const addresses = 20
+    const scene = await makeQuotaScene(addresses, onTestFinished)
+    const place = await makePlace(kind, testServer, onTestFinished)
+    const services = await startFleet(scene, 3, { ...place.env, ...scene.env }, onTestFinished)
+    const { questions, visits } = await visitInTurn(scene, services)
+    expect(visits).toBe(3 * addresses)
+    // Each address takes two, whoever asks first. A machine under load may let the store answer too late now and then.
+    expect(questions).toBeGreaterThanOrEqual(2 * addresses)
+    expect(questions).toBeLessThanOrEqual(2 * addresses * 1.1)
+  },
+)
