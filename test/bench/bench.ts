@@ -16,6 +16,7 @@ import { measureJobs } from './jobs.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
+import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
 import { measureQuota } from './quota.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
@@ -59,6 +60,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
+  pages: async () => measurePages(root, await madeRepositories()),
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
