@@ -27,7 +27,7 @@ export async function openSharingGitHub(
   const changes = new HeardChanges(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
   const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks })
-  closing.push(shared.close)
+  closing.push(() => shared.close())
   const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }
   const onHeard = (change: HostChange) => {
     changes.begin(change)
@@ -35,8 +35,9 @@ export async function openSharingGitHub(
   }
   const github = await openGitHubHost({ ...options, shared, onHeard })
   if (webhookSecret !== null) {
-    told.feed = openGitHubChanges(github, stores, changes, fallbacks)
-    closing.push(told.feed.close)
+    const feed = openGitHubChanges(github, stores, changes, fallbacks)
+    told.feed = feed
+    closing.push(() => feed.close())
   }
   return github
 }
