@@ -52,6 +52,6 @@ function patternOf({ is404, routeOptions: { url } }: FastifyRequest): string {
 /** Static files count as one route. */
 function labelOf(pattern: string): string {
   if (pattern === '') return 'other'
-  if (!pattern.startsWith('/api/') && /\.\w+$/.test(pattern)) return 'static'
+  if (!pattern.startsWith('/api/') && !pattern.includes(`/${ANY_ADDRESS}/`) && /\.\w+$/.test(pattern)) return 'static'
   return pattern.endsWith(`/${ANY_ADDRESS}`) ? `${pattern.slice(0, -ANY_ADDRESS.length)}*` : pattern
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
+import { promisify } from 'node:util'
+import { crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { createGate } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
@@ -8,10 +9,16 @@ import { ArchiveWriter } from '#core/tar-archive.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { listFiles, type SkillPackage } from './packages.ts'
 
+/** An archive, and its bytes once more compressed for the way: it is not compressed itself, so that its digest follows from its files. */
+export interface Archive {
+  bytes: Uint8Array
+  compressed: Uint8Array
+}
+
 /** Archives of packages. Nothing is stored: the last ones are kept in memory. */
 export interface Archives {
   /** @throws ServiceError `skill.unavailable` when the stored files do not give the archive that the index promised */
-  build(snapshot: Snapshot, one: SkillPackage): Promise<Uint8Array>
+  build(snapshot: Snapshot, one: SkillPackage): Promise<Archive>
 }
 
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -19,8 +26,9 @@ const CACHE_BYTES = 32 * 1024 * 1024
 const AT_ONCE = 4
 
 export function createArchives(): Archives {
-  const kept = new LRUCache<string, Uint8Array>({ maxSize: CACHE_BYTES, sizeCalculation: bytes => bytes.length })
-  const flights = createSingleFlight<Uint8Array>()
+  const sizeCalculation = ({ bytes, compressed }: Archive) => bytes.length + compressed.length
+  const kept = new LRUCache<string, Archive>({ maxSize: CACHE_BYTES, sizeCalculation })
+  const flights = createSingleFlight<Archive>()
   const throughGate = createGate(AT_ONCE)
   return {
     async build(snapshot, one) {
@@ -36,7 +44,9 @@ export function createArchives(): Archives {
   }
 }
 
-async function makeArchive(snapshot: Snapshot, one: SkillPackage): Promise<Uint8Array> {
+const compress = promisify(gzip)
+
+async function makeArchive(snapshot: Snapshot, one: SkillPackage): Promise<Archive> {
   const parts: Uint8Array[] = []
   const writer = new ArchiveWriter(crc32, bytes => parts.push(bytes))
   for (const file of await listFiles(snapshot, one)) {
@@ -45,9 +55,9 @@ async function makeArchive(snapshot: Snapshot, one: SkillPackage): Promise<Uint8
     writer.add(file, bytes)
   }
   writer.end()
-  const archive = Buffer.concat(parts)
-  if (hash('sha256', archive, 'hex') !== one.archive.sha256) throw notAsPromised(one)
-  return archive
+  const bytes = Buffer.concat(parts)
+  if (hash('sha256', bytes, 'hex') !== one.archive.sha256) throw notAsPromised(one)
+  return { bytes, compressed: await compress(bytes) }
 }
 
 function notAsPromised({ path }: SkillPackage): ServiceError {

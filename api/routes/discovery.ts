@@ -1,5 +1,3 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -87,12 +85,9 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   })
   if (request.headers['if-none-match'] === `"${sha256}"`) return reply.code(304).send()
-  // The archive itself is not compressed, so that its digest follows from its files.
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive)
-  return reply.header('content-encoding', 'gzip').send(await compress(archive))
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
+  return reply.header('content-encoding', 'gzip').send(archive.compressed)
 }
-
-const compress = promisify(gzip)
 
 async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) {
   if (request.rawRest === INDEX) return sendIndex(reply, await olderIndexOf(mount))
