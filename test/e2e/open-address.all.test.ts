@@ -163,8 +163,8 @@ describe.each(['local', 'gh'])('repositories of the host %s', segment => {
     const cursor = page.status === 'ready' ? page.nextCursor : null
     if (!cursor) throw new Error('no second page')
     await repository.commit({ 'docs/moved.md': '# Moved\n' })
-    // A host that is asked once a minute is asked at once by a process that was started anew.
-    const later = segment === 'local' ? service : await startService({ ...settings, MOUNTGLASS_STORE: `disk:${service.store}` })
+    // A host is asked once a minute by all processes of a store together; with a store of its own, one asks at once.
+    const later = segment === 'local' ? service : await startService(settings)
     const after = await later.get('mounts', address)
     expect(after.commit).not.toBe(before.commit)
     expect(await later.getError('skills', address, { path, cursor })).toEqual({ status: 400, code: 'request.invalid' })
