@@ -89,7 +89,11 @@ export const skillText: TextOf<SkillAnswer> = (answer, context) => {
     ...parts.map(part => partText(part, mark)),
     parts.length === 0 ? null : `${mark} end of the texts`,
     pathList('Supporting files, to be read with read_repo_file when the skill asks for them', files),
-    pathList('Optional reading, with read_repo_file', references),
+    // Most references of a skill are its own files: named once.
+    pathList(
+      'Other files that it refers to, with read_repo_file',
+      references.filter(reference => !files.includes(reference)),
+    ),
     pathList(
       'Too large to be read here',
       oversized.map(file => file.path),
