@@ -12,6 +12,8 @@ import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-ca
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import { chooseLanguage } from './words/languages.ts'
+import { type Ui, uiFor } from './words/ui.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -145,7 +147,9 @@ async function answerAddress(
   const address = formatAddress(read.address)
   const encoding = chooseEncoding(request.headers['accept-encoding'] ?? '')
   const format = wantsMarkdown(request.headers.accept ?? '') ? 'markdown' : 'html'
-  const key = `${request.rawAddress}\n${request.url.replace(/^[^?]*/, '')}\n${encoding}\n${format}`
+  const query = request.url.replace(/^[^?]*/, '')
+  const { language } = uiOf(request, new URLSearchParams(query))
+  const key = `${request.rawAddress}\n${query}\n${encoding}\n${format}\n${language}`
   // The page itself answers for an API that fails.
   const facts = await readFacts(options.client, address).catch(() => null)
   const kept = facts === null ? undefined : cache.get(key, facts)
@@ -180,6 +184,8 @@ async function renderPage(
   const acceptEncoding = request.headers['accept-encoding'] ?? ''
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
   query.delete('format')
+  const ui = uiOf(request, query)
+  query.delete('lang')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
   request.raw.headers = { host: new URL(baseUrl).host }
   request.raw.url = path
@@ -192,6 +198,7 @@ async function renderPage(
     isPartial: false,
     requestId: request.id,
     client,
+    ui,
     renderText,
     baseUrl,
     hosts,
@@ -199,6 +206,10 @@ async function renderPage(
     localSource,
   }
   await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
+}
+
+function uiOf(request: FastifyRequest, query: URLSearchParams): Ui {
+  return uiFor(chooseLanguage(query.get('lang'), request.headers['accept-language'] ?? ''))
 }
 
 /** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */

@@ -37,7 +37,7 @@ test('every link and anchor of the documentation leads to something', async () =
   expect(broken).toEqual([])
 })
 
-describe.each(DOCS_PAGES)('the page $label', page => {
+describe.each(DOCS_PAGES)('the page $name', page => {
   test('has one title, headings in their order, and a twin in Markdown that is its source', async () => {
     const { status, html } = await site.get(docsHref(page))
     expect(status).toBe(200)

@@ -77,7 +77,7 @@ test('what a page loads comes from this origin and is there', async () => {
   }
   expect(
     tagsOf(html).filter(
-      tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server|agent-skills/.test(tag),
+      tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server|agent-skills|hreflang/.test(tag),
     ),
   ).toEqual([])
 })
