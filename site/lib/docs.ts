@@ -45,7 +45,7 @@ function renderPage(
   sources: Sources,
 ): Pick<RenderedDocs, 'page' | 'title' | 'text' | 'html' | 'headings'> {
   const path = sourceOf(page, language)
-  const source = path === null ? formatReference() : (sources[`/${path}`] ?? sources[`/${page.source}`])
+  const source = path === null ? formatReference(language) : sources[`/${path}`]
   if (source === undefined) throw new Error(`the documentation has no text ${path}`)
   const text = source.replace(/^---\n[\s\S]*?\n---\n/, '').trimStart()
   const [, title = WORDS[language].docs.labels[page.name]] = /^# (.*)\n/.exec(text) ?? []
@@ -53,12 +53,7 @@ function renderPage(
     idPrefix: '',
     headingOffset: 0,
     say: WORDS[language].text,
-    resolveLink: href =>
-      resolveDocsLink(
-        sources[`/${path}`] === undefined ? (page.source ?? '') : (path ?? ''),
-        sources[`/${path}`] === undefined ? 'en' : language,
-        href,
-      ),
+    resolveLink: href => resolveDocsLink(path ?? '', language, href),
   })
   const headings = [...html.matchAll(/<h2 id="([^"]*)">(.*?) <a class="anchor"/g)].map(([, id = '', words = '']) => ({
     id,
