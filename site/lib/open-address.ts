@@ -4,6 +4,7 @@ import { readTypedAddress, type TypedAddress, type TypedContext, type TypedRepos
 import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
+import { readAddress } from './read-address.ts'
 
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
@@ -26,6 +27,12 @@ export async function openTarget(client: ApiClient, text: string, context: Typed
       return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
     }
   }
+}
+
+/** The address at another ref, as text; the words as they are if they are no address. */
+export function atRef(words: string, ref: string, hosts: readonly string[]): string {
+  const read = readAddress(words, hosts)
+  return 'error' in read ? words : formatAddress({ ...read.address, ref })
 }
 
 /** Asks for each longer name, while the shorter one does not exist. */

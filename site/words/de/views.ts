@@ -90,6 +90,8 @@ export const VIEWS: typeof EN_VIEWS = {
     pinned: 'auf diesen Commit festgelegt; [{branch} öffnen](default)',
     other: '{ref}; [{branch} öffnen](default)',
     default: '{branch} (Standardbranch)',
+    anotherRef: 'Einen anderen Branch, Tag oder Commit öffnen',
+    refForm: 'Branch, Tag, Commit',
     commit: 'Commit',
     pinnedAddress: 'festgelegte Adresse',
     license: 'Lizenz',

@@ -86,6 +86,8 @@ export const VIEWS = {
     pinned: 'pinned to this commit; [open {branch}](default)',
     other: '{ref}; [open {branch}](default)',
     default: '{branch} (default branch)',
+    anotherRef: 'Open another branch, tag or commit',
+    refForm: 'branch, tag or commit',
     commit: 'Commit',
     pinnedAddress: 'the pinned address',
     license: 'License',
