@@ -81,6 +81,10 @@ export const FRAME: typeof EN_FRAME = {
     around: 'Nächste und vorherige Seite',
     markdown: 'Diese Seite als Markdown',
     contents: 'Auf dieser Seite',
+    search: 'Dokumentation durchsuchen',
+    found: 'Seiten: {n}',
+    noneFound: 'Keine Seite enthält diese Wörter.',
+    searchFailed: 'Die Suche ließ sich nicht laden.',
     sections: { start: 'Einstieg', write: 'Skills schreiben', rest: 'REST-Schnittstelle', run: 'Betreiben' },
     labels: {
       start: 'Was es ist',

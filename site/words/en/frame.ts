@@ -79,6 +79,10 @@ export const FRAME = {
     around: 'Next and previous page',
     markdown: 'This page as Markdown',
     contents: 'On this page',
+    search: 'Search the documentation',
+    found: 'Pages: {n}',
+    noneFound: 'No page has these words.',
+    searchFailed: 'The search could not be loaded.',
     sections: { start: 'Start', write: 'Write skills', rest: 'REST interface', run: 'Run it' },
     labels: {
       start: 'What it is',
