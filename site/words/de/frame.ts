@@ -14,6 +14,7 @@ export const FRAME: typeof EN_FRAME = {
     about: 'Mountglass zeigt, was ein Agent von einer Adresse erhält, die in ein Git-Repository zeigt.',
     copied: 'Kopiert.',
     notCopied: 'Das Kopieren ist fehlgeschlagen.',
+    keys: 'Tastenkürzel aus einem Zeichen',
     copy: 'Kopieren',
     copyOf: ': {what}',
   },

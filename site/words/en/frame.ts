@@ -12,6 +12,7 @@ export const FRAME = {
     about: 'Mountglass shows what an agent receives from an address that points into a git repository.',
     copied: 'Copied.',
     notCopied: 'It could not be copied.',
+    keys: 'Single-key shortcuts',
     copy: 'Copy',
     /** What a button copies, after its word. */
     copyOf: ' {what}',
