@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StartAttack, sendRequests } from '#test/attack/attack.ts'
-import { type Attacked, LARGE_SIZES, makeAttacked } from '#test/attack/attacked.ts'
+import { type Attacked, LARGE_SIZES, makeAttacked, visitFirst } from '#test/attack/attacked.ts'
 import { largeRefs } from '#test/attack/large-refs.ts'
 import { largeTables } from '#test/attack/large-tables.ts'
 import { madeUpNames } from '#test/attack/made-up-names.ts'
@@ -39,7 +39,7 @@ export async function measureFairness(root: string): Promise<void> {
   const isApart = service.process.pid !== undefined && keepTo('service', service.process.pid) && keepTo('others', process.pid)
   try {
     const paths = [`/api/v1/mounts${attacked.visited}`, ...(await callPaths(service, attacked.visited))]
-    await service.get('mounts', attacked.tables.address)
+    await visitFirst(service, attacked)
     const visit = (seconds: number) =>
       visitFor({ origin: service.baseUrl, paths, fresh: attacked.freshNames.splice(0, FRESH_EACH), seconds })
     await visit(SECONDS / 3)
