@@ -32,6 +32,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       page('manifest-keys', `${HANDBOOK}/writing/write-rules/references/manifest-keys.md`),
       page('includes', `${HANDBOOK}/writing/include-and-refer/SKILL.md`),
       page('licenses', `${HANDBOOK}/writing/policy/choose-a-license/SKILL.md`),
+      page('check', 'docs/check.md'),
       page('action', 'indexer/action/README.md'),
     ],
   },

@@ -15,7 +15,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'folder.unreadable': 'geben Sie dem Ordner Leserechte',
   'front_matter.invalid': 'berichtigen Sie das YAML: Bis dahin erhalten Agenten keine Metadaten',
   'front_matter.missing': 'beginnen Sie die Datei mit `---`, einem Namen, einer Beschreibung und `---`',
-  'front_matter.repaired': 'setzen Sie den Wert in Anführungszeichen: Andere Werkzeuge weisen diese Datei ab',
+  'front_matter.repaired': 'setzen Sie den ganzen Wert in Anführungszeichen: Andere Werkzeuge weisen diese Datei ab',
   'front_matter.unknown_field': 'berichtigen Sie die Schreibweise: Bis dahin bewirkt das Feld nichts',
   'front_matter.unterminated': 'schließen Sie das Frontmatter mit einer Zeile `---`',
   'image.withheld': 'nennen Sie ein Bild, das nicht ausgeschlossen ist, oder ändern Sie `exclude`',

@@ -96,6 +96,7 @@ export const FRAME: typeof EN_FRAME = {
       'manifest-keys': 'Schlüssel eines Manifests',
       includes: 'Einbinden und verweisen',
       licenses: 'Lizenzen',
+      check: 'Vor dem Push prüfen',
       action: 'In GitHub Actions',
       rest: 'Referenz',
       answers: 'Antworten',

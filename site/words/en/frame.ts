@@ -94,6 +94,7 @@ export const FRAME = {
       'manifest-keys': 'Keys of a manifest',
       includes: 'Includes and references',
       licenses: 'Licenses',
+      check: 'Check before you push',
       action: 'In GitHub Actions',
       rest: 'Reference',
       answers: 'Answers',
