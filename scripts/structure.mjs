@@ -16,7 +16,7 @@ import ts from 'typescript'
  * @type {Record<string, string[][]>}
  */
 export const ROOMS = {
-  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles']],
+  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [['routes', 'mcp'], ['http', 'cards', 'reading', 'packages'], ['mount', 'search'], ['snapshot'], ['operator', 'people']],
   indexer: [['commands', 'action'], ['jobs', 'check', 'sweep'], ['pipeline'], ['search'], ['rules', 'reuse'], ['snapshot']],
   infra: [
