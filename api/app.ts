@@ -38,6 +38,7 @@ import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { ownerHandler } from './routes/owners.ts'
+import { registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
@@ -135,6 +136,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   if (options.readMetrics) registerMetrics(app, options.readMetrics)
   registerRawFiles(app, deps)
   registerMedia(app, deps)
+  registerPictures(app, deps)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)

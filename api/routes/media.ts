@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { ByteRange } from '#core/ports/raw-file.ts'
 import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
-import { sendFile } from '../http/send-file.ts'
+import { sendBytes } from '../http/send-file.ts'
 
 /** `GET /media/<sha256>.<extension>`: the operator's pictures, named by their content and therefore immutable. */
 export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>): void {
@@ -14,11 +13,6 @@ export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>
     if (!medium) return reply.code(404).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send('not found\n')
     const { type, bytes } = medium
     const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }
-    const read = async ({ firstByte, lastByte }: ByteRange) => once(bytes.subarray(firstByte, lastByte + 1))
-    return await sendFile(request, reply, { sizeBytes: bytes.length, etag: `"${name}"`, headers, read })
+    return await sendBytes(request, reply, bytes, { etag: `"${name}"`, headers })
   })
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
