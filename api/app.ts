@@ -38,7 +38,7 @@ import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { ownerHandler } from './routes/owners.ts'
-import { type PictureOptions, registerPictures } from './routes/pictures.ts'
+import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
@@ -55,6 +55,8 @@ export interface AppOptions {
   /** What clients may hold. Default: `CLIENT_LIMITS`, and bodies of webhooks as in `HOOK_BODIES`. */
   clients?: Partial<ClientLimits>
   hookBodies?: BodyLimits
+  /** The pages of the documentation, which have cards where there are pages. Default: none. */
+  docs?: readonly DocsPage[]
   /** Of the processes that decode and draw pictures. Default: as every service has them. */
   pictures?: PictureOptions
   /** Bytes of the text that a tool returns to a model. Default: that of `TOOL_BYTES`. */
@@ -138,7 +140,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   if (options.readMetrics) registerMetrics(app, options.readMetrics)
   registerRawFiles(app, deps)
   registerMedia(app, deps)
-  registerPictures(app, deps, options.pictures)
+  registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)

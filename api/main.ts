@@ -17,7 +17,7 @@ import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { injectTransport, sitePlugin } from '#site/server.ts'
+import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
@@ -82,7 +82,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   })
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
-  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, ...readMetrics }
+  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))

@@ -7,6 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
+import { DOCS_SECTIONS } from './lib/docs-pages.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { readAddress } from './lib/read-address.ts'
@@ -99,6 +100,11 @@ function answerClientError(error: FastifyError, _request: FastifyRequest, reply:
   const { code, statusCode = 500 } = error
   if (code !== undefined || statusCode < 400 || statusCode >= 500) throw error
   return reply.code(statusCode).send()
+}
+
+/** The pages of the documentation, for their cards. */
+export function docsPages(): { slug: string; label: string; section: string }[] {
+  return DOCS_SECTIONS.flatMap(({ title, pages }) => pages.map(({ slug, label }) => ({ slug, label, section: title })))
 }
 
 /** A transport to the API in the same process, without a socket. */

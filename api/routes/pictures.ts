@@ -11,26 +11,58 @@ import { answerFromMount } from '../mount/answer-from-mount.ts'
 import type { OpenMount } from '../mount/open-mount.ts'
 import { ANONYMOUS } from '../people/viewer.ts'
 import { type BadgeState, drawBadge } from '../pictures/badge.ts'
+import type { CardModel } from '../pictures/card.ts'
+import { cardOf, docsCard } from '../pictures/card-of.ts'
+import { createCards } from '../pictures/cards.ts'
 import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
-import { createIcons, type PicturedAccount } from '../pictures/icons.ts'
+import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
+import { createIcons, type Icon, type PicturedAccount } from '../pictures/icons.ts'
+import { canonicalTag, parseAcceptLanguage } from '../pictures/languages.ts'
 import { subjectParsers } from './subject-parsers.ts'
 
 /** Settings of the processes that decode and draw, for tests. */
 export interface PictureOptions {
   cutter?: CutterOptions
+  drawer?: DrawerOptions
 }
+
+/** A page of the documentation, as its card shows it. */
+export interface DocsPage {
+  /** `''` is the first page. */
+  slug: string
+  label: string
+  /** What it is part of. */
+  section: string
+}
+
+/** When a card that cannot be drawn now is asked for again. */
+const BUSY_RETRY_SECONDS = 2
 
 /**
  * The pictures of an address, for pages of any origin. They are the same for everyone: cookies and credentials are not looked at, and what is
  * not public does not exist.
+ *
+ * @param docs pages of the documentation; `null` for a deployment without pages, whose links have no cards
  */
-export function registerPictures(app: FastifyInstance, deps: Deps, options: PictureOptions = {}): void {
+export function registerPictures(
+  app: FastifyInstance,
+  deps: Deps,
+  docs: readonly DocsPage[] | null,
+  options: PictureOptions = {},
+): void {
   const { address } = subjectParsers(deps)
-  const cutter = createCutter({ onFailure: error => deps.fallbacks?.note('pictures', error), ...options.cutter })
-  app.addHook('onClose', () => cutter.close())
+  const onFailure = (error: unknown) => deps.fallbacks?.note('pictures', error)
+  const cutter = createCutter({ onFailure, ...options.cutter })
+  const drawer = createDrawer({ onFailure, ...options.drawer })
+  app.addHook('onClose', async () => void (await Promise.all([cutter.close(), drawer.close()])))
   const icons = createIcons(cutter)
-  const open = (request: FastifyRequest) =>
-    answerFromMount(deps, { viewer: ANONYMOUS, subject: address(request.rawAddress ?? '') }, async mount => mount)
+  const cards = createCards(drawer)
+  const iconOf = async ({ host, repository }: OpenMount): Promise<Icon | null> => {
+    const account = picturedOwnerOf(repository)
+    return account && (await icons.get(host, account))
+  }
+  const fromMount = <Answer>({ rawAddress }: FastifyRequest, answer: (mount: OpenMount) => Promise<Answer>) =>
+    answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
 
   app.register(async instance => {
     instance.addHook('onRequest', (_request, reply, done) => {
@@ -38,22 +70,63 @@ export function registerPictures(app: FastifyInstance, deps: Deps, options: Pict
       done()
     })
     instance.setErrorHandler(answerPlainly)
-    instance.get(declarePrefix(instance, '/badge'), { schema: { hide: true } }, async (request, reply) => {
-      const state = badgeStateOf(await open(request))
-      const seconds = state.status === 'ready' ? 3600 : 60
-      const headers = { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': `public, max-age=${seconds}` }
+    const get = (prefix: string, answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+      instance.get(declarePrefix(instance, prefix), { schema: { hide: true } }, answer)
+
+    get('/badge', async (request, reply) => {
+      const state = await fromMount(request, async mount => badgeStateOf(mount))
+      const cache = state.status === 'ready' ? 'public, max-age=3600' : 'public, max-age=60'
+      const headers = { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': cache }
       const bytes = Buffer.from(drawBadge(state))
-      return await sendBytes(request, reply, bytes, { etag: etagOf(bytes), headers })
+      return await sendBytes(request, reply, bytes, { etag: `"${hash('sha256', bytes).slice(0, 32)}"`, headers })
     })
-    instance.get(declarePrefix(instance, '/icon'), { schema: { hide: true } }, async (request, reply) => {
-      const { host, repository } = await open(request)
-      const account = picturedOwnerOf(repository)
-      const icon = account && (await icons.get(host, account))
+    get('/icon', async (request, reply) => {
+      const icon = await fromMount(request, iconOf)
       if (icon === null) throw new ServiceError('file.not_found')
       const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
       return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
     })
+    get('/social', async (request, reply) => {
+      if (docs === null) throw new ServiceError('request.not_found')
+      const raw = request.rawAddress ?? ''
+      if (raw === 'docs' || raw.startsWith('docs/')) return await sendCard(request, reply, docsCardAt(docs, raw), null)
+      const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
+      const { card, icon } = await fromMount(request, async mount => {
+        const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount)])
+        return { card, icon }
+      })
+      return await sendCard(request, reply, card, icon)
+    })
   })
+
+  async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
+    const drawn = await cards.get(card, icon)
+    if (drawn === 'busy') throw new ServiceError('mount.unavailable', { retryAfter: BUSY_RETRY_SECONDS })
+    const vary = parameterOf(request, 'lang') === null ? { vary: 'accept-language' } : {}
+    const headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=3600', ...vary }
+    return await sendBytes(request, reply, drawn.png, { etag: `"${drawn.etag}"`, headers })
+  }
+}
+
+/** @throws ServiceError `request.not_found` */
+function docsCardAt(docs: readonly DocsPage[], raw: string): CardModel {
+  const page = docs.find(({ slug }) => raw === (slug === '' ? 'docs' : `docs/${slug}`))
+  if (page === undefined) throw new ServiceError('request.not_found')
+  return docsCard({ path: `/${raw}`, title: page.label, section: page.section })
+}
+
+/** By the parameter `lang`, else by the header. A parameter that is no language tag wants none. */
+function wantedLanguages(request: FastifyRequest): string[] {
+  const lang = parameterOf(request, 'lang')
+  if (lang === null) return parseAcceptLanguage(request.headers['accept-language'] ?? '')
+  const tag = canonicalTag(lang)
+  return tag === null ? [] : [tag]
+}
+
+/** A parameter of the query; of one that is repeated the first. Other parameters mean nothing: pages add them against caches. */
+function parameterOf({ query }: FastifyRequest, name: 'lang' | 'skill'): string | null {
+  const value = (query as Record<string, string | string[] | undefined>)[name]
+  return (Array.isArray(value) ? value[0] : value) ?? null
 }
 
 function picturedOwnerOf({ ownerId, avatar }: HostRepository): PicturedAccount | null {
@@ -65,14 +138,10 @@ function badgeStateOf(mount: OpenMount): BadgeState {
   return { status: 'ready', skills: countsInMount(mount.address.path, mount.folder).skills }
 }
 
-function etagOf(bytes: Uint8Array): string {
-  return `"${hash('sha256', bytes).slice(0, 32)}"`
-}
-
 /** Pictures are read by programs that show them or do not: every address without a picture is the same 404, whatever is wrong with it. */
 function answerPlainly(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, details } = loggedError(thrown, request)
-  if (details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
   const [code, text] = status >= 500 ? [status, 'not available now\n'] : [404, 'not found\n']
+  if (code !== 404 && details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
   return reply.code(code).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(text)
 }

@@ -37,6 +37,16 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
 
+/** Pixels of the picture of a link. */
+export const CARD_WIDTH = 1200
+export const CARD_HEIGHT = 630
+
+/** The picture of a link to an address, or to a skill of it. */
+export function cardHref(address: Address, skill?: string): string {
+  const query = skill === undefined ? '' : `?skill=${encodeURIComponent(skill).replaceAll('%2F', '/')}`
+  return `/social${formatAddress(address)}${query}`
+}
+
 /** The page of an account of `ACCOUNT_HOST`. */
 export function ownerHref(login: string, page = 1): string {
   return `/owners/${ACCOUNT_HOST}/${encodeURIComponent(login)}${page > 1 ? `?page=${page}` : ''}`
