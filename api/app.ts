@@ -37,6 +37,7 @@ import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
 import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
+import { operatorHandlers } from './routes/operator-pages.ts'
 import { ownerHandler } from './routes/owners.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
@@ -177,7 +178,7 @@ async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHa
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners })
+  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners, ...operatorHandlers(deps) })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
+import type { LegalKind } from '#core/contract/legal.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS } from './lib/docs-pages.ts'
@@ -20,6 +21,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** The pages that the operator wrote, as of now. Default: none. */
+  legalKinds?: () => readonly LegalKind[]
   /** Default: none. */
   hostUrls?: HostUrls
   /** Default: `withheld`. */
@@ -68,7 +71,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
       return renderPage(astro, name === 'index' ? '/docs' : `/docs/${name}`, request, reply, { ...site, isMarkdown: true })
     return renderPage(astro, name === '' ? '/404' : `/docs/${name}`, request, reply, site)
   })
-  for (const path of ['/robots.txt', '/sitemap.xml']) app.get(path, page(path))
+  for (const path of ['/terms', '/privacy', '/robots.txt', '/sitemap.xml']) app.get(path, page(path))
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, addressPage(path))
@@ -184,6 +187,7 @@ async function renderPage(
   }
   reply.raw.setHeader('cache-control', 'no-store')
   const acceptEncoding = request.headers['accept-encoding'] ?? ''
+  const acceptLanguage = request.headers['accept-language'] ?? ''
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
   query.delete('format')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
@@ -193,6 +197,8 @@ async function renderPage(
     rawAddress: request.rawAddress ?? '',
     query,
     acceptEncoding,
+    acceptLanguage,
+    legalKinds: options.legalKinds?.() ?? [],
     isMarkdown,
     onRendered: options.onRendered ?? null,
     isPartial: false,

@@ -1,4 +1,5 @@
 import type { Translations } from '#core/contract/shared.ts'
+import { canonicalTag } from '../operator/language-tag.ts'
 import { WORD_LANGUAGES } from './card-words.ts'
 
 /** Language tags that are read of a header; further ones are ignored. */
@@ -13,16 +14,6 @@ export function parseAcceptLanguage(header: string): string[] {
   })
   items.sort((left, right) => right.weight - left.weight || left.index - right.index)
   return items.map(({ canonical }) => canonical)
-}
-
-/** The tag as BCP 47 spells it; `null` when it is none. */
-export function canonicalTag(tag: string): string | null {
-  if (!/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}$/.test(tag)) return null
-  try {
-    return Intl.getCanonicalLocales(tag)[0] ?? null
-  } catch {
-    return null
-  }
 }
 
 /** The language of the phrases: the first wanted one that they are in, else English. */

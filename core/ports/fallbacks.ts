@@ -15,6 +15,7 @@ export const FALLBACKS = {
   shared_answers:
     'answers of the host could not be shared with the other processes: each asks for itself, which takes more of the quota',
   pictures: 'the process that decodes or draws pictures could not be started: pages and links show none',
+  operator_content: 'the published content of the operator could not be read: the service goes on with what it has',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',
 } as const
 

@@ -40,7 +40,7 @@ export function formatReference(): string {
   const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
   return [
     '# REST reference',
-    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}` and `{owner}` are percent-encoded.',
+    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}`, `{owner}` and `{kind}` are percent-encoded.',
     `Every route may also answer ${common}.`,
     ...routes.flat(),
     '## Shapes',

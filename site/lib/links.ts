@@ -37,6 +37,12 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
 
+/** The pages that an operator may write. */
+export const LEGAL_LINKS = [
+  { kind: 'terms', label: 'Terms' },
+  { kind: 'privacy', label: 'Privacy' },
+] as const
+
 /** Pixels of the picture of a link. */
 export const CARD_WIDTH = 1200
 export const CARD_HEIGHT = 630

@@ -10,6 +10,14 @@ export async function plainPicture(format: Format, width: number, height: number
     .toBuffer()
 }
 
+/** One of each format, of 4 by 3 pixels. */
+export async function smallPictures(): Promise<Record<'PNG' | 'GIF' | 'JPEG' | 'WEBP', Buffer>> {
+  const formats = ['png', 'gif', 'jpeg', 'webp'] as const
+  const [png, gif, jpeg, webp] = await Promise.all(formats.map(format => plainPicture(format, 4, 3)))
+  if (!png || !gif || !jpeg || !webp) throw new Error('a format is missing')
+  return { PNG: png, GIF: gif, JPEG: jpeg, WEBP: webp }
+}
+
 /** A small PNG that claims to have, and has, this many pixels in a square: black ones, of one bit. */
 export function pixelBomb(pixels: number): Buffer {
   const head = Buffer.alloc(13)
