@@ -57,3 +57,10 @@ export function pictureOf({ featured }: OperatorContent, address: Address): stri
   })
   return above[0]?.image ?? null
 }
+
+/** The medium of `pictureOf`, with its name. */
+export function operatorPictureOf(content: OperatorContent, address: Address): (Medium & { name: string }) | null {
+  const name = pictureOf(content, address)?.replace(/^.*\//, '')
+  const medium = name === undefined ? undefined : content.media.get(name)
+  return name === undefined || medium === undefined ? null : { ...medium, name }
+}

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { OwnerName } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
@@ -8,7 +9,7 @@ import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendBytes } from '../http/send-file.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
-import type { OpenMount } from '../mount/open-mount.ts'
+import { type OpenMount, requireValue } from '../mount/open-mount.ts'
 import { canonicalTag } from '../operator/language-tag.ts'
 import { ANONYMOUS } from '../people/viewer.ts'
 import { type BadgeState, drawBadge } from '../pictures/badge.ts'
@@ -19,6 +20,7 @@ import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
 import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
 import { createIcons, type Icon, type PicturedAccount } from '../pictures/icons.ts'
 import { parseAcceptLanguage } from '../pictures/languages.ts'
+import { createMountPictures } from '../pictures/mount-pictures.ts'
 import { subjectParsers } from './subject-parsers.ts'
 
 /** Settings of the processes that decode and draw, for tests. */
@@ -51,13 +53,14 @@ export function registerPictures(
   docs: readonly DocsPage[] | null,
   options: PictureOptions = {},
 ): void {
-  const { address } = subjectParsers(deps)
+  const { address, owner } = subjectParsers(deps)
   const onFailure = (error: unknown) => deps.fallbacks?.note('pictures', error)
   const cutter = createCutter({ onFailure, ...options.cutter })
   const drawer = createDrawer({ onFailure, ...options.drawer })
   app.addHook('onClose', async () => void (await Promise.all([cutter.close(), drawer.close()])))
   const icons = createIcons(cutter)
   const cards = createCards(drawer)
+  const pictures = createMountPictures(deps, cutter)
   const iconOf = async ({ host, repository }: OpenMount): Promise<Icon | null> => {
     const account = picturedOwnerOf(repository)
     return account && (await icons.get(host, account))
@@ -87,6 +90,14 @@ export function registerPictures(
       const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
       return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
     })
+    get('/picture', async (request, reply) => {
+      const [, account] = /^owners(\/.*)$/s.exec(request.rawAddress ?? '') ?? []
+      const picture =
+        account === undefined ? await fromMount(request, mount => pictures.get(mount)) : await accountIcon(owner(account))
+      if (picture === null) throw new ServiceError('file.not_found')
+      const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
+      return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
+    })
     get('/social', async (request, reply) => {
       if (docs === null) throw new ServiceError('request.not_found')
       const raw = request.rawAddress ?? ''
@@ -99,6 +110,15 @@ export function registerPictures(
       return await sendCard(request, reply, card, icon)
     })
   })
+
+  /** The picture of an account, whether it has repositories or not. */
+  async function accountIcon({ host: segment, owner: login }: OwnerName): Promise<Icon | null> {
+    const host = deps.hosts.find(one => one.segment === segment)
+    const answer = await host?.accounts?.account(login)
+    if (host === undefined || answer === undefined) return null
+    const { id, avatar } = requireValue(answer, 'owner.not_found')
+    return avatar === null ? null : await icons.get(host, { id, avatar })
+  }
 
   async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
     const drawn = await cards.get(card, icon)
