@@ -1,6 +1,8 @@
 import node from '@astrojs/node'
 import { defineConfig } from 'astro/config'
 import { compressAssets } from './scripts/setup/compress-assets.mjs'
+import { devPages } from './scripts/setup/dev-pages.mjs'
+import { indexDocs } from './scripts/setup/index-docs.mjs'
 
 // Every page is rendered on demand inside the service's own process (site/server.ts), so the public origin is a setting of the
 // running process and not of the build.
@@ -10,7 +12,7 @@ export default defineConfig({
   outDir: './dist',
   output: 'server',
   adapter: node({ mode: 'middleware' }),
-  integrations: [compressAssets()],
+  integrations: [devPages(), indexDocs(), compressAssets()],
   // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,
   trailingSlash: 'never',

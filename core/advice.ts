@@ -15,7 +15,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'folder.unreadable': 'add read permission to the folder',
   'front_matter.invalid': 'correct the YAML: until then agents receive no metadata',
   'front_matter.missing': 'begin the file with `---`, a name, a description and `---`',
-  'front_matter.repaired': 'quote the value: other tools refuse this file',
+  'front_matter.repaired': 'put the whole value in quotes: other tools refuse this file',
   'front_matter.unknown_field': 'correct the spelling: until then the field has no effect',
   'front_matter.unterminated': 'end the front matter with a line `---`',
   'image.withheld': 'name a picture that is not excluded, or change `exclude`',

@@ -16,7 +16,7 @@ import ts from 'typescript'
  * @type {Record<string, string[][]>}
  */
 export const ROOMS = {
-  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles']],
+  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
     ['routes', 'mcp'],
     ['http', 'cards', 'reading', 'packages', 'pictures'],

@@ -5,7 +5,7 @@ declare namespace App {
   interface Locals {
     /** The address as in the request, percent-encoded, without the query; `''` on pages without an address. */
     rawAddress: string
-    /** The query of the request. */
+    /** The query of the request, without the parameters `lang` and `format`. */
     query: URLSearchParams
     /** The header of the request; `''` without one. */
     acceptEncoding: string
@@ -21,6 +21,8 @@ declare namespace App {
     isPartial: boolean
     requestId: string
     client: import('./lib/api-client.ts').ApiClient
+    /** The language of the page. */
+    ui: import('./words/ui.ts').Ui
     /** Renders Markdown outside the event loop. */
     renderText: import('./lib/render-pool.ts').TextRenderer['render']
     /** Public origin without a trailing slash. */

@@ -1,16 +1,24 @@
 import type { MiddlewareHandler } from 'astro'
 import { chooseEncoding, compress } from './lib/compress.ts'
+import { carryInLinks } from './lib/page-language.ts'
+import { carryLanguage } from './words/ui.ts'
 
 /**
- * Compresses the page, and drops Astro's reason phrase, which is "OK" for every status that a page sets. Node then writes the phrase of the
+ * Keeps the language that the URL chose in the links of the page, compresses the page, and drops Astro's reason phrase, which is "OK" for every status that a page sets. Node then writes the phrase of the
  * status.
  */
 export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const { body, status, headers } = await next()
-  headers.append('vary', 'accept, accept-encoding')
+  headers.append('vary', 'accept, accept-language, accept-encoding')
+  const { ui } = locals
+  const location = headers.get('location')
+  if (location?.startsWith('/')) headers.set('location', carryLanguage(location, ui))
+  const isRewritten = ui.isChosen && headers.get('content-type')?.startsWith('text/html') === true
   const encoding = chooseEncoding(locals.acceptEncoding)
-  if (body === null || (encoding === null && locals.onRendered === null)) return new Response(body, { status, headers })
-  const bytes = new Uint8Array(await new Response(body).arrayBuffer())
+  if (body === null || (encoding === null && locals.onRendered === null && !isRewritten))
+    return new Response(body, { status, headers })
+  const received = await new Response(body).bytes()
+  const bytes = isRewritten ? new TextEncoder().encode(carryInLinks(new TextDecoder().decode(received), ui)) : received
   const compressed = encoding === null ? null : await compress(bytes, encoding)
   if (encoding !== null && compressed !== null) headers.set('content-encoding', encoding)
   const sent = (compressed ?? bytes) as Uint8Array<ArrayBuffer>

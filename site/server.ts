@@ -8,12 +8,16 @@ import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
-import { DOCS_SECTIONS } from './lib/docs-pages.ts'
+import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
+import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import type { Words } from './words/en/en.ts'
+import { LANGUAGES } from './words/languages.ts'
+import { uiFor } from './words/ui.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -105,9 +109,18 @@ function answerClientError(error: FastifyError, _request: FastifyRequest, reply:
   return reply.code(statusCode).send()
 }
 
-/** The pages of the documentation, for their cards. */
-export function docsPages(): { slug: string; label: string; section: string }[] {
-  return DOCS_SECTIONS.flatMap(({ title, pages }) => pages.map(({ slug, label }) => ({ slug, label, section: title })))
+/** What the cards of the documentation say, by language. */
+export function docsPages(): { slug: string; texts: Record<string, { label: string; section: string }> }[] {
+  const textOf = (language: (typeof LANGUAGES)[number], page: DocsPage['name'], section: keyof Words['docs']['sections']) => {
+    const { labels, sections } = uiFor({ language, isChosen: false }).words.docs
+    return { label: labels[page], section: sections[section] }
+  }
+  return DOCS_SECTIONS.flatMap(({ name: section, pages }) =>
+    pages.map(({ slug, name }) => ({
+      slug,
+      texts: Object.fromEntries(LANGUAGES.map(language => [language, textOf(language, name, section)])),
+    })),
+  )
 }
 
 /** A transport to the API in the same process, without a socket. */
@@ -135,7 +148,7 @@ async function openAstro(): Promise<AstroHandler> {
   return handler
 }
 
-type RenderOptions = SiteOptions & Pick<App.Locals, 'renderText'> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
+type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered'>
 
 /** Sends the page of an address, a kept one if its facts are still the same. */
 async function answerAddress(
@@ -154,7 +167,9 @@ async function answerAddress(
   const address = formatAddress(read.address)
   const encoding = chooseEncoding(request.headers['accept-encoding'] ?? '')
   const format = wantsMarkdown(request.headers.accept ?? '') ? 'markdown' : 'html'
-  const key = `${request.rawAddress}\n${request.url.replace(/^[^?]*/, '')}\n${encoding}\n${format}`
+  const query = queryOf(request.url)
+  const { language } = uiOf(query, request.headers)
+  const key = `${request.rawAddress}\n${query}\n${encoding}\n${format}\n${language}`
   // The page itself answers for an API that fails.
   const facts = await readFacts(options.client, address).catch(() => null)
   const kept = facts === null ? undefined : cache.get(key, facts)
@@ -179,45 +194,23 @@ async function renderPage(
   reply: FastifyReply,
   options: RenderOptions,
 ): Promise<void> {
-  const { client, baseUrl, hosts, renderText, hostUrls = {}, localSource = 'withheld' } = options
-  const query = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''))
+  const { raw } = request
+  const target = { url: request.url, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id: request.id }
+  const locals = createLocals(target, {
+    ...options,
+    hostUrls: options.hostUrls ?? {},
+    localSource: options.localSource ?? 'withheld',
+    legalKinds: options.legalKinds?.() ?? [],
+  })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.setHeader('cache-control', 'no-store')
-  const acceptEncoding = request.headers['accept-encoding'] ?? ''
-  const acceptLanguage = request.headers['accept-language'] ?? ''
-  const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(request.headers.accept ?? '')
-  query.delete('format')
   // Astro makes a URL of the header host, and throws when it cannot. Pages need no other header of the request.
-  request.raw.headers = { host: new URL(baseUrl).host }
-  request.raw.url = path
-  const locals: App.Locals = {
-    rawAddress: request.rawAddress ?? '',
-    query,
-    acceptEncoding,
-    acceptLanguage,
-    legalKinds: options.legalKinds?.() ?? [],
-    isMarkdown,
-    onRendered: options.onRendered ?? null,
-    isPartial: false,
-    requestId: request.id,
-    client,
-    renderText,
-    baseUrl,
-    hosts,
-    hostUrls,
-    localSource,
-  }
-  await rendering.run(request.id, () => astro(request.raw, reply.raw, undefined, locals))
-}
-
-/** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
-function wantsMarkdown(accept: string): boolean {
-  const types = accept.split(',').map(part => part.trim().replace(/;.*$/, '').toLowerCase())
-  const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
-  return markdown >= 0 && (html < 0 || markdown < html)
+  raw.headers = { host: new URL(options.baseUrl).host }
+  raw.url = path
+  await rendering.run(request.id, () => astro(raw, reply.raw, undefined, locals))
 }
 
 /** The id of the request that is being rendered. */

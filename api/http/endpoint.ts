@@ -17,6 +17,7 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { Viewer } from '../people/viewer.ts'
+import { type AnswerSource, EntityTags, NotModified } from './entity-tag.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
 
 declare module 'fastify' {
@@ -43,6 +44,8 @@ export interface Call<Name extends EndpointName> {
   query: QueryOf<Name>
   body: BodyOf<Name>
   viewer: Viewer
+  /** Told what the answer is made of before any of it is read. May throw, if nothing needs to be read. */
+  onSource?: (source: AnswerSource) => void
 }
 
 /** The use case of every endpoint of the contract; `null` where this deployment lacks the endpoint. */
@@ -57,12 +60,14 @@ const GUARDS: Record<EndpointGuard, (viewer: Viewer) => void> = { anyone: () => 
 /** Registers the endpoints of the contract: parse the path, check guard, query and body, answer, serialise by the schema. */
 export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, handlers: Handlers): void {
   app.decorateRequest('subject', null)
-  for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, parsers, name, handlers[name])
+  app.decorateRequest('taggedBy', null)
+  const tags = new EntityTags()
+  for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, { parsers, tags }, name, handlers[name])
 }
 
 function registerEndpoint<Name extends EndpointName>(
   app: FastifyInstance,
-  parsers: SubjectParsers,
+  { parsers, tags }: { parsers: SubjectParsers; tags: EntityTags },
   name: Name,
   handle: Handlers[Name],
 ): void {
@@ -91,11 +96,25 @@ function registerEndpoint<Name extends EndpointName>(
       GUARDS[guard](request.viewer)
       done()
     },
-    handler: async ({ subject, query, body, viewer }, reply) => {
+    handler: async (request, reply) => {
       await endOfTurn()
-      const answered = await handle({ subject, query, body: body ?? null, viewer } as Call<Name>)
-      if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
-      return answered
+      const { subject, query, body, viewer } = request
+      const onSource = (source: AnswerSource) => tags.expect(request, name, source)
+      try {
+        const answered = await handle({ subject, query, body: body ?? null, viewer, onSource } as Call<Name>)
+        if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
+        if (endpoint.subject === 'address' && isReady(answered)) request.taggedBy ??= 'unknown'
+        else request.taggedBy = null
+        return answered
+      } catch (error) {
+        request.taggedBy = null
+        if (!(error instanceof NotModified)) throw error
+        return reply.code(304).header('etag', error.etag).send()
+      }
+    },
+    onSend: (request, reply, payload, done) => {
+      const isTagged = request.taggedBy !== null && (typeof payload === 'string' || payload instanceof Uint8Array)
+      done(null, isTagged ? tags.tag(request, reply, payload) : payload)
     },
   })
 }
@@ -104,6 +123,12 @@ function registerEndpoint<Name extends EndpointName>(
 function isIndexing(answer: AnswerOf<EndpointName>): boolean {
   if ('status' in answer) return answer.status === 'indexing'
   return 'index' in answer && answer.index.status === 'indexing'
+}
+
+/** Whether the answer is one of contents, and not of the state of the index. */
+function isReady(answer: AnswerOf<EndpointName>): boolean {
+  if ('status' in answer) return answer.status === 'ready'
+  return !('index' in answer) || answer.index.status === 'ready'
 }
 
 function success(schema: z.ZodType) {

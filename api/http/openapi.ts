@@ -83,8 +83,15 @@ function publishOperation(operation: Operation): Json {
     const headers = headersOf(status, subject)
     return [status, { ...response, headers, ...(own && { 'x-error-codes': own }) }]
   })
-  return { ...operation, parameters: [...PATH_PARAMETERS[subject], ...parameters], responses: Object.fromEntries(responses) }
+  const notModified = subject === 'address' ? { 304: { description: NOT_MODIFIED, headers: headersOf('304', subject) } } : {}
+  return {
+    ...operation,
+    parameters: [...PATH_PARAMETERS[subject], ...parameters],
+    responses: { ...Object.fromEntries(responses), ...notModified },
+  }
 }
+
+const NOT_MODIFIED = 'The client has the answer: its `etag` is listed in the header `if-none-match` of the request.'
 
 /** Written out in every response: some generators of clients follow references to schemas only. */
 const HEADERS: Record<string, Json> = {
@@ -97,12 +104,17 @@ const HEADERS: Record<string, Json> = {
     description: 'Seconds to wait before a retry: on errors when known, and on 200 while the repository is being indexed.',
     schema: { type: 'integer', minimum: 0 },
   },
+  etag: {
+    description: 'Changes with every byte of the answer. Absent while the repository is being indexed, and when indexing failed.',
+    schema: { type: 'string' },
+  },
   'access-control-allow-origin': { description: 'Every origin may read.', schema: { type: 'string', const: CORS.origin } },
 }
 
 function headersOf(status: string, subject: EndpointSubject): Json {
-  const mayRetry = status === '503' || (status === '200' && subject === 'address')
-  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => name !== 'retry-after' || mayRetry))
+  const isAnswer = status === '200' && subject === 'address'
+  const isSent: Record<string, boolean> = { 'retry-after': isAnswer || status === '503', etag: isAnswer || status === '304' }
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => isSent[name] !== false))
 }
 
 /** The longest login of a GitHub account. */

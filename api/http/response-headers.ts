@@ -17,7 +17,7 @@ export const CORS = {
   origin: '*',
   // A route for GET answers HEAD, too.
   methods: [...new Set(Object.values(ENDPOINTS).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))],
-  exposedHeaders: ['x-request-id', 'retry-after'],
+  exposedHeaders: ['x-request-id', 'retry-after', 'etag'],
   strictPreflight: false,
   maxAge: 86_400,
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ByteRange } from '#core/ports/raw-file.ts'
+import { listsEtag } from './entity-tag.ts'
 
 /** Bytes that are read while they are sent. */
 export interface FileStream {
@@ -62,14 +63,4 @@ export function parseRange(header: string | undefined, sizeBytes: number): [numb
   if (to !== '' && Number(to) < Number(from)) return 'whole'
   if (Number(from) >= sizeBytes) return 'unsatisfiable'
   return [Number(from), to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1)]
-}
-
-function listsEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some(item => weak(item.trim()) === weak(etag))
-}
-
-/** The part of an ETag by which strong and weak ones are compared. */
-function weak(etag: string): string {
-  return etag.replace(/^W\//, '')
 }

@@ -5,6 +5,7 @@ import type { FindAnswer, FoundItem } from '#core/contract/find.ts'
 import type { Diagnostic, ErrorAnswer, FailedAnswer, FragmentOfFile, IndexingAnswer, License } from '#core/contract/shared.ts'
 import type { SkillAnswer } from '#core/contract/skill.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
+import { WITHHELD } from '../reading/file-page.ts'
 
 /*
  * What a model reads of an answer. The first lines are of this service; everything else is text of the repository, so lines that separate
@@ -88,7 +89,11 @@ export const skillText: TextOf<SkillAnswer> = (answer, context) => {
     ...parts.map(part => partText(part, mark)),
     parts.length === 0 ? null : `${mark} end of the texts`,
     pathList('Supporting files, to be read with read_repo_file when the skill asks for them', files),
-    pathList('Optional reading, with read_repo_file', references),
+    // Most references of a skill are its own files: named once.
+    pathList(
+      'Other files that it refers to, with read_repo_file',
+      references.filter(reference => !files.includes(reference)),
+    ),
     pathList(
       'Too large to be read here',
       oversized.map(file => file.path),
@@ -125,7 +130,7 @@ export function errorText(error: ErrorAnswer['error']): string {
     `Error ${code}: ${message}.`,
     pathList('There are skills in these folders', directories ?? []),
     retryAfter === undefined ? null : `Call again in ${Math.ceil(retryAfter)} seconds.`,
-    sourceUrl === undefined ? null : `The original is at ${sourceUrl}`,
+    sourceUrl === undefined || message === WITHHELD ? null : `The original is at ${sourceUrl}`,
   )
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
-import { type OpenMount, openMount, type ReadAhead } from './open-mount.ts'
+import { type BeforeReading, type OpenMount, openMount } from './open-mount.ts'
 
 /**
  * Answers from the mount of an address. A repair may replace the snapshot while it is read, or since its header was cached: then the mount is
@@ -15,9 +15,9 @@ export async function answerFromMount<Answer>(
   deps: Deps,
   { viewer, subject }: { viewer: Viewer; subject: Address },
   answer: (mount: OpenMount) => Promise<Answer>,
-  readAhead?: ReadAhead,
+  before?: BeforeReading,
 ): Promise<Answer> {
-  const once = async () => answer(await openMount(deps, viewer, subject, readAhead))
+  const once = async () => answer(await openMount(deps, viewer, subject, before))
   try {
     return await once()
   } catch (error) {

@@ -44,8 +44,13 @@ export interface FailedMount extends ResolvedMount {
   retryAt: string
 }
 
-/** Reads what the answer will need, beside the mounted folder, which saves a round of reads. */
-export type ReadAhead = (snapshot: Snapshot) => Promise<unknown>
+/** What is done with a mount before it is read. */
+export interface BeforeReading {
+  /** Told of a mount that is ready. What it throws, no read comes before. */
+  onReady?: (mount: Omit<ReadyMount, 'status' | 'folder'>) => void
+  /** Reads what the answer will need, beside the mounted folder, which saves a round of reads. */
+  readAhead?: (snapshot: Snapshot) => Promise<unknown>
+}
 
 /**
  * Resolves an address for a viewer: asks the git host for the repository and the commit, then the store for the snapshot.
@@ -53,7 +58,12 @@ export type ReadAhead = (snapshot: Snapshot) => Promise<unknown>
  *
  * @throws ServiceError `address.unknown_host`, `mount.*`, or `skill.unavailable` when the store does not answer or the snapshot is damaged
  */
-export async function openMount(deps: Deps, viewer: Viewer, requested: Address, readAhead?: ReadAhead): Promise<OpenMount> {
+export async function openMount(
+  deps: Deps,
+  viewer: Viewer,
+  requested: Address,
+  { onReady, readAhead }: BeforeReading = {},
+): Promise<OpenMount> {
   const mount = await resolveMount(deps, viewer, requested)
   const { address, repository, commit, pinned, isDefault } = mount
   const snapshot = await deps.snapshots.open(repository, commit)
@@ -62,6 +72,7 @@ export async function openMount(deps: Deps, viewer: Viewer, requested: Address, 
     return { ...mount, ...(await requestIndexing(deps, job)) }
   }
   deps.uses.opened({ name: requested, repository, commit, ref: pinned ? null : (address.ref ?? repository.defaultBranch) })
+  onReady?.({ ...mount, snapshot })
 
   // A failure is dropped here: the read that needs the same bytes meets it again and reports it.
   const ahead = readAhead?.(snapshot).catch(() => {})

@@ -36,10 +36,10 @@ export async function cardOf(deps: Pick<Deps, 'operator'>, mount: OpenMount, { s
   return { ...common, lang, title, description: cleanDescription(description), facts: factsIn(factsLang, { ...facts, verified }) }
 }
 
-/** The card of a page of the documentation, which is written in English. */
-export function docsCard(page: { path: string; title: string; section: string }): CardModel {
-  const { path, title, section } = page
-  return { lang: 'en', factsLang: 'en', address: null, place: path, title, description: section, plainTitle: title, facts: [] }
+/** The card of a page of the documentation. */
+export function docsCard(page: { lang: string; path: string; title: string; section: string }): CardModel {
+  const { lang, path, title, section } = page
+  return { lang, factsLang: lang, address: null, place: path, title, description: section, plainTitle: title, facts: [] }
 }
 
 interface Says {

@@ -45,7 +45,8 @@ function refusalOf(refusal: FileRow['refusal'], sourceUrl: string, isSourceServe
   return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...(isDeadEnd ? { message: WITHHELD } : {}) })
 }
 
-const WITHHELD =
+/** The message of a refusal whose `sourceUrl` leads to nothing. */
+export const WITHHELD =
   'no license permits a copy of the file, and this deployment withholds the original too; ask the owner of the repository'
 
 /**

@@ -3,7 +3,7 @@ import { listOnVisit } from '../cards/list-on-visit.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
-import type { OpenMount, ReadAhead, ReadyMount } from '../mount/open-mount.ts'
+import type { BeforeReading, OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { BrowsePosition, browseFolder } from '../reading/browse.ts'
 import { requireCursorForm } from '../reading/cursor.ts'
@@ -22,13 +22,17 @@ export function addressHandlers(deps: Deps): AddressHandlers {
   const withMount = <Answer>(
     call: Call<AddressEndpoint>,
     answer: (mount: OpenMount) => Promise<Answer>,
-    readAhead?: ReadAhead,
-  ): Promise<Answer> => answerFromMount(deps, call, answer, readAhead)
+    readAhead?: BeforeReading['readAhead'],
+  ): Promise<Answer> => {
+    const { onSource } = call
+    return answerFromMount(deps, call, answer, { ...(onSource && { onReady: onSource }), ...(readAhead && { readAhead }) })
+  }
 
   const rankingBuffers = new RankingBuffers()
   return {
     mounts: call =>
-      withMount(call, async mount => {
+      // Made of what the host and the operator say now, too.
+      answerFromMount(deps, call, async mount => {
         await listOnVisit(deps, mount)
         return describeMount(deps, mount)
       }),

@@ -3,6 +3,7 @@ import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -84,7 +85,7 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     vary: 'accept-encoding',
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   })
-  if (request.headers['if-none-match'] === `"${sha256}"`) return reply.code(304).send()
+  if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return reply.code(304).send()
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
   return reply.header('content-encoding', 'gzip').send(archive.compressed)
 }

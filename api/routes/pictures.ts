@@ -19,7 +19,7 @@ import { createCards } from '../pictures/cards.ts'
 import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
 import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
 import { createIcons, type Icon, type PicturedAccount } from '../pictures/icons.ts'
-import { parseAcceptLanguage } from '../pictures/languages.ts'
+import { parseAcceptLanguage, primaryOf } from '../pictures/languages.ts'
 import { createMountPictures } from '../pictures/mount-pictures.ts'
 import { subjectParsers } from './subject-parsers.ts'
 
@@ -33,9 +33,8 @@ export interface PictureOptions {
 export interface DocsPage {
   /** `''` is the first page. */
   slug: string
-  label: string
-  /** What it is part of. */
-  section: string
+  /** By language, English among them: its name, and what it is part of. */
+  texts: Readonly<Record<string, { label: string; section: string }>>
 }
 
 /** When a card that cannot be drawn now is asked for again. */
@@ -101,7 +100,8 @@ export function registerPictures(
     get('/social', async (request, reply) => {
       if (docs === null) throw new ServiceError('request.not_found')
       const raw = request.rawAddress ?? ''
-      if (raw === 'docs' || raw.startsWith('docs/')) return await sendCard(request, reply, docsCardAt(docs, raw), null)
+      if (raw === 'docs' || raw.startsWith('docs/'))
+        return await sendCard(request, reply, docsCardAt(docs, raw, wantedLanguages(request)), null)
       const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
       const { card, icon } = await fromMount(request, async mount => {
         const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount)])
@@ -130,10 +130,12 @@ export function registerPictures(
 }
 
 /** @throws ServiceError `request.not_found` */
-function docsCardAt(docs: readonly DocsPage[], raw: string): CardModel {
+function docsCardAt(docs: readonly DocsPage[], raw: string, wanted: readonly string[]): CardModel {
   const page = docs.find(({ slug }) => raw === (slug === '' ? 'docs' : `docs/${slug}`))
-  if (page === undefined) throw new ServiceError('request.not_found')
-  return docsCard({ path: `/${raw}`, title: page.label, section: page.section })
+  const lang = [...wanted, 'en'].map(primaryOf).find(tag => page !== undefined && Object.hasOwn(page.texts, tag))
+  const text = lang === undefined ? undefined : page?.texts[lang]
+  if (lang === undefined || text === undefined) throw new ServiceError('request.not_found')
+  return docsCard({ lang, path: `/${raw}`, title: text.label, section: text.section })
 }
 
 /** By the parameter `lang`, else by the header. A parameter that is no language tag wants none. */

@@ -32,8 +32,9 @@ export function findingsOfSkill(
   const ofLicense = diagnostics.filter(({ code, path }) => code.startsWith('license.') && path === skill.license.source)
   const reported = new Set([...skill.diagnostics, ...ofLicense].map(({ code, message }) => `${code} ${message}`))
   const own = texts.find(({ path }) => path === skill.path)
+  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || code === 'front_matter.missing')
   const warned = skill.warnings
-    .filter(({ code, message }) => !reported.has(`${code} ${message}`))
+    .filter(({ code, message }) => !reported.has(`${code} ${message}`) && !(isUnread && CONSEQUENCES.has(code)))
     .map(warning => findingOfWarning(warning, skill.path, texts))
   const found = [...warned, ...(own ? misspelledFields(own) : [])].map(one => ({ ...one, skill: skill.path }))
   const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
@@ -45,6 +46,11 @@ export function findingsOfSkill(
     }),
   ]
 }
+
+/** What is written as front matter gives agents nothing. */
+const UNREADABLE: ReadonlySet<string> = new Set(['front_matter.invalid', 'front_matter.unterminated'])
+/** Follows from front matter that is missing or unreadable, and is told by that. */
+const CONSEQUENCES: ReadonlySet<string> = new Set(['name.missing', 'description.missing'])
 
 /** The fields of a skill that agents do not know and that are spelled almost like one they know. */
 function misspelledFields({ path, text }: SkillText): Finding[] {
@@ -91,7 +97,7 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
 const RANK = { error: 0, warning: 1, info: 2 } as const
 
 function findingOfWarning({ code, field, message }: Warning, skillPath: string, texts: readonly SkillText[]): Finding {
-  const severity = code === 'text.html_comment' ? 'info' : 'warning'
+  const severity = code === 'text.html_comment' ? 'info' : UNREADABLE.has(code) ? 'error' : 'warning'
   const [own] = texts
   if (code.startsWith('text.')) {
     const path = texts.find(text => message.startsWith(`${text.path}: `))?.path

@@ -16,6 +16,9 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
     async addRecord(_oid, bytes) {
       return [0, records.push(bytes) - 1, Math.max(1, bytes.length)]
     },
+    keepRecord() {
+      throw new Error('there is no earlier snapshot')
+    },
     async addTable(name, rows) {
       tables.set(name, new Map(rows))
     },

@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { detached } from '#core/text.ts'
+import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { isMarkdown } from '../rules/content-kind.ts'
-import { type DescribedText, describeText, parseText, type TextFacts } from '../rules/document.ts'
+import { type DescribedText, describeText, type ParsedText, parseText, type TextFacts } from '../rules/document.ts'
 import { readableText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { ItemText } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import type { TextReading } from '../snapshot/text-readings.ts'
+import type { KnownText, TextReading } from '../snapshot/text-readings.ts'
 import type { PackageArchives } from './package-archives.ts'
 
 /** A file whose content is read, and what for. */
@@ -29,16 +30,10 @@ export interface WantedFile {
   followed: boolean
 }
 
-export interface FileContent {
-  text(): string
-  /** `null` unless the file is `described`. */
-  description: FileDescription | null
-}
-
 export interface FileDescription {
   facts: DescribedText
-  /** Its searched text, which is parsed for it unless it was parsed for its facts. */
-  readText: () => ItemText
+  /** Its searched text, which is read or parsed for it unless it was for its facts. */
+  readText: () => ItemText | Promise<ItemText>
 }
 
 /** Bytes in the snapshot. */
@@ -47,17 +42,24 @@ export interface StoredBytes {
   sha256: string
 }
 
-/** Receives a text file. `record`: the location of its bytes, if they are kept. The next file waits for a returned promise. */
-export type HandleFile = (wanted: WantedFile, content: FileContent, record: Location | null) => void | Promise<void>
+/**
+ * Receives a text file. `description`: `null` unless the file is `described`. `record`: the location of its bytes, if they are kept. The next
+ * file waits for a returned promise.
+ */
+export type HandleFile = (
+  wanted: WantedFile,
+  description: FileDescription | null,
+  record: Location | null,
+) => void | Promise<void>
 
 /** Files that wait for their records: compression runs while the next files are read. */
 const WAITING_FILES = 8
 
 interface WaitingFile {
   wanted: WantedFile
-  /** `null`: the file is not text. */
-  content: FileContent | null
-  record: Promise<Location> | null
+  isText: boolean
+  description: FileDescription | null
+  record: Location | Promise<Location> | null
 }
 
 /** Reads files, and keeps what the rules derived from them and where their records lie. Texts are freed once they are handled. */
@@ -69,11 +71,12 @@ export class ContentStore {
   readonly #states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
   readonly #facts = new Map<RepoPath, TextFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
+  readonly #characters = new Map<string, number>()
 
   /** @param onFile called after every file that was read. @param packages takes the files of packages */
   constructor(
     blobs: BlobReader,
-    writer: Pick<SnapshotWriter, 'addRecord'>,
+    writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>,
     packages: Pick<PackageArchives, 'add'>,
     onFile: () => void,
   ) {
@@ -87,18 +90,25 @@ export class ContentStore {
   async read(files: readonly WantedFile[], handle: HandleFile = () => {}): Promise<void> {
     const waiting: WaitingFile[] = []
     const handleFirst = async () => {
-      const { wanted, content, record } = waiting.shift() as WaitingFile
+      const { wanted, isText, description, record } = waiting.shift() as WaitingFile
       const location = await record
-      if (content !== null) await handle(wanted, content, location)
+      if (isText) await handle(wanted, description, location)
     }
-    const oids = files.map(({ file }) => file.oid)
-    let at = 0
-    for await (const { bytes } of this.#blobs.read(oids, READABLE_FILE_BYTES)) {
-      const read = this.#readFile(files[at++] as WantedFile, bytes)
-      this.#onFile()
-      if (read !== null && waiting.push(read) > WAITING_FILES) await handleFirst()
+    const isKnown = (wanted: WantedFile) => mayBeKnown(wanted) && this.#blobs.known?.has(wanted.file.oid) === true
+    const unknown = files.filter(wanted => !isKnown(wanted)).map(({ file }) => file.oid)
+    const fetched = this.#blobs.read(unknown, READABLE_FILE_BYTES)[Symbol.asyncIterator]()
+    try {
+      for (const wanted of files) {
+        const known = isKnown(wanted)
+        const held = known ? await this.#readHeld(wanted) : null
+        const read = held ?? this.#readFile(wanted, known ? await this.#readOne(wanted) : (await fetched.next()).value?.bytes)
+        this.#onFile()
+        if (read !== null && waiting.push(read) > WAITING_FILES) await handleFirst()
+      }
+      while (waiting.length > 0) await handleFirst()
+    } finally {
+      await fetched.return?.()
     }
-    while (waiting.length > 0) await handleFirst()
   }
 
   /** `unreadable`: the repository lacks the blob. `unread`: it was not read. */
@@ -120,34 +130,57 @@ export class ContentStore {
     return this.#facts.get(path) ?? null
   }
 
+  /** Characters of a followed file. */
+  charactersOf(oid: string): number {
+    return this.#characters.get(oid) ?? 0
+  }
+
   /** Text of a followed file that an agent receives and a reader of the rendered page does not see. */
   hiddenIn(path: RepoPath): HiddenFinding[] {
     return this.#hidden.get(path) ?? []
   }
 
-  #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
-    const { oid } = wanted.file
-    const known = bytes === null ? null : this.#knownReading(wanted)
+  /** A file whose record an earlier snapshot holds, without reading it; `null` when it has to be read. */
+  async #readHeld(wanted: WantedFile): Promise<WaitingFile | null> {
+    const { oid, path } = wanted.file
+    const known = wanted.keep && !wanted.packaged ? this.#blobs.known?.find(oid) : null
+    if (!known || !(await this.#blobs.known?.hold(oid, known.crc32))) return null
     // What has a reading is text.
-    const text = bytes === null || known !== null ? null : readableText(bytes)
-    this.#states.set(oid, bytes === null ? 'unreadable' : text === null && known === null ? 'not_text' : 'text')
+    this.#states.set(oid, 'text')
+    const readText = async () => {
+      const bytes = await this.#readOne(wanted)
+      const text = bytes && readableText(bytes)
+      if (text === null) throw new Error(`the text of the blob ${oid} cannot be read any more`)
+      return textOf(parseText(path, text))
+    }
+    const description = { facts: this.#describe(wanted, known.reading), readText }
+    return { wanted, isText: true, description, record: this.#records.keep(oid, known) }
+  }
+
+  #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
+    const { oid, path } = wanted.file
+    const text = bytes === null ? null : readableText(bytes)
+    this.#states.set(oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
     if (bytes === null) return null
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
-    if (text === null && known === null)
-      return wanted.packaged ? { wanted, content: null, record: this.#store(oid, bytes) } : null
-    const textOf = () => text ?? (readableText(bytes) as string)
-    const parsed = wanted.described && known === null ? parseText(wanted.file.path, textOf()) : null
+    if (text === null) {
+      return wanted.packaged ? { wanted, isText: false, description: null, record: this.#store(oid, bytes) } : null
+    }
+    const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
+    const parsed = wanted.described && known === null ? parseText(path, text) : null
     const reading = known ?? parsed?.reading ?? null
-    const readText = () => {
-      const { headings, body } = parsed ?? parseText(wanted.file.path, textOf())
-      return { headings, body }
+    const readText = () => textOf(parsed ?? parseText(path, text))
+    const description = wanted.described ? { facts: this.#describe(wanted, reading), readText } : null
+    if (wanted.followed) {
+      this.#characters.set(oid, countCharacters(text))
+      if (parsed) this.#hidden.set(path, findHidden(text, parsed.comments))
     }
-    const content = {
-      text: textOf,
-      description: wanted.described ? { facts: this.#describe(wanted, reading), readText } : null,
-    }
-    if (wanted.followed && parsed) this.#hidden.set(wanted.file.path, findHidden(textOf(), parsed.comments))
-    return { wanted, content, record: wanted.keep ? this.#store(oid, bytes, reading) : null }
+    return { wanted, isText: true, description, record: wanted.keep ? this.#store(oid, bytes, reading) : null }
+  }
+
+  async #readOne({ file }: WantedFile): Promise<Uint8Array | null> {
+    for await (const { bytes } of this.#blobs.read([file.oid], READABLE_FILE_BYTES)) return bytes
+    return null
   }
 
   #store(oid: string, bytes: Uint8Array, reading: TextReading | null = null): Promise<Location> {
@@ -155,11 +188,6 @@ export class ContentStore {
     // Awaited in its turn, which never comes if an earlier file fails.
     record.catch(() => {})
     return record
-  }
-
-  /** What an earlier commit read of a Markdown file. Of a followed file its hidden text is wanted too, so it is parsed. */
-  #knownReading({ file, described, followed }: WantedFile): TextReading | null {
-    return described && !followed && isMarkdown(file.path) ? (this.#blobs.readingOf?.(file.oid) ?? null) : null
   }
 
   #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null): DescribedText {
@@ -174,14 +202,23 @@ export class ContentStore {
   }
 }
 
+/** Whether an earlier commit may have read the file. Of a followed one its hidden text is wanted too, so it is parsed. */
+function mayBeKnown({ file, described, followed }: WantedFile): boolean {
+  return described && !followed && isMarkdown(file.path)
+}
+
+function textOf({ headings, body }: ParsedText): ItemText {
+  return { headings, body }
+}
+
 /** Writes and digests the record of every blob once. */
 class RecordWriter {
-  readonly #writer: Pick<SnapshotWriter, 'addRecord'>
+  readonly #writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>
   readonly #digests = new Map<string, string>()
   readonly #locations = new Map<string, Location>()
   readonly #writing = new Map<string, Promise<Location>>()
 
-  constructor(writer: Pick<SnapshotWriter, 'addRecord'>) {
+  constructor(writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>) {
     this.#writer = writer
   }
 
@@ -195,12 +232,23 @@ class RecordWriter {
     return this.#digests.get(oid) as string
   }
 
+  /** Refers to a record that an earlier snapshot holds. */
+  keep(oid: string, { sha256 }: KnownText): Location | Promise<Location> {
+    const written = this.#locations.get(oid) ?? this.#writing.get(oid)
+    if (written) return written
+    const record = this.#writer.keepRecord(oid)
+    this.#digests.set(oid, sha256)
+    this.#locations.set(oid, record)
+    return record
+  }
+
   async write(oid: string, bytes: Uint8Array, reading: TextReading | null): Promise<Location> {
     const written = this.#locations.get(oid) ?? this.#writing.get(oid)
     if (written) return written
-    const record = this.#writer.addRecord(oid, bytes, reading)
+    const sha256 = hash('sha256', bytes, 'hex')
+    const record = this.#writer.addRecord(oid, bytes, reading && { reading, sha256, crc32: crc32(bytes) })
     this.#writing.set(oid, record)
-    this.#digests.set(oid, hash('sha256', bytes, 'hex'))
+    this.#digests.set(oid, sha256)
     this.#locations.set(oid, await record)
     this.#writing.delete(oid)
     return record

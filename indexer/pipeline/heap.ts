@@ -8,7 +8,7 @@ export function heapArguments(megabytes: number): string[] {
   return [`--max-old-space-size=${megabytes}`, `--max-semi-space-size=${YOUNG_MEGABYTES}`]
 }
 
-const YOUNG_MEGABYTES = 4
+const YOUNG_MEGABYTES = 8
 
 /**
  * Makes the garbage collector run before the heap grows by 15 %, instead of several times over. It saves a third of the memory and costs some

@@ -1,7 +1,7 @@
 import { inTurns } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
+import type { BlobReader, KnownTexts, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
@@ -31,7 +31,7 @@ export async function indexRepository<Written>(
 ): Promise<Written> {
   const { onProgress = () => {}, search = null, signal } = options
   const tree = buildTree(withAskedSizes(entries))
-  if (isLarge(tree)) keepHeapSmall()
+  if (isLarge(tree, blobs.known)) keepHeapSmall()
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
@@ -72,10 +72,12 @@ async function readPlan(
 }
 
 /** Whether so much text is read that saving memory is worth the time it takes. */
-function isLarge(tree: Tree): boolean {
-  let files = 0
-  for (const folder of tree.folders.values()) files += folder.files.size
-  return files > LARGE_FILES
+function isLarge(tree: Tree, known: KnownTexts | undefined): boolean {
+  let unknown = 0
+  for (const folder of tree.folders.values()) {
+    for (const { oid } of folder.files.values()) if (!known?.has(oid)) unknown++
+  }
+  return unknown > LARGE_FILES
 }
 
 const LARGE_FILES = 4_000

@@ -1,7 +1,7 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
-import { compareBytes, countCharacters } from '#core/text.ts'
+import { compareBytes } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { Content } from '../rules/content-facts.ts'
 import { isBinaryName } from '../rules/content-kind.ts'
@@ -54,7 +54,7 @@ export async function readContent(
   const wanted = wantedFiles(plan, planned, { included, packages, chainOf })
 
   const content = new ContentStore(blobs, writer, packages, countFiles(wanted.length, options))
-  const { targets, characters } = await readPlanned(content, wanted, { plan, planned, included, search })
+  const targets = await readPlanned(content, wanted, { plan, planned, search })
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
   const isText = (oid: string) => content.stateOf(oid) === 'text'
@@ -87,7 +87,7 @@ export async function readContent(
     packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => content.factsOf(path),
     hiddenIn: path => content.hiddenIn(path),
-    charactersOf: oid => characters.get(oid) ?? 0,
+    charactersOf: oid => content.charactersOf(oid),
     includesOf,
     manifestFailures: manifestIncludeFailures(plan, isText),
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
@@ -112,32 +112,26 @@ function countFiles(total: number, { onProgress = () => {}, signal }: IndexOptio
 interface PlannedReading {
   plan: Plan
   planned: ReadonlyMap<RepoPath, PlannedFile>
-  included: ReadonlySet<RepoPath>
   search: Pick<SearchBuilder, 'add'> | null
 }
 
-/**
- * Reads the wanted files and adds them to the search section. Returns the link targets of served documents, and the number of characters of
- * each included file by blob id.
- */
+/** Reads the wanted files and adds them to the search section. Returns the link targets of served documents. */
 async function readPlanned(
   content: ContentStore,
   wanted: readonly WantedFile[],
-  { plan, planned, included, search }: PlannedReading,
-): Promise<{ targets: Set<RepoPath>; characters: Map<string, number> }> {
+  { plan, planned, search }: PlannedReading,
+): Promise<Set<RepoPath>> {
   const skills = new Map(plan.skills.map(skill => [skill.skill.path, skill]))
   const targets = new Set<RepoPath>()
-  const characters = new Map<string, number>()
-  await content.read(wanted, ({ file }, read, record) => {
+  await content.read(wanted, ({ file }, description, record) => {
     const found = planned.get(file.path)
-    if (found?.kind === 'document' && found.served && read.description) {
-      for (const target of documentTargets(file.path, read.description.facts.links, plan.tree, plan.policy)) targets.add(target)
+    if (found?.kind === 'document' && found.served && description) {
+      for (const target of documentTargets(file.path, description.facts.links, plan.tree, plan.policy)) targets.add(target)
     }
-    if (included.has(file.path)) characters.set(file.oid, countCharacters(read.text()))
-    const input = searchInputOf(file, found, skills.get(file.path), read.description, record)
+    const input = searchInputOf(file, found, skills.get(file.path), description, record)
     if (input !== null) return search?.add(input)
   })
-  return { targets, characters }
+  return targets
 }
 
 /** The links of a skill's required reading: rules, body, includes. */

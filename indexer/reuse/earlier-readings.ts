@@ -1,6 +1,6 @@
 import { isDamage } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { decodeReading, splitReadings, type TextReading } from '../snapshot/text-readings.ts'
+import { decodeText, type EncodedText, type KnownText, splitReadings } from '../snapshot/text-readings.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 
 /** What an earlier commit read of Markdown texts. */
@@ -8,8 +8,8 @@ export interface EarlierReadings {
   /** The members that could be read. */
   readonly members: readonly Location[]
   has(oid: string): boolean
-  /** The reading of a text by its blob id; `null`: the text has to be parsed. */
-  find(oid: string): TextReading | null
+  /** A text by its blob id; `null`: it has to be parsed. */
+  find(oid: string): KnownText | null
 }
 
 /** Loaded bytes of readings. Beyond them, texts are parsed again. */
@@ -20,7 +20,7 @@ export const NO_READINGS: EarlierReadings = { members: [], has: () => false, fin
 
 /** Loads the readings of an earlier snapshot, as far as they can be read. */
 export async function loadReadings(earlier: EarlierSnapshot): Promise<EarlierReadings> {
-  const encoded = new Map<string, Uint8Array>()
+  const encoded = new Map<string, EncodedText>()
   const orNone = <Value>(read: () => Value, none: Value): Value => {
     try {
       return read()
@@ -38,15 +38,15 @@ export async function loadReadings(earlier: EarlierSnapshot): Promise<EarlierRea
     if (member === null || entries === null) continue
     loadedBytes += member.length
     if (loadedBytes > LOADED_BYTES) break
-    for (const [oid, reading] of entries) encoded.set(oid, reading)
+    for (const [oid, text] of entries) encoded.set(oid, text)
     members.push(location)
   }
   return {
     members,
     has: oid => encoded.has(oid),
     find(oid) {
-      const bytes = encoded.get(oid)
-      return bytes === undefined ? null : orNone(() => decodeReading(bytes), null)
+      const text = encoded.get(oid)
+      return text === undefined ? null : orNone(() => decodeText(text), null)
     },
   }
 }

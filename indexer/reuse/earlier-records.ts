@@ -9,9 +9,11 @@ export interface EarlierRecords {
   has(oid: string): boolean
   /** The bytes of a blob, checked against its id; `null` when its pack is gone or damaged. */
   read(oid: string): Promise<Uint8Array | null>
+  /** Whether the record of a blob can be referred to without being unpacked: the pack around it is whole, and it ends with this CRC-32. */
+  hold(oid: string, crc32: number): Promise<boolean>
   /** From here on `has` returns `false`. */
   giveUp(): void
-  /** The location of a record that `read` returned; else `null`. */
+  /** The location of a record that `read` returned or `hold` found; else `null`. */
   verified(oid: string): Location | null
 }
 
@@ -30,6 +32,12 @@ export function createEarlierRecords(earlier: EarlierSnapshot | null): EarlierRe
       }
       verified.set(oid, record)
       return bytes
+    },
+    async hold(oid, crc32) {
+      const record = source?.blobs.get(oid)?.record ?? null
+      if (record === null || !(await source?.holds(record, crc32))) return false
+      verified.set(oid, record)
+      return true
     },
     giveUp() {
       source = null

@@ -7,7 +7,7 @@ import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
-import { gunzipMember } from '../snapshot/gzip-member.ts'
+import { crc32Of, gunzipMember } from '../snapshot/gzip-member.ts'
 import { readDirectory } from '../snapshot/pack-directory.ts'
 import { packNameOf } from '../snapshot/pack-name.ts'
 import { readHeader } from '../snapshot/read-header.ts'
@@ -19,6 +19,8 @@ export interface EarlierSnapshot {
   readonly blobs: ReadonlyMap<string, EarlierBlob>
   /** An unpacked member; `null` when it cannot be read or is longer than `maxBytes`. */
   member(location: Location, maxBytes: number): Promise<Uint8Array | null>
+  /** Whether the bytes of a member are those with this CRC-32, which is told without unpacking it. */
+  holds(location: Location, crc32: number): Promise<boolean>
   /** The search section; `null` when there is none, or it is longer than `SECTION_BYTES` or unreadable. */
   section(): Promise<Uint8Array | null>
   /** Notes that a part of it could not be reused. */
@@ -31,6 +33,8 @@ export interface EarlierBlob {
   record: Location | null
 }
 
+/** No gzip member is shorter. */
+const MEMBER_LEAST_BYTES = 18
 /** Size of the pack cache. Records are read in the order in which they are stored, and tables after them. */
 const CACHE_BYTES = 6 * PACK_BYTES
 /** Maximum length of a section that is reused, since it is loaded whole. */
@@ -91,6 +95,10 @@ async function openPacks(
         // A record or shard that became longer is another one, and no loss.
         return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? null : orLost(error)
       }
+    },
+    async holds(location, crc32) {
+      const bytes = await packs.read(location)
+      return bytes !== null && bytes.length > MEMBER_LEAST_BYTES && crc32Of(bytes) === crc32
     },
     section() {
       section ??= readSection(packs, header.search?.segments ?? [])

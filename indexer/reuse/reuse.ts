@@ -9,9 +9,10 @@ import { createPieceFinder, type PieceFinder } from './section-pieces.ts'
 import { isWorthReusing } from './worth-reusing.ts'
 
 /*
- * An earlier snapshot saves the next one three things: fetching blobs from the host, parsing Markdown, and storing bytes that its packs hold
- * already.
- * Bytes are compared before they are reused, so the new snapshot answers the same whatever it was built on.
+ * An earlier snapshot saves the next one three things: fetching blobs from the host, reading and parsing Markdown, and storing bytes that its
+ * packs hold already.
+ * What is reused is compared: the bytes themselves, or of a known text its checksum and the name of the pack around it. So the new snapshot
+ * answers the same whatever it was built on.
  *
  * 1. `selectUnheld` tells the host which blobs not to fetch.
  * 2. `reuseEarlier` takes the tree that was read with that selection. It returns the tree to work on and the parts for the snapshot writer.
@@ -60,7 +61,11 @@ export function reuseEarlier(
   }
 
   return {
-    tree: { entries, read: readNoted, readingOf: readings.find },
+    tree: {
+      entries,
+      read: readNoted,
+      known: { ...readings, hold: async (oid, crc32) => source !== null && (await records.hold(oid, crc32)) },
+    },
     parts: {
       ...(source === null ? NO_PARTS : partsOf(source, records, readings)),
       *unread() {

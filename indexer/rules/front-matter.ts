@@ -30,30 +30,30 @@ export type YamlMapping = { readonly [key: string]: YamlValue }
 export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; message: string }
 
 /**
- * Parses the front matter of a file as a mapping; a blank block is the empty mapping. A message names the line of the file.
- * Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
+ * Parses the front matter of a file as a mapping; a blank block is the empty mapping. A message names the field, where one alone is at fault,
+ * and the line of the file. Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
   if (isTooLong(yaml)) return { ok: false, message: `larger than ${FRONT_MATTER_BYTES} bytes` }
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
-    const value: unknown = load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
+    const value = loadYaml(yaml)
     return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: 'not a mapping of keys to values' }
   } catch (error) {
-    return { ok: false, message: messageOf(error) }
+    return { ok: false, message: faultOf(yaml) ?? messageOf(error, 0) }
   }
 }
 
 /**
  * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first values that begin like plain text
- * (`description: Use when: it rains`), then all values except block scalars (`argument-hint: [a] [b]`).
+ * (`description: Use when: it rains`), then all values except block scalars (`argument-hint: [a] [b]`). `repaired`: what was wrong.
  */
-export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: true } {
+export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: string } {
   const strict = parseYamlMapping(yaml)
   if (strict.ok || isTooLong(yaml)) return strict
   for (const pattern of [PLAIN_VALUE, ANY_VALUE]) {
     const repaired = parseYamlMapping(yaml.replace(pattern, quoteValue))
-    if (repaired.ok) return { ...repaired, repaired: true }
+    if (repaired.ok) return { ...repaired, repaired: strict.message }
   }
   return strict
 }
@@ -109,8 +109,35 @@ function lineAt(text: string, start: number): { content: string; next: number } 
   }
 }
 
-function messageOf(error: unknown): string {
+function loadYaml(yaml: string): unknown {
+  return load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
+}
+
+/**
+ * What is wrong with the first field that is no YAML by itself; `null` when each of them is. The parser notices a quote that is not closed
+ * only lines later, in a field that is right.
+ */
+function faultOf(yaml: string): string | null {
+  const lines = yaml.split('\n')
+  const starts = [...lines.keys()].filter(index => FIELD.test(lines[index] ?? ''))
+  for (const [number, start] of starts.entries()) {
+    const field = lines.slice(start, starts[number + 1])
+    try {
+      loadYaml(field.join('\n'))
+    } catch (error) {
+      return `\`${FIELD.exec(field[0] ?? '')?.[1]}\`: ${messageOf(error, start)}`
+    }
+  }
+  return null
+}
+
+const FIELD = /^([\w.-]+):(?:\s|$)/
+const OPEN_QUOTE = /within a (?:double|single) quoted scalar/
+
+/** @param firstLine number of the parsed text's first line behind the opening line, from 0 */
+function messageOf(error: unknown, firstLine: number): string {
   if (!(error instanceof YAMLException)) return 'malformed YAML'
-  // The mark counts from 0 behind the opening line.
-  return error.mark === undefined ? error.reason : `${error.reason} on line ${error.mark.line + 2}`
+  if (OPEN_QUOTE.test(error.reason)) return `a quote is not closed on line ${firstLine + 2}`
+  // The mark counts from 0.
+  return error.mark === undefined ? error.reason : `${error.reason} on line ${firstLine + error.mark.line + 2}`
 }

@@ -136,7 +136,7 @@ function readFields(text: string, warn: Warn): { fields: YamlMapping; body: stri
     warn('front_matter.invalid', `the front matter is not a YAML mapping: ${yaml.message}`)
     return { fields: {}, body: block.body, unparsed: block.yaml }
   }
-  if (yaml.repaired) warn('front_matter.repaired', 'not valid YAML: a value needs quotes')
+  if (yaml.repaired) warn('front_matter.repaired', `not valid YAML, read as if its values were in quotes: ${yaml.repaired}`)
   return { fields: yaml.mapping, body: block.body, unparsed: '' }
 }
 

@@ -57,12 +57,17 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
     add(item) {
       const fingerprint = fingerprintOf(item)
       const number = items.next(item)
-      const titleLength =
-        unchanged?.take(fingerprint, number) ?? visitItemTerms(withText(item), (term, posting) => run.add(number, term, posting))
-      items.add(item, fingerprint, titleLength)
-      const { path, title, summary, text } = item
-      section.addItem({ path, title, summary, text })
-      return run.isFull ? spilled.add(run.take(), turn) : undefined
+      const place = (titleLength: number) => {
+        items.add(item, fingerprint, titleLength)
+        const { path, title, summary, text } = item
+        section.addItem({ path, title, summary, text })
+        return run.isFull ? spilled.add(run.take(), turn) : undefined
+      }
+      const analyse = (whole: SearchInput) => place(visitItemTerms(whole, (term, posting) => run.add(number, term, posting)))
+      const known = unchanged?.take(fingerprint, number)
+      if (known != null) return place(known)
+      const whole = withText(item)
+      return whole instanceof Promise ? whole.then(analyse) : analyse(whole)
     },
     async finish() {
       const { fingerprints, ...numbered } = items.finish()

@@ -12,7 +12,7 @@ export interface SearchInput {
   text: Location | null
   fields: SearchFields
   /** Reads headings and body, which `fields` leaves out then, from the blob: an item that did not change needs neither. */
-  readText?: () => ItemText
+  readText?: () => ItemText | Promise<ItemText>
 }
 
 export type ItemText = Pick<SearchFields, 'headings' | 'body'>
@@ -31,7 +31,10 @@ export interface SearchFields {
   blob?: string
 }
 
-/** The item with headings and body. */
-export function withText({ readText, ...item }: SearchInput): SearchInput {
-  return readText ? { ...item, fields: { ...item.fields, ...readText() } } : item
+/** The item with headings and body: at once, unless its text has to be fetched. */
+export function withText({ readText, ...item }: SearchInput): SearchInput | Promise<SearchInput> {
+  if (!readText) return item
+  const filled = (text: ItemText): SearchInput => ({ ...item, fields: { ...item.fields, ...text } })
+  const text = readText()
+  return text instanceof Promise ? text.then(filled) : filled(text)
 }

@@ -49,6 +49,10 @@ class ThreadBuilder implements SearchBuilder {
   add(item: SearchInput): void | Promise<void> {
     if (this.#failure) throw this.#failure.error
     const whole = withText(item)
+    return whole instanceof Promise ? whole.then(read => this.#add(read)) : this.#add(whole)
+  }
+
+  #add(whole: SearchInput): void | Promise<void> {
     this.#items.push(whole)
     this.#units += ITEM_UNITS + (whole.fields.headings?.length ?? 0) + (whole.fields.body?.length ?? 0)
     if (this.#units >= MESSAGE_UNITS) this.#flush()

@@ -22,5 +22,12 @@ export async function gunzipMember(member: Uint8Array, maxBytes: number): Promis
   return member.length < THREAD_BYTES && maxBytes < INLINE_BYTES ? gunzipSync(member, limits) : gunzipOnThread(member, limits)
 }
 
+/** The CRC-32 of the bytes that a member holds, which stands at its end. */
+export function crc32Of(member: Uint8Array): number {
+  return Buffer.from(member.buffer, member.byteOffset, member.length).readUInt32LE(member.length - TRAILER_BYTES)
+}
+
+const TRAILER_BYTES = 8
+
 /** A larger result is unpacked on a thread, whatever the length of the member. */
 const INLINE_BYTES = 256 * 1024

@@ -4,7 +4,7 @@ import type { Location, PackEntry, TableName } from '#core/snapshot/format.ts'
 export interface ReusedParts {
   /** The first packs of the new snapshot. */
   readonly packs: readonly PackEntry[]
-  /** The location of a record, if its blob was read from there; else `null`. */
+  /** The location of a record, if it was verified; else `null`. */
   record(oid: string): Location | null
   /** The members of readings that stay part of the snapshot. */
   readonly readings: readonly Location[]

@@ -20,7 +20,7 @@ import { cutShards } from './cut-shards.ts'
 import { gzipMember } from './gzip-member.ts'
 import { PackSeries } from './pack-series.ts'
 import type { ReusedParts, SectionPiece } from './reused-parts.ts'
-import { createReadingsWriter, type TextReading } from './text-readings.ts'
+import { createReadingsWriter, type KnownText } from './text-readings.ts'
 
 /**
  * Writes one snapshot: records and tables as they are added, the header last. Without reuse, the same calls write the same bytes. With reuse,
@@ -31,9 +31,11 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
    * Stores the bytes of one blob after everything added before, and resolves with their location. Compression runs in the background:
    * the caller may add more without waiting, and bounds how much.
    *
-   * @param reading what was read of the text, for the next commit; default: nothing
+   * @param text what is known of the text, for the next commit; default: nothing
    */
-  addRecord(oid: string, bytes: Uint8Array, reading?: TextReading | null): Promise<Location>
+  addRecord(oid: string, bytes: Uint8Array, text?: KnownText | null): Promise<Location>
+  /** Refers to the record of an earlier snapshot. @throws Error when that has none which was verified */
+  keepRecord(oid: string): Location
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Stores the last pack and then the header: from then on the commit is ready. Tables that were not added are empty. */
@@ -87,13 +89,19 @@ export function createSnapshotWriter(
   }
 
   return {
-    async addRecord(oid, bytes, reading = null) {
-      if (reading !== null && !reused?.hasReading(oid)) readings.add(oid, reading)
+    async addRecord(oid, bytes, text = null) {
+      if (text !== null && !reused?.hasReading(oid)) readings.add(oid, text)
       if (readings.sizeBytes >= READINGS_BYTES) addReadings()
       const known = reused?.record(oid)
       if (known) return packs.use(known)
       const compressed = gzipMember(bytes)
       return inOrder(async () => packs.placeRecord(oid, bytes.length, await compressed))
+    },
+
+    keepRecord(oid) {
+      const known = reused?.record(oid)
+      if (!known) throw new Error(`no earlier snapshot holds the blob ${oid}`)
+      return packs.use(known)
     },
 
     addBytes: bytes => inOrder(async () => placePieces(packs, (await reused?.pieces(bytes)) ?? [{ fresh: bytes }])),

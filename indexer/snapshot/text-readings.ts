@@ -20,6 +20,15 @@ export interface TextReading {
   links: readonly TextLink[]
 }
 
+/** A text that needs not be read again: its bytes lie in a record, and what was taken from them is known. */
+export interface KnownText {
+  reading: TextReading
+  /** Of the whole file, as hexadecimal digits. */
+  sha256: string
+  /** Of the whole file, as the gzip member of its record ends with. */
+  crc32: number
+}
+
 export interface TextLink {
   /** `code`: a code span, which is a link only if it names an existing file. */
   kind: 'link' | 'image' | 'code'
@@ -28,14 +37,15 @@ export interface TextLink {
 }
 
 /**
- * Readings are stored in gzip members that a header lists. An entry is a blob id of 20 bytes, the length of the reading, and the reading:
- * its texts, the number of its links, and of each link the kind and the target. A text is its length in UTF-8 and its bytes.
+ * Readings are stored in gzip members that a header lists. An entry is a blob id of 20 bytes, SHA-256 and CRC-32 of the text, the length of
+ * the reading, and the reading: its texts, the number of its links, and of each link the kind and the target. A text is its length in UTF-8
+ * and its bytes.
  */
 export interface ReadingsWriter {
   /** Bytes that `take` returns. */
   readonly sizeBytes: number
   /** Leaves out a reading of more than `READING_BYTES`, and one that UTF-8 cannot hold: YAML can spell half of a character. */
-  add(oid: string, reading: TextReading): void
+  add(oid: string, text: KnownText): void
   /** The bytes of a member. Clears the writer. */
   take(): Uint8Array
 }
@@ -43,6 +53,8 @@ export interface ReadingsWriter {
 /** A longer reading has very many links; its text is parsed again. */
 const READING_BYTES = 8 * 1024
 const OID_BYTES = 20
+const SHA256_BYTES = 32
+const CRC32_BYTES = 4
 const LINK_KINDS = ['link', 'image', 'code'] as const
 
 export function createReadingsWriter(): ReadingsWriter {
@@ -52,12 +64,14 @@ export function createReadingsWriter(): ReadingsWriter {
     get sizeBytes() {
       return entries.length
     },
-    add(oid, reading) {
+    add(oid, { reading, sha256, crc32 }) {
       entry.cut(0)
       if (!textsOf(reading).every(text => text.isWellFormed())) return
       writeReading(entry, reading)
       if (entry.length > READING_BYTES) return
       entries.bytes(Buffer.from(oid, 'hex'))
+      entries.bytes(Buffer.from(sha256, 'hex'))
+      entries.bytes(crcBytes(crc32))
       entries.varint(entry.length)
       entries.bytes(entry.data, 0, entry.length)
     },
@@ -69,17 +83,39 @@ export function createReadingsWriter(): ReadingsWriter {
   }
 }
 
-/** The encoded readings of a member, by blob id. @throws FormatError when the bytes are not readings */
-export function* splitReadings(member: Uint8Array): Generator<readonly [oid: string, reading: Uint8Array]> {
+/** The encoded texts of a member, by blob id. @throws FormatError when the bytes are not readings */
+export function* splitReadings(member: Uint8Array): Generator<readonly [oid: string, text: EncodedText]> {
   const reader = new ByteReader(member)
   while (!reader.atEnd) {
     const oid = Buffer.from(reader.bytes(OID_BYTES)).toString('hex')
-    yield [oid, reader.bytes(reader.varint())]
+    yield [oid, { digests: reader.bytes(SHA256_BYTES + CRC32_BYTES), reading: reader.bytes(reader.varint()) }]
   }
 }
 
+/** A `KnownText` as a member has it. */
+export interface EncodedText {
+  /** SHA-256 and CRC-32. */
+  digests: Uint8Array
+  reading: Uint8Array
+}
+
 /** @throws FormatError or TypeError when the bytes are not a reading */
-export function decodeReading(bytes: Uint8Array): TextReading {
+export function decodeText({ digests, reading }: EncodedText): KnownText {
+  const bytes = Buffer.from(digests)
+  return {
+    reading: decodeReading(reading),
+    sha256: bytes.toString('hex', 0, SHA256_BYTES),
+    crc32: bytes.readUInt32LE(SHA256_BYTES),
+  }
+}
+
+function crcBytes(crc32: number): Uint8Array {
+  const bytes = Buffer.alloc(CRC32_BYTES)
+  bytes.writeUInt32LE(crc32)
+  return bytes
+}
+
+function decodeReading(bytes: Uint8Array): TextReading {
   const reader = new ByteReader(bytes)
   const text = () => textOfBytes(reader.bytes(reader.varint()))
   const optional = () => (reader.byte() === 0 ? null : text())

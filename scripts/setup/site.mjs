@@ -12,6 +12,7 @@ const SOURCES = [
   'examples/handbook',
   'indexer/action/README.md',
   'package-lock.json',
+  'scripts/setup/index-docs.mjs',
   'site',
   'tsconfig.json',
 ]

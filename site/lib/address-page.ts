@@ -10,6 +10,7 @@ import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { loadNextSteps, type NextSteps } from './next-steps.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
+import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
 /** The view that the URL of an address page requests. */
@@ -18,6 +19,8 @@ export interface PageRequest {
   path: string | undefined
   query: string | undefined
   cursor: string | undefined
+  /** Cursors of the pages of a list before this one. */
+  back: readonly string[]
   offset: string | undefined
   /** Of a skill: the number of its page, from 1, or all pages as one. */
   page: number | 'all' | undefined
@@ -141,6 +144,7 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     path: query.get('path') ?? undefined,
     query: query.get('query') || undefined,
     cursor: query.get('cursor') || undefined,
+    back: readBack(query.get('back')),
     offset: query.get('offset') || undefined,
     page: query.get('page') === 'all' ? 'all' : readNumber(query.get('page')),
     line: readNumber(query.get('line')) ?? 1,

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { Fragment, FragmentOfFile } from '#core/contract/shared.ts'
+import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
 
 export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
@@ -52,9 +53,9 @@ export async function loadDelivery(
 
 /** One text on a page of a skill. */
 export interface Part extends FragmentOfFile {
-  kind: 'rule' | 'skill' | 'included file'
-  /** Where the page has all rules: `1 of 2`. */
-  place?: string
+  kind: 'rule' | 'skill' | 'include'
+  /** Where the page has all rules. */
+  place?: { n: number; all: number }
   /** Starts the ids of the text on the page. */
   idPrefix: string
 }
@@ -67,12 +68,17 @@ export function partsOf({ page: { skill }, number, all }: Delivery): Part[] {
     ...ruleChain.map((part, index) => ({
       kind: 'rule' as const,
       ...part,
-      ...(hasAllRules ? { place: `${index + 1} of ${ruleChain.length}` } : {}),
+      ...(hasAllRules ? { place: { n: index + 1, all: ruleChain.length } } : {}),
     })),
     ...(bodyFragment === null ? [] : [{ kind: 'skill' as const, path: skill.path, content: skill.body, fragment: bodyFragment }]),
-    ...includes.map(part => ({ kind: 'included file' as const, ...part })),
+    ...includes.map(part => ({ kind: 'include' as const, ...part })),
   ]
   return parts.map((part, index) => ({ ...part, idPrefix: `t${index}-` }))
+}
+
+/** `rule 1 of 2` */
+export function kindWords({ words: { skill } }: Ui, kind: Part['kind'], place: Part['place']): string {
+  return place === undefined ? skill.kinds[kind] : fill(skill.place, { kind: skill.kinds[kind], ...place })
 }
 
 /** Pages of one skill in their order, as if they were one page. */

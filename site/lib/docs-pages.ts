@@ -1,58 +1,59 @@
+import type { Words } from '../words/en/en.ts'
+
 /** A page of the documentation. Its text is a file of the project, so that the documentation and the handbook say the same. */
 export interface DocsPage {
+  /** Of its label in the catalogue, and of its translations: `docs/<language>/<name>.md`. */
+  name: keyof Words['docs']['labels']
   /** Its path below `/docs`; `''` is the first page. */
   slug: string
-  /** In the list of pages. */
-  label: string
-  /** From the root of the project; `null`: rendered from the contract of the interface. */
+  /** Of the English text, from the root of the project; `null`: rendered from the contract of the interface. */
   source: string | null
 }
 
 const HANDBOOK = 'examples/handbook'
 
+type DocsSection = { name: keyof Words['docs']['sections']; pages: readonly DocsPage[] }
+
 /** The pages in the order in which they are read. */
-export const DOCS_SECTIONS: readonly { title: string; pages: readonly DocsPage[] }[] = [
+export const DOCS_SECTIONS: readonly DocsSection[] = [
   {
-    title: 'Start',
+    name: 'start',
     pages: [
-      { slug: '', label: 'What it is', source: 'docs/start.md' },
-      { slug: 'addresses', label: 'Addresses', source: `${HANDBOOK}/docs/addresses.md` },
-      { slug: 'agents', label: 'Agents and MCP', source: 'docs/agents.md' },
+      { name: 'start', slug: '', source: 'docs/start.md' },
+      page('addresses', `${HANDBOOK}/docs/addresses.md`),
+      page('agents', 'docs/agents.md'),
     ],
   },
   {
-    title: 'Write skills',
+    name: 'write',
     pages: [
-      { slug: 'write-a-skill', label: 'Skills that arrive whole', source: `${HANDBOOK}/writing/write-a-skill/SKILL.md` },
-      { slug: 'rules', label: 'Manifests and rules', source: `${HANDBOOK}/writing/write-rules/SKILL.md` },
-      {
-        slug: 'manifest-keys',
-        label: 'Keys of a manifest',
-        source: `${HANDBOOK}/writing/write-rules/references/manifest-keys.md`,
-      },
-      { slug: 'includes', label: 'Includes and references', source: `${HANDBOOK}/writing/include-and-refer/SKILL.md` },
-      { slug: 'licenses', label: 'Licenses', source: `${HANDBOOK}/writing/policy/choose-a-license/SKILL.md` },
-      { slug: 'action', label: 'In GitHub Actions', source: 'indexer/action/README.md' },
+      page('write-a-skill', `${HANDBOOK}/writing/write-a-skill/SKILL.md`),
+      page('rules', `${HANDBOOK}/writing/write-rules/SKILL.md`),
+      page('manifest-keys', `${HANDBOOK}/writing/write-rules/references/manifest-keys.md`),
+      page('includes', `${HANDBOOK}/writing/include-and-refer/SKILL.md`),
+      page('licenses', `${HANDBOOK}/writing/policy/choose-a-license/SKILL.md`),
+      page('check', 'docs/check.md'),
+      page('action', 'indexer/action/README.md'),
     ],
   },
   {
-    title: 'REST interface',
+    name: 'rest',
     pages: [
-      { slug: 'rest', label: 'Reference', source: null },
-      { slug: 'answers', label: 'Answers', source: `${HANDBOOK}/docs/answers.md` },
-      { slug: 'errors', label: 'Errors', source: `${HANDBOOK}/docs/errors.md` },
-      { slug: 'limits', label: 'Limits', source: `${HANDBOOK}/docs/limits.md` },
+      page('rest', null),
+      page('answers', `${HANDBOOK}/docs/answers.md`),
+      page('errors', `${HANDBOOK}/docs/errors.md`),
+      page('limits', `${HANDBOOK}/docs/limits.md`),
     ],
   },
   {
-    title: 'Run it',
-    pages: [
-      { slug: 'settings', label: 'Settings', source: 'docs/settings.md' },
-      { slug: 'operating', label: 'Operating', source: 'docs/operating.md' },
-      { slug: 'security', label: 'Security model', source: 'docs/security.md' },
-    ],
+    name: 'run',
+    pages: [page('settings', 'docs/settings.md'), page('operating', 'docs/operating.md'), page('security', 'docs/security.md')],
   },
 ]
+
+function page(name: DocsPage['name'], source: string | null): DocsPage {
+  return { name, slug: name, source }
+}
 
 export const DOCS_PAGES = DOCS_SECTIONS.flatMap(({ pages }) => pages)
 

@@ -1,5 +1,9 @@
 import { z } from 'zod'
 import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
+import type { Words } from '../words/en/en.ts'
+import type { Language } from '../words/languages.ts'
+import { fill } from '../words/ui.ts'
+import { WORDS } from '../words/words.ts'
 
 /** A JSON schema, as far as the reference reads it. */
 interface Schema {
@@ -22,29 +26,31 @@ interface Schema {
 }
 
 /** The reference of the REST interface as Markdown, from the contract that checks requests and answers. */
-export function formatReference(): string {
+export function formatReference(language: Language): string {
+  const words = WORDS[language]
+  const say = words.reference
   const shapes = new Map<string, Schema>()
   const routes = Object.values(ENDPOINTS).map(endpoint => {
     const answer = toSchema(endpoint.answer, 'output', shapes)
     const query = toSchema(endpoint.query, 'input', shapes)
     const own = endpoint.errors.filter(code => !(COMMON_ERRORS as readonly string[]).includes(code))
     return [
-      `## ${endpoint.summary}`,
+      `## ${translated(endpoint.summary, words)}`,
       `\`${endpoint.method} /api/v1${endpoint.path}\``,
-      ...fieldTable('Parameter', query),
-      `Answers ${typeWords(answer)}.`,
-      own.length === 0 ? '' : `Errors: ${own.map(code => `\`${code}\``).join(', ')}.`,
+      ...fieldTable(say.parameter, query, words),
+      fill(say.answers, { type: typeWords(answer, words) }),
+      own.length === 0 ? '' : fill(say.errors, { codes: own.map(code => `\`${code}\``).join(', ') }),
     ].filter(part => part !== '')
   })
   const common = COMMON_ERRORS.map(code => `\`${code}\``).join(', ')
   const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
   return [
-    '# REST reference',
-    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}`, `{owner}` and `{kind}` are percent-encoded.',
-    `Every route may also answer ${common}.`,
+    `# ${say.title}`,
+    say.about,
+    fill(say.common, { codes: common }),
     ...routes.flat(),
-    '## Shapes',
-    ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema)]),
+    `## ${say.shapes}`,
+    ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, words)]),
     '',
   ].join('\n\n')
 }
@@ -60,33 +66,45 @@ function toSchema(contract: z.ZodType, io: 'input' | 'output', shapes: Map<strin
   return { $ref: `#/$defs/${schema.id}` }
 }
 
-function shapeParts(schema: Schema): string[] {
-  const about = schema.description === undefined ? [] : [schema.description]
+function shapeParts(schema: Schema, words: Words): string[] {
+  const say = words.reference
+  const about = schema.description === undefined ? [] : [translated(schema.description, words)]
   const options = schema.anyOf ?? schema.oneOf
-  if (options) return [...about, `One of ${options.map(typeWords).join(', ')}.`]
-  const table = fieldTable('Field', schema)
-  return [...about, ...(table.length > 0 ? table : [`A ${typeWords(schema)}.`])]
+  if (options) return [...about, fill(say.oneOf, { types: options.map(option => typeWords(option, words)).join(', ') })]
+  const table = fieldTable(say.field, schema, words)
+  return [...about, ...(table.length > 0 ? table : [fill(say.a, { type: typeWords(schema, words) })])]
 }
 
-function fieldTable(kind: string, { properties = {}, required = [] }: Schema): string[] {
+function fieldTable(kind: string, { properties = {}, required = [] }: Schema, words: Words): string[] {
+  const say = words.reference
   const rows = Object.entries(properties).map(([name, field]) => {
-    const presence = required.includes(name) ? '' : field.default === undefined ? 'optional' : `default ${String(field.default)}`
-    const about = [presence, field.description ?? ''].filter(Boolean).join('. ')
-    return `| \`${name}\` | ${typeWords(field)} | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`
+    const presence = required.includes(name)
+      ? ''
+      : field.default === undefined
+        ? say.optional
+        : fill(say.default, { value: String(field.default) })
+    const about = [presence, translated(field.description ?? '', words)].filter(Boolean).join('. ')
+    return `| \`${name}\` | ${typeWords(field, words)} | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`
   })
-  return rows.length === 0 ? [] : [[`| ${kind} | Type | Meaning |`, '|---|---|---|', ...rows].join('\n')]
+  return rows.length === 0 ? [] : [[`| ${kind} | ${say.type} | ${say.meaning} |`, '|---|---|---|', ...rows].join('\n')]
 }
 
 /** A type in words, with links to shapes. */
-function typeWords(schema: Schema): string {
+function typeWords(schema: Schema, words: Words): string {
+  const say = words.reference
+  const either = ` ${say.or} `
   const name = schema.$ref?.replace(/^.*\//, '')
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
-  if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(' or ')
+  if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(either)
   const options = schema.anyOf ?? schema.oneOf
-  if (options) return options.map(typeWords).join(' or ')
-  if (schema.type === 'array') return `list of ${typeWords(schema.items ?? {})}`
+  if (options) return options.map(option => typeWords(option, words)).join(either)
+  if (schema.type === 'array') return fill(say.listOf, { type: typeWords(schema.items ?? {}, words) })
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
-    return `map of ${typeWords(schema.additionalProperties)}`
+    return fill(say.mapOf, { type: typeWords(schema.additionalProperties, words) })
   return schema.type ?? 'any'
+}
+
+function translated(description: string, { contract }: Words): string {
+  return contract[description] ?? description
 }

@@ -1,4 +1,6 @@
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import type { Language } from '../words/languages.ts'
+import { WORDS } from '../words/words.ts'
 import { DOCS_PAGES, type DocsPage, docsHref } from './docs-pages.ts'
 import { formatReference } from './docs-reference.ts'
 import { renderMarkdown } from './render-markdown.ts'
@@ -24,27 +26,34 @@ const CONTRACT = 'core/contract/endpoints.ts'
 
 const rendered = new Map<string, RenderedDocs>()
 
-/** The page of a slug; `null` where there is none. Each is rendered once. */
-export function loadDocs(slug: string, sources: Sources): RenderedDocs | null {
+/** The page of a slug in a language; `null` where there is none. Each is rendered once. */
+export function loadDocs(slug: string, language: Language, sources: Sources): RenderedDocs | null {
   const index = DOCS_PAGES.findIndex(page => page.slug === slug)
   const page = DOCS_PAGES[index]
   if (page === undefined) return null
-  const kept = rendered.get(slug)
+  const key = `${language} ${slug}`
+  const kept = rendered.get(key)
   if (kept) return kept
-  const made = { ...renderPage(page, sources), before: DOCS_PAGES[index - 1], after: DOCS_PAGES[index + 1] }
-  rendered.set(slug, made)
+  const made = { ...renderPage(page, language, sources), before: DOCS_PAGES[index - 1], after: DOCS_PAGES[index + 1] }
+  rendered.set(key, made)
   return made
 }
 
-function renderPage(page: DocsPage, sources: Sources): Pick<RenderedDocs, 'page' | 'title' | 'text' | 'html' | 'headings'> {
-  const source = page.source === null ? formatReference() : sources[`/${page.source}`]
-  if (source === undefined) throw new Error(`the documentation has no text ${page.source}`)
+function renderPage(
+  page: DocsPage,
+  language: Language,
+  sources: Sources,
+): Pick<RenderedDocs, 'page' | 'title' | 'text' | 'html' | 'headings'> {
+  const path = sourceOf(page, language)
+  const source = path === null ? formatReference(language) : sources[`/${path}`]
+  if (source === undefined) throw new Error(`the documentation has no text ${path}`)
   const text = source.replace(/^---\n[\s\S]*?\n---\n/, '').trimStart()
-  const [, title = page.label] = /^# (.*)\n/.exec(text) ?? []
+  const [, title = WORDS[language].docs.labels[page.name]] = /^# (.*)\n/.exec(text) ?? []
   const html = renderMarkdown(text.replace(/^# .*\n/, ''), {
     idPrefix: '',
     headingOffset: 0,
-    resolveLink: href => resolveDocsLink(page.source ?? '', href),
+    say: WORDS[language].text,
+    resolveLink: href => resolveDocsLink(path ?? '', language, href),
   })
   const headings = [...html.matchAll(/<h2 id="([^"]*)">(.*?) <a class="anchor"/g)].map(([, id = '', words = '']) => ({
     id,
@@ -53,14 +62,19 @@ function renderPage(page: DocsPage, sources: Sources): Pick<RenderedDocs, 'page'
   return { page, title, text, html, headings }
 }
 
+/** The file of a page in a language; `null`: rendered from the contract. */
+export function sourceOf({ name, source }: DocsPage, language: Language): string | null {
+  return language === 'en' || source === null ? source : `docs/${language}/${name}.md`
+}
+
 /** The target of a link between files of the project: a page of the documentation, or `null`, which shows the words alone. */
-function resolveDocsLink(source: string, href: string): string | null {
+function resolveDocsLink(source: string, language: Language, href: string): string | null {
   if (/^(?:https?:\/\/|mailto:)/i.test(href) || href.startsWith('/')) return href
   const [target = '', fragment] = href.split('#', 2)
   const anchor = fragment === undefined ? '' : `#${fragment}`
   if (target === '') return anchor
   const path = resolveFile(source, target)
-  const page = DOCS_PAGES.find(candidate => (candidate.source ?? CONTRACT) === path)
+  const page = DOCS_PAGES.find(candidate => (sourceOf(candidate, language) ?? CONTRACT) === path)
   return page === undefined ? null : `${docsHref(page)}${anchor}`
 }
 

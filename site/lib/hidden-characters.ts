@@ -54,5 +54,5 @@ function spell(character: string): string {
 function mark(character: string): string {
   const code = codePointName(character)
   const inside = character === '\0' ? '' : character === '\r' ? '&#13;' : character
-  return `<bdi class="hidden-character" data-code="${code}" title="invisible character ${code}">${inside}</bdi>`
+  return `<bdi class="hidden-character" data-code="${code}" title="${code}">${inside}</bdi>`
 }

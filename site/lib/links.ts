@@ -15,6 +15,8 @@ export interface PageParameters {
   path?: string | undefined
   query?: string | undefined
   cursor?: string | undefined
+  /** Cursors of the pages before, see `pager.ts`. */
+  back?: readonly string[]
   offset?: number | undefined
   /** Of a skill; the first page has none. */
   page?: number | 'all' | undefined
@@ -31,18 +33,13 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.query !== undefined) given.push(['query', parameters.query])
   if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])
+  if (parameters.back !== undefined && parameters.back.length > 0) given.push(['back', parameters.back.join(',')])
   if (parameters.offset !== undefined && parameters.offset > 0) given.push(['offset', String(parameters.offset)])
   if (parameters.line !== undefined && parameters.line > 1) given.push(['line', String(parameters.line)])
   if (parameters.look === 'exact') given.push(['look', 'exact'])
   const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
 }
-
-/** The pages that an operator may write. */
-export const LEGAL_LINKS = [
-  { kind: 'terms', label: 'Terms' },
-  { kind: 'privacy', label: 'Privacy' },
-] as const
 
 /** Pixels of the picture of a link. */
 export const CARD_WIDTH = 1200

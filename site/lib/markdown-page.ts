@@ -1,9 +1,9 @@
 import { formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { FindPage } from '#core/contract/find.ts'
+import { ENGLISH } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
 import { type Delivery, partsOf } from './delivery.ts'
-import { formatCount, formatLicense } from './format.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
 
@@ -63,7 +63,7 @@ function overviewLines(
   const about = manifest === undefined ? [] : [`> ${inline(manifest.name)}: ${inline(manifest.description)}`, '']
   return [
     ...about,
-    `${formatCount(counts.skills, 'skill')}, ${formatCount(counts.documents, 'document')}, ${formatLicense(license)}.`,
+    `${ENGLISH.count(counts.skills, 'skill')}, ${ENGLISH.count(counts.documents, 'document')}, ${ENGLISH.license(license)}.`,
     '',
     '## Skills',
     '',
@@ -82,7 +82,7 @@ function entryLine({ address }: MountPage, entry: BrowseEntry, link: Link): stri
     return `- skill ${link(entry.skill.name, contentHref(address, entry.skill.path))}: ${inline(entry.skill.description)}`
   if (entry.kind === 'file') return `- file ${link(entry.path, contentHref(address, entry.path))}`
   const { counts, path } = entry
-  return `- folder ${link(`${path}/`, pageHref(address, 'browse', { path }))}: ${formatCount(counts.skills, 'skill')}, ${formatCount(counts.documents, 'document')}`
+  return `- folder ${link(`${path}/`, pageHref(address, 'browse', { path }))}: ${ENGLISH.count(counts.skills, 'skill')}, ${ENGLISH.count(counts.documents, 'document')}`
 }
 
 function findLines({ address, request }: MountPage, { items, nextCursor }: FindPage, link: Link): string[] {
@@ -110,8 +110,13 @@ function skillLines(delivery: Delivery): string[] {
     '',
     inline(skill.description),
     '',
-    `${inline(skill.path)}, ${formatLicense(skill.serving.license)}. ${state}`,
-    ...partsOf(delivery).flatMap(({ kind, path, content }) => ['', `### ${kind}: ${inline(path)}`, '', fence(content)]),
+    `${inline(skill.path)}, ${ENGLISH.license(skill.serving.license)}. ${state}`,
+    ...partsOf(delivery).flatMap(({ kind, path, content }) => [
+      '',
+      `### ${ENGLISH.words.skill.kinds[kind]}: ${inline(path)}`,
+      '',
+      fence(content),
+    ]),
     ...listOf('References, to be read on demand', references),
     ...listOf('Supporting files', files),
   ]

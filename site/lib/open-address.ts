@@ -1,8 +1,10 @@
 import { atPath, formatAddress } from '#core/address.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { readTypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
+import { readTypedAddress, type TypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
+import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient } from './api-client.ts'
-import { contentHref, ownerHref } from './links.ts'
+import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
+import { readAddress } from './read-address.ts'
 
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
@@ -11,13 +13,13 @@ export type OpenTarget = { location: string } | { message: string }
  * The page of what a text in the address field means. The URL of an account leads to the page of the account. Of the URL of a branch, the
  * shortest name that exists counts.
  */
-export async function openTarget(client: ApiClient, text: string, context: TypedContext): Promise<OpenTarget> {
+export async function openTarget(client: ApiClient, text: string, context: TypedContext, ui: Ui): Promise<OpenTarget> {
   const typed = readTypedAddress(text, context)
   switch (typed.kind) {
     case 'owner':
       return { location: ownerHref(typed.owner.owner) }
     case 'unreadable':
-      return { message: sentence(typed.code === null ? typed.message : `not an address: ${typed.message}`) }
+      return { message: unreadableWords(typed, text, context, ui) }
     case 'address': {
       const { address, file } = await chooseRef(client, typed)
       if (file !== undefined) return { location: contentHref(address, file) }
@@ -25,6 +27,12 @@ export async function openTarget(client: ApiClient, text: string, context: Typed
       return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
     }
   }
+}
+
+/** The address at another ref, as text; the words as they are if they are no address. */
+export function atRef(words: string, ref: string, hosts: readonly string[]): string {
+  const read = readAddress(words, hosts)
+  return 'error' in read ? words : formatAddress({ ...read.address, ref })
 }
 
 /** Asks for each longer name, while the shorter one does not exist. */
@@ -38,6 +46,21 @@ async function chooseRef(client: ApiClient, typed: TypedRepository): Promise<Pic
   return typed
 }
 
-function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+/** What is wrong with a text that is no address, as a sentence. */
+function unreadableWords(
+  { code, message }: Extract<TypedAddress, { kind: 'unreadable' }>,
+  text: string,
+  { hosts }: TypedContext,
+  { words, join }: Ui,
+): string {
+  const say = words.open
+  const starts = join(
+    hosts.map(host => `${host}/`),
+    'disjunction',
+  )
+  if (text.trim() === '') return fill(say.empty, { starts })
+  if (code === null) return hosts.includes(ACCOUNT_HOST) ? say.foreignOrGithub : say.foreign
+  const translated = words.errors[code]
+  const where = code === 'address.unknown_host' ? `; ${fill(say.starts, { starts })}` : ''
+  return fill(say.noAddress, { message: translated === undefined ? message : translated + where })
 }

@@ -1,5 +1,7 @@
 import MarkdownIt from 'markdown-it'
 import footnotes from 'markdown-it-footnote'
+import type { Words } from '../words/en/en.ts'
+import { fill } from '../words/ui.ts'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
 import { highlightCode } from './highlight.ts'
 
@@ -8,6 +10,8 @@ export interface MarkdownOptions {
   resolveLink(href: string): string | null
   /** Prefix of every id in the text, so that it cannot collide with an id of the page. */
   idPrefix: string
+  /** How the page names parts of the text. */
+  say: Words['text']
   /** How many levels the headings of the text lie below those of the page. Default: 2. */
   headingOffset?: number
 }
@@ -70,8 +74,10 @@ function createMarkdown() {
   rules.code_inline = (tokens, index) => `<code>${markHidden(tokens[index]?.content ?? '')}</code>`
   rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
   rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? '', /^\S*/.exec(tokens[index]?.info.trim() ?? '')?.[0])
-  rules.image = (tokens, index) =>
-    `<span class="image-name">image: ${markHidden(tokens[index]?.content || 'no description')}</span>`
+  rules.image = (tokens, index, _options, env) => {
+    const { say } = env as RenderEnv
+    return `<span class="image-name">${fill(say.image, { name: markHidden(tokens[index]?.content || say.noDescription) })}</span>`
+  }
 
   rules.heading_open = (tokens, index, _options, env) => {
     const level = headingLevel(tokens[index]?.tag, env as RenderEnv)
@@ -92,7 +98,8 @@ function createMarkdown() {
   }
   rules.link_close = (_tokens, _index, _options, env) => ((env as RenderEnv).openLinks.pop() ? '</a>' : '')
 
-  rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="table"><table>\n'
+  rules.table_open = (_tokens, _index, _options, env) =>
+    `<div class="table" tabindex="0" role="group" aria-label="${(env as RenderEnv).say.table}"><table>\n`
   rules.table_close = () => '</table></div>\n'
   for (const cell of ['th', 'td'] as const) {
     rules[`${cell}_open`] = (tokens, index, _options, env) => {
@@ -111,13 +118,14 @@ function nameFootnotes(md: InstanceType<typeof MarkdownIt>): void {
   md.core.ruler.before('footnote_tail', 'unused_footnotes', ({ tokens, env }) => listUnused(tokens, env as RenderEnv))
   const { rules } = md.renderer
   rules.footnote_anchor_name = (tokens, index, _options, env) => `-${(env as RenderEnv).idPrefix}${footnoteNumber(tokens[index])}`
-  rules.footnote_block_open = () => '<div class="footnotes" role="group" aria-label="Footnotes"><ol>\n'
+  rules.footnote_block_open = (_tokens, _index, _options, env) =>
+    `<div class="footnotes" role="group" aria-label="${(env as RenderEnv).say.footnotes}"><ol>\n`
   rules.footnote_block_close = () => '</ol></div>\n'
   rules.footnote_anchor = (tokens, index, _options, env) => {
     const { subId = 0 } = (tokens[index]?.meta ?? {}) as { subId?: number }
     const number = `${footnoteNumber(tokens[index])}${subId > 0 ? `:${subId}` : ''}`
     const id = escapeHtml(`fnref-${(env as RenderEnv).idPrefix}${number}`)
-    return ` <a href="#${id}" aria-label="back to ${number}">^</a>`
+    return ` <a href="#${id}" aria-label="${fill((env as RenderEnv).say.backTo, { n: number })}">^</a>`
   }
 }
 
@@ -194,9 +202,10 @@ function readTasks(md: InstanceType<typeof MarkdownIt>): void {
       token.children?.unshift(box)
     }
   })
-  md.renderer.rules.task = (tokens, index) => {
+  md.renderer.rules.task = (tokens, index, _options, env) => {
+    const { say } = env as RenderEnv
     const isDone = tokens[index]?.meta?.isDone === true
-    return `<span class="task" role="img" aria-label="${isDone ? 'done' : 'to do'}">${isDone ? '☑' : '☐'}</span> `
+    return `<span class="task" role="img" aria-label="${isDone ? say.done : say.toDo}">${isDone ? '☑' : '☐'}</span> `
   }
 }
 

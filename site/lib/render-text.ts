@@ -1,4 +1,6 @@
 import type { Address } from '#core/address.ts'
+import type { Language } from '../words/languages.ts'
+import { WORDS } from '../words/words.ts'
 import { renderCode } from './highlight.ts'
 import { resolveLink } from './links.ts'
 import { renderMarkdown, TooManyCells } from './render-markdown.ts'
@@ -15,6 +17,8 @@ export interface MarkdownToRender {
   address: Address
   /** Starts the ids of the text; unique on the page. */
   idPrefix: string
+  /** Of the page, whose words name tables and footnotes. */
+  language: Language
 }
 
 /** Code is shown character for character, highlighted, with numbered lines. */
@@ -51,6 +55,10 @@ export function renderText(text: TextToRender): RenderedText {
 
 function toHtml(text: TextToRender): string {
   if (text.kind === 'code') return renderCode(text)
-  const { content, path, address, idPrefix } = text
-  return renderMarkdown(content, { idPrefix, resolveLink: href => resolveLink(address, path, href, idPrefix) })
+  const { content, path, address, idPrefix, language } = text
+  return renderMarkdown(content, {
+    idPrefix,
+    say: WORDS[language].text,
+    resolveLink: href => resolveLink(address, path, href, idPrefix),
+  })
 }

@@ -1,4 +1,5 @@
 import { type Address, formatAddress } from '#core/address.ts'
+import type { Words } from '../words/en/en.ts'
 import { apiHref } from './links.ts'
 
 /** How one client uses an address. */
@@ -15,13 +16,13 @@ export interface Snippet {
  *
  * @param skillPath of a `SKILL.md`, where the page shows one
  */
-export function snippetsFor(address: Address, baseUrl: string, skillPath?: string): Snippet[] {
+export function snippetsFor(address: Address, baseUrl: string, say: Words['use'], skillPath?: string): Snippet[] {
   const path = formatAddress(address)
   const server = `${baseUrl}/mcp${path}`
   const name = address.repository.replace(/[^A-Za-z0-9_-]/g, '-')
   const request = baseUrl + (skillPath === undefined ? `/api/v1/mounts${path}` : apiHref('skills', path, { path: skillPath }))
   return [
-    { client: 'Claude Code', place: 'Run', language: 'sh', code: `claude mcp add --transport http ${name} ${quote(server)}` },
+    { client: 'Claude Code', place: say.run, language: 'sh', code: `claude mcp add --transport http ${name} ${quote(server)}` },
     {
       client: 'Codex',
       place: '~/.codex/config.toml',
@@ -41,9 +42,9 @@ export function snippetsFor(address: Address, baseUrl: string, skillPath?: strin
       language: 'json',
       code: json({ mcpServers: { [name]: { httpUrl: server } } }),
     },
-    { client: 'Another MCP client', place: 'Streamable HTTP, without a sign-in', language: 'text', code: server },
-    { client: 'Installed files', place: 'Run in your project', language: 'sh', code: `npx skills add ${quote(baseUrl + path)}` },
-    { client: 'REST', place: 'Run', language: 'sh', code: `curl ${quote(request)}` },
+    { client: say.otherClient, place: say.http, language: 'text', code: server },
+    { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + path)}` },
+    { client: 'REST', place: say.run, language: 'sh', code: `curl ${quote(request)}` },
   ]
 }
 

@@ -300,7 +300,7 @@ test('the check of answers that all these tests rest on notices a missing header
   const headers = {
     'cache-control': 'no-store',
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'x-request-id, retry-after',
+    'access-control-expose-headers': 'x-request-id, retry-after, etag',
     'x-content-type-options': 'nosniff',
     'x-request-id': '00000000-0000-0000-0000-000000000000',
     'content-type': 'application/json; charset=utf-8',

@@ -120,9 +120,9 @@ test('every response is described with its headers, as it is answered', async ()
   const always = ['x-request-id', 'cache-control', 'access-control-allow-origin']
   for (const [path, { get }] of Object.entries(document.paths)) {
     for (const [status, { headers }] of Object.entries(get.responses)) {
-      const retries = status === '503' || (status === '200' && path.includes('{address}'))
-      const what = `${path} ${status}`
-      expect(Object.keys(headers).sort(), what).toEqual([...always, ...(retries ? ['retry-after'] : [])].sort())
+      const isAnswer = status === '200' && path.includes('{address}')
+      const also = [...(isAnswer || status === '503' ? ['retry-after'] : []), ...(isAnswer || status === '304' ? ['etag'] : [])]
+      expect(Object.keys(headers).sort(), `${path} ${status}`).toEqual([...always, ...also].sort())
     }
   }
   const answer = await app.get('/api/v1/featured')

@@ -28,7 +28,7 @@ function expectOfInterface({ headers, body, text }: RawAnswer): void {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'x-request-id, retry-after',
+    'access-control-expose-headers': 'x-request-id, retry-after, etag',
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     'content-length': String(Buffer.byteLength(body, 'latin1')),
     connection: 'close',

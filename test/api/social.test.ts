@@ -32,8 +32,8 @@ beforeAll(async () => {
       // Only deployments with pages have cards.
       site: async app => void app.setNotFoundHandler((_request, reply) => reply.code(404).send('no page')),
       docs: [
-        { slug: '', label: 'What it is', section: 'Start' },
-        { slug: 'rules', label: 'Manifests and rules', section: 'Write skills' },
+        { slug: '', texts: { en: { label: 'What it is', section: 'Start' } } },
+        { slug: 'rules', texts: { en: { label: 'Rules', section: 'Write' }, de: { label: 'Regeln', section: 'Schreiben' } } },
       ],
       deps: deps => ({ ...deps, deny: [({ repository }) => repository === 'denied'] }),
     },
@@ -96,6 +96,7 @@ describe('the card of an address', () => {
 test('the cards of the documentation are those of its pages, and no others', async () => {
   const { bytes } = await expectPicture(at, '/social/docs', VARIED)
   expect(bytes.equals((await expectPicture(at, '/social/docs/rules?lang=de', PNG)).bytes)).toBe(false)
+  expect((await bytesOf('/social/docs/rules?lang=de')).equals(await bytesOf('/social/docs/rules?lang=fr'))).toBe(false)
   for (const path of ['/social/docs/', '/social/docs/nothing', '/social/docs/rules/more', '/social/docs/rules.md'])
     await expectNoPicture(at, path)
 })
@@ -116,7 +117,10 @@ test('what is no address, not there, not served or not public is the same plain 
 })
 
 test('a deployment without pages has no cards', async () => {
-  const bare = await testApp({ 'acme/handbook': FILES }, { docs: [{ slug: '', label: 'What it is', section: 'Start' }] })
+  const bare = await testApp(
+    { 'acme/handbook': FILES },
+    { docs: [{ slug: '', texts: { en: { label: 'What it is', section: 'Start' } } }] },
+  )
   for (const path of [CARD, '/social/docs']) await expectNoPicture(bare, path)
   await bare.close()
 })

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { generate } from '#test/bench/repositories.ts'
+import type { Service } from '#test/support/service.ts'
 import { largeTable } from './large-tables.ts'
 
 /** What a visitor reads and what is attacked, as addresses of local repositories. */
@@ -41,6 +42,16 @@ export function makeAttacked(root: string, sizes: AttackedSizes): Attacked {
   const visited = addressOf(generate(root, 'visited', 200))
   const freshNames = Array.from({ length: sizes.fresh }, (_, number) => addressOf(generate(root, `fresh-${number}`, 20)))
   return { visited, freshNames, history: makeHistory(root, sizes), large: makeLarge(root, sizes), ...makeFiles(root) }
+}
+
+/**
+ * What the first visitors of any service cause once: an index, the programs of the pages and the thread that renders. What they hold is no cost
+ * of an attack.
+ */
+export async function visitFirst(service: Service, { visited, tables }: Attacked): Promise<void> {
+  for (const address of [visited, tables.address]) await service.get('mounts', address)
+  const page = await fetch(`${service.baseUrl}${visited}?view=file&look=rendered&path=SKILLSET.md`)
+  if (page.status !== 200) throw new Error(`the page of a file answers ${page.status}`)
 }
 
 function makeHistory(root: string, { commits: count }: AttackedSizes): Attacked['history'] {

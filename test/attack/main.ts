@@ -6,7 +6,7 @@ import { printTable } from '#test/bench/measure.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
-import { LARGE_SIZES, makeAttacked } from './attacked.ts'
+import { LARGE_SIZES, makeAttacked, visitFirst } from './attacked.ts'
 import { flipLinks } from './flip-links.ts'
 import { askForForged } from './forged-packs.ts'
 import { measureHeld } from './held-resources.ts'
@@ -66,7 +66,7 @@ async function attackService(): Promise<string[]> {
     MOUNTGLASS_LOG: 'error',
   })
   try {
-    await service.get('mounts', attacked.tables.address)
+    await visitFirst(service, attacked)
     const faults: string[] = []
     const rows: Record<string, string | number>[] = []
     for (const attack of serviceAttacks(attacked, seconds, LONG_REFS)) {

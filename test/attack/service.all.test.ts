@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
-import { makeAttacked, SMALL_SIZES } from './attacked.ts'
+import { makeAttacked, SMALL_SIZES, visitFirst } from './attacked.ts'
 import { measureHeld } from './held-resources.ts'
 import { excesses, serviceAttacks } from './service-attacks.ts'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     MOUNTGLASS_LOCAL_REPOSITORIES: root,
     MOUNTGLASS_LOG: 'error',
   })
-  await service.get('mounts', attacked.tables.address)
+  await visitFirst(service, attacked)
 })
 
 afterAll(async () => {

@@ -13,6 +13,7 @@ import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
+import { measureLighthouse } from './lighthouse.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
@@ -61,6 +62,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
   pages: async () => measurePages(root, await madeRepositories()),
+  lighthouse: async () => measureLighthouse(root, await madeRepositories()),
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),

@@ -51,6 +51,7 @@ async function recordWriting(): Promise<(writer: SnapshotWriter) => Promise<Writ
       parts.push(writer => writer.addRecord(oid, bytes))
       return first.addRecord(oid, bytes)
     },
+    keepRecord: first.keepRecord,
     addTable(name, rows) {
       const all = [...rows]
       parts.push(writer => writer.addTable(name, all))

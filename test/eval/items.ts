@@ -30,9 +30,8 @@ export async function collectItems({ host, repository, commit }: Source): Promis
     const { licenses } = await readLicenses(reader, tree, policy, skills.parsed)
     const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
     const items: SearchInput[] = []
-    const add = (item: SearchInput) => {
-      items.push(withText(item))
-      return undefined
+    const add = async (item: SearchInput) => {
+      items.push(await withText(item))
     }
     await readContent(reader, WRITES_NOTHING, plan, { add }, {})
     return items
@@ -43,6 +42,7 @@ export async function collectItems({ host, repository, commit }: Source): Promis
 
 const WRITES_NOTHING: SnapshotWriter<void> = {
   addRecord: async () => [0, 0, 1],
+  keepRecord: () => [0, 0, 1],
   addTable: async () => {},
   finish: async () => {},
 }

@@ -6,7 +6,7 @@ import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { encodeHeader, type Location } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { packNameOf } from '#indexer/snapshot/pack-name.ts'
-import { createReadingsWriter, decodeReading, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
+import { createReadingsWriter, decodeText, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 import { index, meaningAlone, newRepository, newStores, page, pages, type Subject, skill } from './snapshot-reuse-scene.ts'
 
@@ -107,7 +107,7 @@ async function memberAt(blobs: BlobStore, { described }: Subject, commit: Commit
 async function readingsOf(blobs: BlobStore, subject: Subject, commit: CommitSha): Promise<TextReading[]> {
   const { readings = [] } = await storedHeader(blobs, subject.described, commit)
   const members = await Promise.all(readings.map(location => memberAt(blobs, subject, commit, location)))
-  return members.flatMap(member => [...splitReadings(member)].map(([, bytes]) => decodeReading(bytes)))
+  return members.flatMap(member => [...splitReadings(member)].map(([, text]) => decodeText(text).reading))
 }
 
 /** A pack that is whole, and in which the readings of the snapshot are others. */
@@ -132,6 +132,9 @@ async function replaceReadings(
 
 function rewritten(member: Uint8Array, change: (reading: TextReading) => TextReading): Uint8Array {
   const writer = createReadingsWriter()
-  for (const [oid, reading] of splitReadings(member)) writer.add(oid, change(decodeReading(reading)))
+  for (const [oid, encoded] of splitReadings(member)) {
+    const text = decodeText(encoded)
+    writer.add(oid, { ...text, reading: change(text.reading) })
+  }
   return writer.take()
 }

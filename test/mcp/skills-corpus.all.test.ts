@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
-import { connect, listen } from './scene.ts'
+import { connect, listen, message } from './scene.ts'
 
 /*
  * Clients that nobody here wrote read and install the skills of real repositories. Left out where these do not lie beside the project.
@@ -14,19 +14,7 @@ import { connect, listen } from './scene.ts'
 
 const run = promisify(execFile)
 const CLI = join(import.meta.dirname, '..', '..', 'node_modules', 'skills', 'bin', 'cli.mjs')
-const NAMES = new Set([
-  'obra/superpowers',
-  'getsentry/skills',
-  'expo/skills',
-  'kepano/obsidian-skills',
-  'muratcankoylan/Agent-Skills-for-Context-Engineering',
-  'wshobson/agents',
-  'microsoft/agent-skills',
-  'openclaw/skills',
-])
-const REPOSITORIES = (CORPUS === null ? [] : corpusRepositories(CORPUS)).filter(({ owner, name }) =>
-  NAMES.has(`${owner}/${name}`),
-)
+const REPOSITORIES = CORPUS === null ? [] : corpusRepositories(CORPUS)
 /** How many skills of a repository programs install, of all that it lists: less where a skill is described only, or cannot be installed. */
 const INSTALLABLE: Readonly<Record<string, readonly [installable: number, listed: number]>> = {
   'obra/superpowers': [14, 14],
@@ -61,15 +49,28 @@ describe.runIf(CORPUS !== null)('real repositories', () => {
           expect(file.verified).toBe(true)
         }
       }
-      const { index } = await corpus.app.ask('mounts', `/local/${name}`)
-      for (const { path } of index.status === 'ready' ? index.skills : []) {
-        const { structuredContent } = await client.callTool({ name: 'load_skill', arguments: { path } })
-        expect(structuredContent).toEqual(await corpus.app.ask('skills', `/local/${name}`, { path }))
-      }
       await client.close()
+      const { index } = await corpus.app.ask('mounts', `/local/${name}`)
       const count = index.status === 'ready' ? index.counts.skills : 0
       if (INSTALLABLE[name]) expect([listed.length, count]).toEqual(INSTALLABLE[name])
       expect(listed.length).toBeLessThanOrEqual(count)
+    },
+  )
+
+  test.each(REPOSITORIES.map(({ owner, name }) => `${owner}/${name}`))(
+    '%s: what a tool says of every skill, shown or not, is the body of the REST interface',
+    async name => {
+      const entries = await readdir(join(corpus.root, name), { recursive: true })
+      const paths = entries.filter(entry => /(^|\/)SKILL\.md$/.test(entry) && !entry.startsWith('.git/')).sort()
+      for (const path of paths) {
+        const asked = message('tools/call', { name: 'load_skill', arguments: { path } })
+        const tool = await corpus.app.app.inject({ method: 'POST', url: `/mcp/local/${name}`, ...asked })
+        const rest = await corpus.app.app.inject(`/api/v1/skills/local/${name}?${new URLSearchParams({ path })}`)
+        const { isError, structuredContent } = tool.json().result
+        expect(isError ?? false, path).toBe(rest.statusCode !== 200)
+        if (isError) expect(structuredContent.error.code, path).toBe(rest.json().error.code)
+        else expect(structuredContent, path).toEqual(rest.json())
+      }
     },
   )
 

@@ -76,6 +76,22 @@ describe('a tool', () => {
     await Promise.all([client.close(), general.close()])
   })
 
+  test('names a file once that a skill has and refers to', async () => {
+    const client = await connect(`${origin}/mcp${ADDRESS}`)
+    const loaded = await client.callTool({ name: 'load_skill', arguments: { path: 'skills/one/SKILL.md' } })
+    expect(loaded.structuredContent).toMatchObject({ skill: { references: ['skills/one/references/more.md'] } })
+    expect(textOf(loaded).match(/skills\/one\/references\/more\.md/g)).toHaveLength(1)
+    await client.close()
+  })
+
+  test('names no address of an original that this deployment withholds', async () => {
+    const client = await connect(`${origin}/mcp${ADDRESS}`)
+    const refused = await client.callTool({ name: 'read_repo_file', arguments: { path: 'skills/closed/SKILL.md' } })
+    expect(textOf(refused)).toMatch(/^Error file\.not_served: .*withholds the original too[^\n]*\.$/)
+    expect(refused.structuredContent).toMatchObject({ error: { sourceUrl: expect.stringContaining('/raw/') } })
+    await client.close()
+  })
+
   test('reads a shorter page where the text would be too long, and says how to go on', async () => {
     const client = await connect(`${origin}/mcp${ADDRESS}`)
     const seen: string[] = []

@@ -13,6 +13,8 @@ const VARIANTS: [string, Variant][] = [
     'from right to left on a phone, in the dark',
     { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isRightToLeft: true },
   ],
+  ['in German, at 320 pixels', { viewport: { width: 320, height: 640 }, locale: 'de-DE' }],
+  ['in German, in the dark', { viewport: desk, colorScheme: 'dark', locale: 'de-DE' }],
   ['without script', { viewport: { width: 360, height: 740 }, javaScriptEnabled: false }],
   [
     'with less motion and more contrast, in the dark',

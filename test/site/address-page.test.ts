@@ -119,7 +119,7 @@ describe('browse', () => {
         `${PAGE}?view=browse&path=skills/pdf/forms`,
         `${PAGE}?view=file&path=skills/pdf/notes.txt`,
         `${PAGE}?view=file&path=skills/pdf/README.md`,
-        `${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1`,
+        `${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1&back=first`,
       ]),
     )
     expect(textOf(html)).toContain('2 skills 1 document')
@@ -185,7 +185,7 @@ describe('find', () => {
     expect(text.indexOf('First')).toBeLessThan(text.indexOf('second'))
     expect(text).toContain('Form Fill it in.')
     expect(text).toContain('and 7 more')
-    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=find&query=c%2B%2B%20%26%20%23&cursor=next`)
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=find&query=c%2B%2B%20%26%20%23&cursor=next&back=first`)
   })
 
   test('nothing found is said', async () => {

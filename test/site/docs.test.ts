@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { DOCS_PAGES, docsHref } from '#site/lib/docs-pages.ts'
+import { LANGUAGES } from '#site/words/languages.ts'
+import { WORDS } from '#site/words/words.ts'
 import { attributesOf, dangersOf, tagsOf, textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -17,10 +20,10 @@ afterAll(() => site.close())
 /** Ids of a page, decoded as a browser compares them. */
 const idsOf = (html: string) => new Set(attributesOf(html, '[a-z0-9]+', 'id'))
 
-test('every link and anchor of the documentation leads to something', async () => {
+test.each(LANGUAGES)('every link and anchor of the documentation in %s leads to something', async language => {
   const pages = new Map<string, { status: number; html: string }>()
   const read = async (path: string) => {
-    const page = pages.get(path) ?? (await site.get(path))
+    const page = pages.get(path) ?? (await site.get(path, 'GET', { 'accept-language': language }))
     pages.set(path, page)
     return page
   }
@@ -37,7 +40,7 @@ test('every link and anchor of the documentation leads to something', async () =
   expect(broken).toEqual([])
 })
 
-describe.each(DOCS_PAGES)('the page $label', page => {
+describe.each(DOCS_PAGES)('the page $name', page => {
   test('has one title, headings in their order, and a twin in Markdown that is its source', async () => {
     const { status, html } = await site.get(docsHref(page))
     expect(status).toBe(200)
@@ -53,6 +56,57 @@ describe.each(DOCS_PAGES)('the page $label', page => {
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
     if (page.source !== null) expect(await readFile(join(ROOT, page.source), 'utf8')).toContain(text)
     expect((await site.get(docsHref(page), 'GET', { accept: 'text/markdown' })).html).toBe(text)
+  })
+})
+
+/** The parts of a text that two languages have in common: its code blocks, its inline code, the targets of its links, its headings. */
+function skeletonOf(html: string) {
+  const prose = /<div class="prose">([\s\S]*?)<\/div>\s*<nav class="pager"/.exec(html)?.[1] ?? ''
+  const linked = attributesOf(prose, 'a', 'href').filter(href => !href.startsWith('#'))
+  return {
+    blocks: prose.match(/<pre[\s\S]*?<\/pre>/g) ?? [],
+    code: [...new Set(prose.match(/<code>[\s\S]*?<\/code>/g) ?? [])].sort(),
+    links: linked.map(href => href.replace(/#.*$/, '')).sort(),
+    headings: tagsOf(prose)
+      .filter(tag => /^<(?:h[1-6]|li|td|th|p)\b/.test(tag))
+      .map(tag => tag.replace(/ .*/s, '>')),
+  }
+}
+
+describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language => {
+  test.each(DOCS_PAGES)('the page $name has the code, links, headings and tables of the English one', async page => {
+    const english = await site.get(`${docsHref(page)}?lang=en`)
+    const translated = await site.get(docsHref(page), 'GET', { 'accept-language': language })
+    const skeleton = skeletonOf(translated.html)
+    expect(skeleton.headings.length).toBeGreaterThan(5)
+    const plain = { ...skeletonOf(english.html), links: skeletonOf(english.html).links.map(href => href.replace('?lang=en', '')) }
+    expect(skeleton).toEqual(plain)
+    expect(attributesOf(translated.html, 'link', 'href')).toContain(
+      `https://mountglass.example${docsHref(page)}?lang=${language}`,
+    )
+    expect(textOf(translated.html)).not.toBe(textOf(english.html))
+  })
+
+  test('the twin in Markdown is in the language of its URL', async () => {
+    const { html } = await site.get(`/docs/addresses?lang=${language}`)
+    const twin = attributesOf(html, 'link', 'href').find(href => href.includes('.md')) ?? ''
+    const { pathname, search } = new URL(twin)
+    expect((await site.get(pathname + search)).html).toBe(await readFile(join(ROOT, 'docs', language, 'addresses.md'), 'utf8'))
+  })
+
+  test('the contract has words for each of its routes and fields', () => {
+    const said = new Set(Object.values(ENDPOINTS).map(({ summary }) => summary))
+    const collect = (schema: unknown): void => {
+      if (typeof schema !== 'object' || schema === null) return
+      if ('description' in schema && typeof schema.description === 'string') said.add(schema.description)
+      Object.values(schema).forEach(collect)
+    }
+    for (const { query, answer } of Object.values(ENDPOINTS)) {
+      collect(z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }))
+      collect(z.toJSONSchema(answer, { io: 'output', unrepresentable: 'any' }))
+    }
+    expect([...said].filter(words => WORDS[language].contract[words] === undefined)).toEqual([])
+    expect(Object.keys(WORDS[language].contract).filter(words => !said.has(words))).toEqual([])
   })
 })
 

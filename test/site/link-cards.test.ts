@@ -23,8 +23,8 @@ test('pages name their card, with its size and what it shows', async () => {
   const expected = [
     [PAGE, `${ORIGIN}/social/local/acme/tools`, 'Tools · local/acme/tools'],
     [SKILL, `${ORIGIN}/social/local/acme/tools?skill=skills/pdf/SKILL.md`, 'pdf · local/acme/tools'],
-    ['/docs/rules', `${ORIGIN}/social/docs/rules`, expect.stringContaining('documentation of Mountglass')],
-    ['/docs', `${ORIGIN}/social/docs`, expect.stringContaining('documentation of Mountglass')],
+    ['/docs/rules', `${ORIGIN}/social/docs/rules`, expect.stringContaining('Mountglass documentation')],
+    ['/docs', `${ORIGIN}/social/docs`, expect.stringContaining('Mountglass documentation')],
     ['/', `${ORIGIN}/social/docs`, 'Mountglass: see what an agent receives'],
   ] as const
   for (const [page, image, alt] of expected) {

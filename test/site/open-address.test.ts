@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { openTarget } from '#site/lib/open-address.ts'
+import { ENGLISH } from '#site/words/ui.ts'
 import { answering, readyMount, refusal } from './support/answers.ts'
 
 /** Where the branches `main`, `v1.0` and `feature/new/x` exist. */
@@ -9,7 +10,8 @@ const client = createApiClient(
     mounts: ({ address }) => (/@(?:main|v1\.0|feature%2Fnew%2Fx)$/.test(address) ? readyMount() : refusal('mount.ref_not_found')),
   }),
 )
-const open = (words: string) => openTarget(client, words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' })
+const open = (words: string) =>
+  openTarget(client, words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' }, ENGLISH)
 
 const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
 
@@ -75,17 +77,29 @@ describe('the address field', () => {
   })
 
   test('takes no GitHub address where GitHub is not served', async () => {
-    const target = await openTarget(client, 'https://github.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
+    const target = await openTarget(
+      client,
+      'https://github.com/acme/tools',
+      { hosts: ['local'], baseUrl: 'https://x.example' },
+      ENGLISH,
+    )
     expect(target).toEqual({ message: expect.stringContaining('starts with local/') })
   })
 
   test('takes no account where GitHub is not served', async () => {
     for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
-      expect(await openTarget(client, words, { hosts: ['local'], baseUrl: 'https://x.example' }), words).toHaveProperty('message')
+      expect(await openTarget(client, words, { hosts: ['local'], baseUrl: 'https://x.example' }, ENGLISH), words).toHaveProperty(
+        'message',
+      )
   })
 
   test('does not speak of GitHub where GitHub is not served', async () => {
-    const target = await openTarget(client, 'https://gitlab.com/acme/tools', { hosts: ['local'], baseUrl: 'https://x.example' })
+    const target = await openTarget(
+      client,
+      'https://gitlab.com/acme/tools',
+      { hosts: ['local'], baseUrl: 'https://x.example' },
+      ENGLISH,
+    )
     expect(target).toEqual({ message: 'Only addresses of this deployment can be opened.' })
   })
 })

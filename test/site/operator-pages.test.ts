@@ -86,11 +86,15 @@ describe('a legal page', () => {
     expect(textOf(html)).toContain('Terms <b>of use</b>')
     expect(textOf(html)).toContain('Revised 2026-02-03')
     expect(html).not.toContain('<script>alert')
-    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining(['/docs', '/terms?lang=de']))
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining(['/docs', '/terms?text=de']))
     expect(attributesOf(html, 'a', 'href').join()).not.toContain('javascript')
-    for (const page of [await get('/terms?lang=de'), await get('/terms', 'GET', { 'accept-language': 'xx, de-AT;q=0.7' })])
+    for (const page of [
+      await get('/terms?lang=de'),
+      await get('/terms?text=de'),
+      await get('/terms', 'GET', { 'accept-language': 'xx, de-AT;q=0.7' }),
+    ])
       expect(textOf(page.html)).toContain('Bedingungen')
-    expect(textOf((await get('/terms?lang=xx', 'GET', { 'accept-language': 'de' })).html)).toContain('Terms')
+    expect(textOf((await get('/terms?text=xx', 'GET', { 'accept-language': 'de' })).html)).toContain('Terms')
   })
 
   test('is 404 while it is unwritten', async () => {

@@ -75,6 +75,23 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       await page.waitForURL(/path=two\/SKILL\.md/)
     }))
 
+  test('has no shortcut of one character once they are switched off, also on the next page', () =>
+    visit(`${PAGE}?view=find&query=x`, async page => {
+      await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck()
+      await page.goto(`${site.origin}${PAGE}?view=find&query=x`)
+      expect(await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).isChecked()).toBe(false)
+      const before = page.url()
+      await page.keyboard.press('/')
+      await page.keyboard.press('y')
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
+      expect(page.url()).toBe(before)
+      await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).check()
+      await page.keyboard.press('Escape')
+      await page.locator('main').focus()
+      await page.keyboard.press('/')
+      expect(await page.evaluate('document.activeElement.id')).toBe('find-query')
+    }))
+
   test('keeps a range of lines in the URL, and goes to the permanent link by a key', () =>
     visit(`${PAGE}?view=file&path=a.ts#L3`, async page => {
       await page.locator('#L5 > a').click({ modifiers: ['Shift'] })

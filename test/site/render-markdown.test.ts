@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { parseAddress } from '#core/address.ts'
 import { resolveLink } from '#site/lib/links.ts'
 import { renderMarkdown } from '#site/lib/render-markdown.ts'
+import { ENGLISH } from '#site/words/ui.ts'
 import { dangersOf, textOf } from './support/html.ts'
 
-const render = (source: string) => renderMarkdown(source, { idPrefix: 't-', resolveLink: href => href })
+const render = (source: string) => renderMarkdown(source, { say: ENGLISH.words.text, idPrefix: 't-', resolveLink: href => href })
 
 describe('untrusted Markdown', () => {
   test.each([
@@ -46,7 +47,9 @@ describe('untrusted Markdown', () => {
   })
 
   test('a link that leads nowhere keeps its words', () => {
-    expect(renderMarkdown('[*x*](y.md) z', { idPrefix: '', resolveLink: () => null })).toBe('<p><em>x</em> z</p>\n')
+    expect(renderMarkdown('[*x*](y.md) z', { say: ENGLISH.words.text, idPrefix: '', resolveLink: () => null })).toBe(
+      '<p><em>x</em> z</p>\n',
+    )
   })
 
   test('a footnote is a link to its words at the end', () => {

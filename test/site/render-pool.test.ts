@@ -5,7 +5,14 @@ import { IMPATIENT_MS } from '#test/support/patient.ts'
 
 const HOSTILE = new URL('../support/hostile-renderer.ts', import.meta.url)
 const address = parseAddress('/local/acme/tools', ['local'])
-const textOf = (content: string) => ({ kind: 'markdown' as const, content, path: 'a.md', address, idPrefix: 't-' })
+const textOf = (content: string) => ({
+  kind: 'markdown' as const,
+  content,
+  path: 'a.md',
+  address,
+  language: 'en' as const,
+  idPrefix: 't-',
+})
 const LONG_MS = 60_000
 
 function openRenderer(options: RendererOptions = {}) {

@@ -77,7 +77,7 @@ test('what a page loads comes from this origin and is there', async () => {
   }
   expect(
     tagsOf(html).filter(
-      tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server|agent-skills/.test(tag),
+      tag => /\s(?:src|href|action)="(?:https?:)?\/\//.test(tag) && !/canonical|mcp-server|agent-skills|hreflang/.test(tag),
     ),
   ).toEqual([])
 })
@@ -144,4 +144,22 @@ test('a rejection lost outside of a page ends the process, as it does without th
   const { status, stdout, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toContain('Error: lost')
+})
+
+test.each([
+  ['/local/acme/tools/docs', 'v1', '/local/acme/tools@v1/docs'],
+  ['/local/acme/tools', ' feature/a b ', '/local/acme/tools@feature%2Fa%20b'],
+  ['/local/acme/tools', '', '/local/acme/tools'],
+  ['/local/acme/tools', '//evil', '/local/acme/tools@%2F%2Fevil'],
+])('%s at the ref %s is %s', async (address, ref, location) => {
+  const { status, headers, html } = await site.get(`/open?${new URLSearchParams({ address, ref })}`)
+  if (status === 302) expect(headers.location).toBe(location)
+  else expect(textOf(html)).toContain('is not a branch, a tag or a commit name')
+})
+
+test('the overview has a form for another ref of the same folder', async () => {
+  const { html } = await site.get('/local/acme/tools')
+  const [form = ''] = html.match(/<form class="ref-form"[\s\S]*?<\/form>/) ?? []
+  expect(form).toContain('action="/open"')
+  expect(attributesOf(form, 'input', 'value')).toEqual(['/local/acme/tools'])
 })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
 import { snippetsFor } from '#site/lib/use-it.ts'
+import { ENGLISH } from '#site/words/ui.ts'
 import { COMMIT, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL } from './support/opened-site.ts'
@@ -20,7 +21,7 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
   const address = parseAddress(text, ['local', 'gh'])
   const path = formatAddress(address)
   const server = `${BASE}/mcp${path}`
-  const snippets = snippetsFor(address, BASE, 'skills/a b/SKILL.md')
+  const snippets = snippetsFor(address, BASE, ENGLISH.words.use, 'skills/a b/SKILL.md')
   const codeOf = (client: string) => snippets.find(snippet => snippet.client === client)?.code ?? ''
   /** A shell gets an apostrophe as its escape, which is the same address. */
   const same = (url = '') => url.replaceAll('%27', "'")

@@ -103,5 +103,5 @@ export const GOLDEN_CARDS: Readonly<Record<string, CardModel>> = {
     facts: factsIn('en', { ...FACTS, verified: true }),
     address: at({ ref: 'v1.2.0', path: 'skills' as never }),
   }),
-  docs: docsCard({ path: '/docs/write-a-skill', title: 'Skills that arrive whole', section: 'Write skills' }),
+  docs: docsCard({ lang: 'en', path: '/docs/write-a-skill', title: 'Skills that arrive whole', section: 'Write skills' }),
 }

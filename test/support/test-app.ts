@@ -257,7 +257,7 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
     requireEqual(`${url}: access-control-allow-origin`, headers['access-control-allow-origin'], '*')
     requireEqual(`${url}: access-control-allow-credentials`, headers['access-control-allow-credentials'], undefined)
     if (method !== 'OPTIONS') {
-      requireEqual(`${url}: exposed headers`, headers['access-control-expose-headers'], 'x-request-id, retry-after')
+      requireEqual(`${url}: exposed headers`, headers['access-control-expose-headers'], 'x-request-id, retry-after, etag')
     }
   }
   requireEqual(`${url}: nosniff`, headers['x-content-type-options'], 'nosniff')

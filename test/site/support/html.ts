@@ -26,6 +26,17 @@ export function textOf(html: string): string {
   return decodeEntities(visible).replace(/\s+/g, ' ').trim()
 }
 
+/** Every run of text of a page, and what is named by an attribute: what a reader sees or hears. Code, and text that is marked as of another language, is left out. */
+export function spokenOf(html: string): string[] {
+  const body = html
+    .replace(/^[\s\S]*<\/head>/, '')
+    .replace(/<(\w+)\b[^>]* lang="[^"]*"[^>]*>[\s\S]*?<\/\1>|<(pre|code)\b[\s\S]*?<\/\2>/g, ' ')
+  const named = ['aria-label', 'title', 'placeholder', 'alt'].flatMap(name => attributesOf(body, '[a-z0-9]+', name))
+  return [...titleOf(html).split(' · '), ...body.split(TAG).map(decodeEntities), ...named]
+    .map(words => words.replace(/\s+/g, ' ').trim())
+    .filter(Boolean)
+}
+
 /** The exact texts of a page: what stands in each `pre`, as a browser has it. */
 export function exactTextsOf(html: string): string[] {
   const blocks = html.match(/<pre class="exact[^>]*>[\s\S]*?<\/pre>/g) ?? []

@@ -80,9 +80,12 @@ export const ANSWERS: Answers = {
   },
   mounts: ({ address }) => {
     if (address.includes('missing')) return refusal('mount.ref_not_found')
-    if (address.includes('later')) return readyMount({}, { index: { status: 'indexing' } })
+    if (address.includes('later')) return readyMount({}, { address: '/gh/acme/later', index: { status: 'indexing' } })
     if (address.includes('broken'))
-      return readyMount({}, { index: { status: 'failed', errorCode: 'index.timeout', retryAt: '2026-03-04T05:06:07Z' } })
+      return readyMount(
+        {},
+        { address: '/gh/acme/broken', index: { status: 'failed', errorCode: 'index.timeout', retryAt: '2026-03-04T05:06:07Z' } },
+      )
     const manifest = { ...MANIFEST, language: 'en' }
     const skills = [{ ...SKILL, warnings: WARNINGS }]
     const mount = readyMount({
@@ -148,7 +151,8 @@ export const ANSWERS: Answers = {
       : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
 }
 
-const PAGES = [
+/** Every kind of page in every state. */
+export const PAGES = [
   '/',
   '/open?address=nonsense',
   '/nothing',

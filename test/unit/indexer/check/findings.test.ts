@@ -5,17 +5,21 @@ import type { SkillReport } from '#indexer/check/schema.ts'
 const PATH = 'a/SKILL.md'
 const FRONT_MATTER = '---\nname: a\ninclude: [gone.md]\n---\n'
 
-function linesOf(target: string, own: string, rules = ''): string[] {
-  const skill: SkillReport = {
+function skillWith(warnings: SkillReport['warnings']): SkillReport {
+  return {
     path: PATH,
     name: 'a',
     description: '',
     listed: true,
     delivery: { kind: 'described', reason: '' },
     license: { kind: 'none', name: null, source: null },
-    warnings: [{ code: 'reference.broken', message: `${target} leads to nothing` }],
+    warnings,
     diagnostics: [],
   }
+}
+
+function linesOf(target: string, own: string, rules = ''): string[] {
+  const skill = skillWith([{ code: 'reference.broken', message: `${target} leads to nothing` }])
   const texts = [
     { path: PATH, text: FRONT_MATTER + own },
     { path: 'SKILLSET.md', text: `---\n---\n${rules}` },
@@ -32,4 +36,14 @@ test.each([
   ['of a form that is not looked for', 'a(b).md', '[x](a\\(b).md)\n', '', 'a/SKILL.md:'],
 ])('a broken link is told with the file and line where it stands: %s', (_name, target, own, rules, expected) => {
   expect(linesOf(target, own, rules)).toEqual([expected])
+})
+
+test.each([
+  ['front_matter.invalid', 'error'],
+  ['front_matter.unterminated', 'error'],
+  ['front_matter.missing', 'warning'],
+])('%s is told alone, without the fields that are missing because of it', (code, severity) => {
+  const missing = ['name', 'description'].map(field => ({ code: `${field}.missing`, field, message: 'none' }))
+  const found = findingsOfSkill(skillWith([{ code, message: 'no front matter' }, ...missing]), [])
+  expect(found.map(one => [one.code, one.severity])).toEqual([[code, severity]])
 })

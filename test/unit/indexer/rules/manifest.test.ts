@@ -139,7 +139,10 @@ test.each(['owner', 'x', 'version', '__proto__', 'a'.repeat(5_000)])('the unknow
 })
 
 test.each([
+  ['name: x\nexclude: [\n', '`exclude`: '],
   ['name: x\nexclude: [\n', 'on line 4'],
+  ['name: "x\ndescription: y\nexclude: [a]\n', '`name`: a quote is not closed on line 2'],
+  ['name: x\ndescription:\n  - a\n  b: c\nexclude: [a]\n', 'on line 5'],
   ['name: x\nname: y\n', 'on line 3'],
   ['name: a: b\n', 'on line 2'],
 ])('a fault of the YAML names its line: %j', (yaml, line) => {

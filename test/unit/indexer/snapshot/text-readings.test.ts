@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { FormatError } from '#core/snapshot/damage.ts'
-import { createReadingsWriter, decodeReading, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
+import {
+  createReadingsWriter,
+  decodeText,
+  type EncodedText,
+  splitReadings,
+  type TextReading,
+} from '#indexer/snapshot/text-readings.ts'
 
 const NOTHING: TextReading = { title: null, name: null, declaredSummary: '', firstParagraph: '', keywords: '', links: [] }
 const MUCH: TextReading = {
@@ -16,14 +22,21 @@ const MUCH: TextReading = {
   ],
 }
 const oid = (digit: string) => digit.repeat(40)
+const CRC32 = 0xfedcba98
+const digest = (id: string) => (id + id).slice(0, 64)
 
 function memberOf(readings: readonly [oid: string, reading: TextReading][]): Uint8Array {
   const writer = createReadingsWriter()
-  for (const [id, reading] of readings) writer.add(id, reading)
+  for (const [id, reading] of readings) writer.add(id, { reading, sha256: digest(id), crc32: CRC32 })
   return writer.take()
 }
 
-const read = (member: Uint8Array) => [...splitReadings(member)].map(([id, bytes]) => [id, decodeReading(bytes)])
+const read = (member: Uint8Array) =>
+  [...splitReadings(member)].map(([id, encoded]) => {
+    const { reading, sha256, crc32 } = decodeText(encoded)
+    expect([sha256, crc32]).toEqual([digest(id), CRC32])
+    return [id, reading]
+  })
 
 test('readings come back as they were written', () => {
   expect(
@@ -41,7 +54,7 @@ test('readings come back as they were written', () => {
 
 test('a writer is empty after its bytes were taken', () => {
   const writer = createReadingsWriter()
-  writer.add(oid('a'), MUCH)
+  writer.add(oid('a'), { reading: MUCH, sha256: digest(oid('a')), crc32: CRC32 })
   expect(writer.sizeBytes).toBeGreaterThan(0)
   expect(read(writer.take())).toHaveLength(1)
   expect([writer.sizeBytes, writer.take()]).toEqual([0, new Uint8Array(0)])
@@ -78,6 +91,6 @@ test.each<[string, (reading: Buffer) => Uint8Array]>([
     reading => Buffer.from(reading).fill(9, reading.lastIndexOf('src/') - 2, reading.lastIndexOf('src/') - 1),
   ],
 ])('a reading is damaged when %s', (_, change) => {
-  const [[, reading] = []] = splitReadings(memberOf([[oid('a'), MUCH]]))
-  expect(() => decodeReading(change(Buffer.from(reading ?? [])))).toThrow(FormatError)
+  const [[, { digests, reading }]] = [...splitReadings(memberOf([[oid('a'), MUCH]]))] as [[string, EncodedText]]
+  expect(() => decodeText({ digests, reading: change(Buffer.from(reading)) })).toThrow(FormatError)
 })

@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { type Address, formatAddress } from '#core/address.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the answer is known to be one that bears a tag: what it was made of, or `unknown` where only its bytes tell. */
+    taggedBy: string | 'unknown' | null
+  }
+}
+
+/** What decides an answer, beside the request: the mount, and the snapshot that is read. */
+export interface AnswerSource {
+  /** In the host's spelling. */
+  address: Address
+  repository: { id: string }
+  commit: string
+  snapshot: { indexedAt: Date }
+}
+
+/** The client has the answer already: thrown before any of it is read. */
+export class NotModified extends Error {
+  readonly etag: string
+
+  constructor(etag: string) {
+    super('the client has this answer')
+    this.etag = etag
+  }
+}
+
+/** Memory of the remembered tags. */
+const REMEMBERED_BYTES = 4 * 1024 * 1024
+const ENTRY_BYTES = 200
+
+/**
+ * Strong entity tags of answers: equal exactly when the bytes are equal. Remembers which tag an answer had that was made of the same snapshot by
+ * the same request, so that a client that has it is told so without any of it being read.
+ */
+export class EntityTags {
+  readonly #known = new LRUCache<string, string>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (etag, key) => ENTRY_BYTES + 2 * (key.length + etag.length),
+  })
+  readonly #ofBytes = new WeakMap<Uint8Array, string>()
+
+  /**
+   * Notes what the answer to a request will be made of.
+   *
+   * @param name of the endpoint
+   * @throws NotModified
+   */
+  expect(request: FastifyRequest, name: string, { address, repository, commit, snapshot }: AnswerSource): void {
+    const source = [repository.id, commit, snapshot.indexedAt.getTime(), formatAddress(address)]
+    const made = [name, ...source, JSON.stringify(request.query)].join(' ')
+    request.taggedBy = made
+    // The answer to HEAD tells the length of what GET sends, also where the client has it.
+    const etag = request.method === 'HEAD' ? undefined : this.#known.get(made)
+    if (etag !== undefined && listsEtag(request.headers['if-none-match'], etag)) throw new NotModified(etag)
+  }
+
+  /** Sets the tag of serialised bytes, and the status 304 where the client has them. @returns what is sent */
+  tag(request: FastifyRequest, reply: FastifyReply, bytes: string | Uint8Array): string | Uint8Array | null {
+    const etag = typeof bytes === 'string' ? entityTagOf(bytes) : (this.#ofBytes.get(bytes) ?? entityTagOf(bytes))
+    if (typeof bytes !== 'string') this.#ofBytes.set(bytes, etag)
+    if (request.taggedBy !== null && request.taggedBy !== 'unknown') this.#known.set(request.taggedBy, etag)
+    reply.header('etag', etag)
+    if (!listsEtag(request.headers['if-none-match'], etag)) return bytes
+    reply.code(304).removeHeader('content-type')
+    // Fastify takes the length for HEAD from the bytes, and sends none of them.
+    return request.method === 'HEAD' ? bytes : null
+  }
+}
+
+/** Characters of a tag, 6 bits each: two answers never have the same by chance. */
+const TAG_CHARACTERS = 27
+
+function entityTagOf(bytes: string | Uint8Array): string {
+  return `"${hash('sha256', bytes, 'base64url').slice(0, TAG_CHARACTERS)}"`
+}
+
+/** Whether `If-None-Match` names a tag. Strong and weak tags are compared by the same characters, as HTTP has it for reads. */
+export function listsEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some(item => opaque(item.trim()) === opaque(etag))
+}
+
+function opaque(etag: string): string {
+  return etag.replace(/^W\//, '')
+}

@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { chooseLanguage } from '../words/languages.ts'
+import { type Ui, uiFor } from '../words/ui.ts'
+
+/** A request of a page, before any router decoded it. */
+export interface PageTarget {
+  /** Path and query. */
+  url: string
+  headers: IncomingHttpHeaders
+  rawAddress: string
+  id: string
+}
+
+type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds'
+/** What the service knows beside the request. */
+export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
+
+/** What a page is given, from a request. */
+export function createLocals({ url, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
+  const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds } = options
+  const query = queryOf(url)
+  const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
+  query.delete('format')
+  const ui = uiOf(query, headers)
+  query.delete('lang')
+  return {
+    rawAddress,
+    query,
+    acceptLanguage: headers['accept-language'] ?? '',
+    acceptEncoding: String(headers['accept-encoding'] ?? ''),
+    isMarkdown,
+    onRendered: options.onRendered ?? null,
+    isPartial: false,
+    requestId: id,
+    client,
+    ui,
+    renderText,
+    baseUrl,
+    hosts,
+    hostUrls,
+    localSource,
+    legalKinds,
+  }
+}
+
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.replace(/^[^?]*\??/, ''))
+}
+
+export function uiOf(query: URLSearchParams, headers: IncomingHttpHeaders): Ui {
+  return uiFor(chooseLanguage(query.get('lang'), headers['accept-language'] ?? ''))
+}
+
+/** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
+export function wantsMarkdown(accept: string): boolean {
+  const types = accept.split(',').map(part => part.trim().replace(/;.*$/, '').toLowerCase())
+  const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
+  return markdown >= 0 && (html < 0 || markdown < html)
+}

@@ -1,0 +1,26 @@
+import type { Words } from '../en/en.ts'
+
+/** Words that are counted, by the plural category of the number. */
+export const COUNTS: Words['counts'] = {
+  skill: { one: '{n} Skill', other: '{n} Skills' },
+  document: { one: '{n} Dokument', other: '{n} Dokumente' },
+  moreDocument: { one: '{n} weiteres Dokument', other: '{n} weitere Dokumente' },
+  publicRepository: { one: '{n} öffentliches Repository', other: '{n} öffentliche Repositorys' },
+  star: { one: '{n} Stern', other: '{n} Sterne' },
+  place: { one: '{n} Stelle', other: '{n} Stellen' },
+  file: { one: '{n} Datei', other: '{n} Dateien' },
+  text: { one: '{n} Text', other: '{n} Texte' },
+  warning: { one: '{n} Warnung', other: '{n} Warnungen' },
+  remark: { one: '{n} Anmerkung', other: '{n} Anmerkungen' },
+  folderWithSkills: { one: '{n} Ordner mit Skills', other: '{n} Ordner mit Skills' },
+  reference: { one: '{n} Verweis', other: '{n} Verweise' },
+  supportingFile: { one: '{n} Begleitdatei', other: '{n} Begleitdateien' },
+  character: { one: '{n} Zeichen', other: '{n} Zeichen' },
+  byte: { one: '{n} Byte', other: '{n} Byte' },
+  second: { one: '{n} Sekunde', other: '{n} Sekunden' },
+  minute: { one: '{n} Minute', other: '{n} Minuten' },
+  hidden: {
+    one: '{n} unsichtbares Zeichen ist in diesem Text markiert. Ein Agent erhält es wie jedes andere Zeichen.',
+    other: '{n} unsichtbare Zeichen sind in diesem Text markiert. Ein Agent erhält sie wie alle anderen Zeichen.',
+  },
+}

@@ -1,0 +1,19 @@
+import type { Words } from '../en/en.ts'
+import { ADVICE } from './advice.ts'
+import { CONTRACT } from './contract.ts'
+import { COUNTS } from './counts.ts'
+import { ERRORS } from './errors.ts'
+import { FRAME } from './frame.ts'
+import { REFERENCE } from './reference.ts'
+import { VIEWS } from './views.ts'
+
+/** German. */
+export const DE: Words = {
+  ...FRAME,
+  ...VIEWS,
+  counts: COUNTS,
+  reference: REFERENCE,
+  errors: ERRORS,
+  advice: ADVICE,
+  contract: CONTRACT,
+}

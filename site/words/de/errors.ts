@@ -1,0 +1,44 @@
+/** What the codes of the API say, without a full stop; where trying again helps, as the last clause. */
+export const ERRORS: Readonly<Record<string, string>> = {
+  'address.invalid_escape':
+    'die Adresse enthält eine Prozent-Kodierung, die fehlerhaft oder kein UTF-8 ist; kodieren Sie jedes Segment als UTF-8',
+  'address.unknown_host': 'diese Installation kennt das Host-Segment der Adresse nicht; prüfen Sie die Schreibweise',
+  'address.incomplete': 'die Adresse ist unvollständig; sie braucht die Form /<Host>/<Konto>/<Repository>',
+  'address.invalid_owner': 'der Name des Kontos ist beim Host nicht möglich; prüfen Sie die Schreibweise',
+  'address.invalid_repository': 'der Name des Repositorys ist beim Host nicht möglich; prüfen Sie die Schreibweise',
+  'address.invalid_ref': 'der Text nach @ ist kein Name eines Branches, Tags oder Commits; prüfen Sie die Schreibweise',
+  'address.invalid_path':
+    'der Pfad enthält ein leeres Segment, . oder .., einen Rückstrich oder ein Steuerzeichen; verwenden Sie einen kanonischen Pfad',
+  'address.too_long': 'die Adresse ist länger als 2.048 Byte oder 64 Segmente; kürzen Sie sie',
+  'request.invalid':
+    'ein Parameter ist ungültig, oder der Cursor gehört nicht zu dieser Anfrage; berichtigen Sie ihn, oder beginnen Sie auf der ersten Seite',
+  'request.not_found': 'diese Route gibt es nicht; /api/v1/openapi.json führt die Routen der API auf',
+  'request.method_not_allowed': 'diese Route kennt die Methode nicht; der Header allow nennt die möglichen',
+  'request.timeout': 'die Anfrage kam nicht rechtzeitig an; senden Sie sie ohne Pausen noch einmal',
+  'request.too_large': 'der Body der Anfrage ist zu groß',
+  'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
+  'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
+  'mount.ref_not_found':
+    'das Repository hat dort keinen Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg, oder pushen Sie einen Commit auf den Standardbranch',
+  'mount.path_not_found':
+    'den Ordner gibt es in diesem Commit nicht; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
+  'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',
+  'mount.rate_limited': 'der Git-Host begrenzt die Zahl der Anfragen; später erneut versuchen',
+  'mount.unavailable': 'der Git-Host ist nicht erreichbar; später erneut versuchen',
+  'skill.not_found': 'unter diesem Pfad gibt es in dieser Adresse keinen Skill; prüfen Sie den Pfad',
+  'skill.ambiguous': 'mehrere Skills passen; wählen Sie einen der Ordner',
+  'skill.unavailable': 'der indexierte Inhalt lässt sich gerade nicht lesen; später erneut versuchen',
+  'index.indexing': 'das Repository wird gerade indexiert; später erneut versuchen',
+  'index.failed': 'das Repository konnte nicht indexiert werden; später erneut versuchen',
+  'file.not_found': 'unter diesem Pfad gibt es in dieser Adresse keine lesbare Datei; prüfen Sie den Pfad',
+  'file.not_served': 'die Lizenz der Datei erlaubt eine Beschreibung, aber keine Kopie; lesen Sie das Original beim Host',
+  'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
+  'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',
+  'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
+  'legal.not_found': 'diese Installation hat keine solche Seite; die Arten sind terms und privacy',
+  'owner.not_found': 'das Konto gibt es beim Git-Host nicht; prüfen Sie den Namen',
+  'hook.forged': 'die Signatur der Nachricht fehlt oder ist falsch; prüfen Sie das Geheimnis des Webhooks',
+  'hook.busy': 'die Nachricht kam langsamer an als andere, die ihren Speicher brauchten; senden Sie sie noch einmal',
+  'service.internal':
+    'ein interner Fehler ist aufgetreten; versuchen Sie es erneut, und melden Sie die Kennung der Anfrage, wenn er bleibt',
+}

@@ -1,0 +1,23 @@
+import type { Words } from '../en/en.ts'
+
+/** The reference of the REST interface. */
+export const REFERENCE: Words['reference'] = {
+  title: 'REST-Referenz',
+  about:
+    'Alle Routen antworten unter `/api/v1` mit JSON, allen, mit `cache-control: no-store`. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}`, `{owner}` und `{kind}` sind prozentkodiert.',
+  common: 'Jede Route kann auch mit {codes} antworten.',
+  answers: 'Antwortet mit {type}.',
+  errors: 'Fehler: {codes}.',
+  shapes: 'Formen',
+  oneOf: 'Eine von {types}.',
+  a: 'Ein Wert der Art {type}.',
+  parameter: 'Parameter',
+  field: 'Feld',
+  type: 'Art',
+  meaning: 'Bedeutung',
+  optional: 'kann fehlen',
+  default: 'Standard {value}',
+  or: 'oder',
+  listOf: 'Liste von {type}',
+  mapOf: 'Zuordnung zu {type}',
+}

@@ -1,0 +1,25 @@
+import { COUNTS } from './counts.ts'
+import { FRAME } from './frame.ts'
+import { REFERENCE } from './reference.ts'
+import { VIEWS } from './views.ts'
+
+/**
+ * English, which the other languages translate.
+ *
+ * In a sentence, `{name}` is a value, `[words](name)` a link to the target of that name, and text between backticks code.
+ */
+export const EN = {
+  ...FRAME,
+  ...VIEWS,
+  counts: COUNTS,
+  reference: REFERENCE,
+  /** Sentences for the codes of the API, without a full stop. Where there is none, its own message is shown. */
+  errors: {} as Readonly<Record<string, string>>,
+  /** What to do about a finding, by its code. Where there is none, that of `core/advice.ts` is shown. */
+  advice: {} as Readonly<Record<string, string>>,
+  /** What the contract of the interface says, by its own words. Where there is nothing, these are shown. */
+  contract: {} as Readonly<Record<string, string>>,
+}
+
+/** What a language has to say. One that lacks a key is a type error. */
+export type Words = typeof EN

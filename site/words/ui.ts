@@ -1,0 +1,119 @@
+import type { License } from '#core/contract/shared.ts'
+import type { Words } from './en/en.ts'
+import { type ChosenLanguage, LANGUAGES, type Language } from './languages.ts'
+import { WORDS } from './words.ts'
+
+/** A language in use: its words, and how it writes numbers, instants and what is counted. */
+export interface Ui extends ChosenLanguage {
+  words: Words
+  /** `1,200` */
+  number(value: number): string
+  /** `1 skill`, `12 skills` */
+  count(value: number, noun: keyof Words['counts']): string
+  /** `7 bytes`, `4.2 KiB` */
+  bytes(sizeBytes: number): string
+  /** `2026-11-20 21:52 UTC`, of an ISO 8601 instant */
+  instant(instant: string): string
+  /** `2026-11-20`, of an ISO 8601 instant */
+  day(instant: string): string
+  /** A waiting time, with its end if it is over a minute: `42 seconds`, `12 minutes, until 2026-11-20 21:52 UTC`. */
+  wait(seconds: number, now: Date): string
+  license(license: Pick<License, 'kind' | 'name'>): string
+  /** Alternatives or members of a list: `a, b or c`. */
+  join(parts: readonly string[], type: 'conjunction' | 'disjunction'): string
+}
+
+const KIBIBYTE = 1024
+const MINUTE_SECONDS = 60
+
+function createUi(language: Language, isChosen: boolean): Ui {
+  const words = WORDS[language]
+  const numbers = new Intl.NumberFormat(language)
+  const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const plurals = new Intl.PluralRules(language)
+  const lists = {
+    conjunction: new Intl.ListFormat(language, { type: 'conjunction' }),
+    disjunction: new Intl.ListFormat(language, { type: 'disjunction' }),
+  }
+  const number = (value: number) => numbers.format(value)
+  const count = (value: number, noun: keyof Words['counts']) => {
+    const forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string } = words.counts[noun]
+    return fill(forms[plurals.select(value)] ?? forms.other, { n: number(value) })
+  }
+  const date = (instant: string, template: string) => {
+    const [, year = '', month = '', day = '', time = ''] = /^(\d+)-(\d\d)-(\d\d)(?:T(\d\d:\d\d))?/.exec(instant) ?? []
+    return fill(template, { year, month, day, time })
+  }
+  const instant = (text: string) => date(text, words.formats.instant)
+  return {
+    language,
+    isChosen,
+    words,
+    number,
+    count,
+    instant,
+    day: text => date(text, words.formats.day),
+    bytes(sizeBytes) {
+      if (sizeBytes < KIBIBYTE) return count(sizeBytes, 'byte')
+      const [amount, unit] = sizeBytes < KIBIBYTE ** 2 ? [sizeBytes / KIBIBYTE, 'KiB'] : [sizeBytes / KIBIBYTE ** 2, 'MiB']
+      return `${amount < 10 ? tenths.format(amount) : number(Math.round(amount))} ${unit}`
+    },
+    wait(seconds, now) {
+      if (seconds <= MINUTE_SECONDS) return count(seconds, 'second')
+      const minutes = count(Math.ceil(seconds / MINUTE_SECONDS), 'minute')
+      // Rounded up to the next full minute, so that a retry at that time is not early.
+      const until = Math.ceil((now.getTime() / 1000 + seconds) / MINUTE_SECONDS) * MINUTE_SECONDS
+      return fill(words.formats.wait, { minutes, instant: instant(new Date(until * 1000).toISOString()) })
+    },
+    license: ({ kind, name }) => name ?? words.license[kind],
+    join: (parts, type) => lists[type].format(parts),
+  }
+}
+
+const UIS = new Map(
+  LANGUAGES.flatMap(language => [false, true].map(isChosen => [`${language} ${isChosen}`, createUi(language, isChosen)])),
+)
+
+/** The same object for the same language. */
+export function uiFor({ language, isChosen }: ChosenLanguage): Ui {
+  return UIS.get(`${language} ${isChosen}`) as Ui
+}
+
+/** English, for agents and commands. */
+export const ENGLISH = uiFor({ language: 'en', isChosen: false })
+
+/** The template with its values. A value may have braces of its own. */
+export function fill(template: string, values: Readonly<Record<string, string | number>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
+}
+
+/** A piece of a sentence. */
+export type PhrasePart =
+  | { kind: 'text' | 'code' | 'slot'; text: string }
+  /** `text` may have slots. */
+  | { kind: 'link'; text: string; target: string }
+
+/** The pieces of a sentence of the catalogue, in order. */
+export function readPhrase(sentence: string): PhrasePart[] {
+  const parts: PhrasePart[] = []
+  let from = 0
+  for (const { 0: whole, 1: words, 2: target = '', 3: code, 4: slot, index } of sentence.matchAll(PIECE)) {
+    if (index > from) parts.push({ kind: 'text', text: sentence.slice(from, index) })
+    if (words !== undefined) parts.push({ kind: 'link', text: words, target })
+    else if (code !== undefined) parts.push({ kind: 'code', text: code })
+    else parts.push({ kind: 'slot', text: slot ?? '' })
+    from = index + whole.length
+  }
+  if (from < sentence.length) parts.push({ kind: 'text', text: sentence.slice(from) })
+  return parts
+}
+
+const PIECE = /\[([^\]]+)\]\((\w+)\)|`([^`]+)`|\{(\w+)\}/g
+
+/** A path of this site with the language of the page, if the URL chose it. */
+export function carryLanguage(href: string, { language, isChosen }: ChosenLanguage): string {
+  if (!isChosen) return href
+  const [, path = '', query = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(href) ?? []
+  if (/[?&]lang=/.test(query)) return href
+  return `${path}${query === '' ? '?' : `${query}&`}lang=${language}${fragment}`
+}
