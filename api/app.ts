@@ -37,7 +37,9 @@ import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
 import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
+import { operatorHandlers } from './routes/operator-pages.ts'
 import { ownerHandler } from './routes/owners.ts'
+import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
@@ -54,6 +56,10 @@ export interface AppOptions {
   /** What clients may hold. Default: `CLIENT_LIMITS`, and bodies of webhooks as in `HOOK_BODIES`. */
   clients?: Partial<ClientLimits>
   hookBodies?: BodyLimits
+  /** The pages of the documentation, which have cards where there are pages. Default: none. */
+  docs?: readonly DocsPage[]
+  /** Of the processes that decode and draw pictures. Default: as every service has them. */
+  pictures?: PictureOptions
   /** Bytes of the text that a tool returns to a model. Default: that of `TOOL_BYTES`. */
   toolBytes?: number
 }
@@ -135,6 +141,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   if (options.readMetrics) registerMetrics(app, options.readMetrics)
   registerRawFiles(app, deps)
   registerMedia(app, deps)
+  registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
@@ -171,7 +178,7 @@ async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHa
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners })
+  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners, ...operatorHandlers(deps) })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

@@ -17,13 +17,14 @@ import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { injectTransport, sitePlugin } from '#site/server.ts'
+import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import type { Deps } from './deps.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
-import { type OperatorContent, REFERENCE_REPOSITORY } from './operator/operator-content.ts'
+import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
+import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
@@ -31,6 +32,8 @@ import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
 
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
+/** What is published is served after this time at the latest. */
+const OPERATOR_MILLISECONDS = 20_000
 const STOP_MILLISECONDS = 10_000
 /** The part of the stopping time that running requests may take. */
 const GRACE_MILLISECONDS = 5_000
@@ -58,7 +61,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const { baseUrl } = infraSettings
   const workerSettings = parseWorkerSettings(env)
   for (const sentence of settingsToReconsider(env)) process.stderr.write(`mountglass: ${sentence}\n`)
-  const operator = await readOperatorFolder(settings.operator, baseUrl)
+  const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, baseUrl)
   const metrics = createPrometheusMetrics()
   const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
     app.log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
@@ -70,6 +73,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     warn: (fields, message) => app.log.warn(fields, message),
   }
   const fallbacks = createFallbacks(metrics, log)
+  // A folder wins over what was published.
+  const operator = folder ? fixedSource(folder) : publishedSource(infra, baseUrl, fallbacks)
+  await operator.refresh()
+  const refreshing = setInterval(() => void operator.refresh(), OPERATOR_MILLISECONDS).unref()
   const deps = await assembleDeps(settings, infra, operator, {
     metrics,
     checkReady: readiness.check,
@@ -82,7 +89,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   })
   const logger = { level: settings.logLevel, stream: process.stderr }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
-  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, ...readMetrics }
+  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
@@ -90,6 +97,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const stop = async (signal: NodeJS.Signals) => {
     app.log.info({ signal }, 'stopping')
     readiness.end()
+    clearInterval(refreshing)
     const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
     await Promise.all([closed, indexer.stop()])
     await monitoring?.close()
@@ -164,7 +172,7 @@ async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promis
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
-  operator: OperatorContent,
+  operator: OperatorSource,
   {
     metrics,
     checkReady,
@@ -191,7 +199,9 @@ async function assembleDeps(
     listings: rememberListings(createOwnerListings(states, fallbacks), clock),
     uses: createUses(states, clock, undefined, fallbacks),
     fallbacks,
-    operator,
+    get operator() {
+      return operator.current()
+    },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     allow: settings.allow,
@@ -204,12 +214,8 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages(
-  { hosts, fallbacks, localSource }: Deps,
-  baseUrl: string,
-  hostUrls: Record<string, string>,
-  metrics: Metrics,
-): SitePlugin {
+function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, metrics: Metrics): SitePlugin {
+  const { hosts, fallbacks, localSource } = deps
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
@@ -218,6 +224,7 @@ function pages(
       hosts: hosts.map(host => host.segment),
       hostUrls,
       localSource,
+      legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

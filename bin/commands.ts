@@ -14,7 +14,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addSweep]) add(program, env)
+  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addPublish, addSweep]) add(program, env)
 
   try {
     await program.parseAsync(argv)
@@ -82,6 +82,19 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     .action(async (target: string, options: { private?: boolean }) => {
       const { serveOverStdio } = await import('#api/stdio.ts')
       process.exitCode = await serveOverStdio(target, options, env)
+    })
+}
+
+function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('publish')
+    .description("check an operator's content and have the services of a store serve it")
+    .argument('<folder>', 'featured.yaml, showcase/ and legal/, each optional')
+    .option('--store <store>', 'the store of the services, for example disk:.mountglass')
+    .option('--dry-run', 'show what would change, and write nothing')
+    .action(async (folder: string, options: { store?: string; dryRun?: boolean }) => {
+      const { publish } = await import('#api/publish.ts')
+      process.exitCode = await publish(folder, options, env)
     })
 }
 

@@ -43,6 +43,13 @@ export const CARD_SKILL_NAMES = 5
 export const FEATURED_ADDRESSES = 50
 export const FEATURED_FILE_BYTES = 64 * 1024
 export const OPERATOR_PICTURE_BYTES = 1024 * 1024
+/** Entries of the showcase, and the bytes of the file of one. */
+export const SHOWCASE_ENTRIES = 50
+export const SHOWCASE_FILE_BYTES = 64 * 1024
+/** A clip or picture of the showcase, and all media of a folder, which a service that reads it holds in memory. */
+export const SHOWCASE_MEDIA_BYTES = 32 * 1024 * 1024
+export const OPERATOR_FOLDER_BYTES = 128 * 1024 * 1024
+export const LEGAL_FILE_BYTES = 256 * 1024
 
 // Local repositories
 /** Branches and tags, loose and packed. */

@@ -62,12 +62,24 @@ const PrivateStoreName = z.string().transform((text, context): BucketName => {
 
 const GITHUB = 'https://github.com'
 const GITHUB_API = 'https://api.github.com'
+const GITHUB_AVATARS = 'https://avatars.githubusercontent.com'
 
 /** `http` or `https` with a host, without a path. */
 const Origin = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
   context.addIssue('must be an origin like https://skills.example.org')
+  return z.NEVER
+})
+
+/** Origins, separated by commas or white space. */
+const Origins = z.string().transform((text, context): string[] => {
+  const origins = text
+    .split(/[\s,]+/)
+    .filter(one => one !== '')
+    .map(one => Origin.safeParse(one))
+  if (origins.every(({ success }) => success)) return origins.map(({ data }) => data ?? '')
+  context.addIssue('must be origins like https://avatars.example.org, separated by commas')
   return z.NEVER
 })
 
@@ -114,6 +126,7 @@ const Variables = z.object({
   MOUNTGLASS_GITHUB: z.enum(['on', 'off'], 'must be on or off').default('on'),
   MOUNTGLASS_GITHUB_URL: Origin.default(GITHUB),
   MOUNTGLASS_GITHUB_API_URL: baseUrl('https://github.example.org/api/v3').optional(),
+  MOUNTGLASS_AVATAR_ORIGINS: Origins.default([]),
   MOUNTGLASS_GITHUB_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token of 1 to 4,096 printable ASCII characters without spaces')
@@ -137,6 +150,8 @@ export interface GitHubSettings {
   url: string
   /** Without a trailing slash. */
   apiUrl: string
+  /** Origins from which the pictures of accounts are fetched. */
+  avatarOrigins: readonly string[]
   /** For public repositories. */
   token: string | null
   /** Key of the signatures of webhook deliveries; `null`: deliveries are not accepted. */
@@ -222,7 +237,9 @@ function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
   const { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: apiUrl, MOUNTGLASS_GITHUB_TOKEN: token } = variables
   const webhookSecret = variables.MOUNTGLASS_GITHUB_WEBHOOK_SECRET ?? null
   // The API of an Enterprise Server has the origin of its pages.
-  return { url, apiUrl: apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`), token: token ?? null, webhookSecret }
+  const api = apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`)
+  const own = [...new Set([url, new URL(api).origin, ...variables.MOUNTGLASS_AVATAR_ORIGINS])]
+  return { url, apiUrl: api, avatarOrigins: url === GITHUB ? [GITHUB_AVATARS] : own, token: token ?? null, webhookSecret }
 }
 
 /**

@@ -17,7 +17,13 @@ import ts from 'typescript'
  */
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
-  api: [['routes', 'mcp'], ['http', 'cards', 'reading', 'packages'], ['mount', 'search'], ['snapshot'], ['operator', 'people']],
+  api: [
+    ['routes', 'mcp'],
+    ['http', 'cards', 'reading', 'packages', 'pictures'],
+    ['mount', 'search'],
+    ['snapshot'],
+    ['operator', 'people'],
+  ],
   indexer: [['commands', 'action'], ['jobs', 'check', 'sweep'], ['pipeline'], ['search'], ['rules', 'reuse'], ['snapshot']],
   infra: [
     ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'],

@@ -9,6 +9,10 @@ declare namespace App {
     query: URLSearchParams
     /** The header of the request; `''` without one. */
     acceptEncoding: string
+    /** The header of the request; `''` without one. */
+    acceptLanguage: string
+    /** The pages that the operator wrote. */
+    legalKinds: readonly import('#core/contract/legal.ts').LegalKind[]
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
     /** Receives the whole page before it is sent, if it may be kept. */

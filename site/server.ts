@@ -5,14 +5,19 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
+import type { LegalKind } from '#core/contract/legal.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
+import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import type { Words } from './words/en/en.ts'
+import { LANGUAGES } from './words/languages.ts'
+import { uiFor } from './words/ui.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -20,6 +25,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** The pages that the operator wrote, as of now. Default: none. */
+  legalKinds?: () => readonly LegalKind[]
   /** Default: none. */
   hostUrls?: HostUrls
   /** Default: `withheld`. */
@@ -68,7 +75,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
       return renderPage(astro, name === 'index' ? '/docs' : `/docs/${name}`, request, reply, { ...site, isMarkdown: true })
     return renderPage(astro, name === '' ? '/404' : `/docs/${name}`, request, reply, site)
   })
-  for (const path of ['/robots.txt', '/sitemap.xml']) app.get(path, page(path))
+  for (const path of ['/terms', '/privacy', '/robots.txt', '/sitemap.xml']) app.get(path, page(path))
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, addressPage(path))
@@ -100,6 +107,20 @@ function answerClientError(error: FastifyError, _request: FastifyRequest, reply:
   const { code, statusCode = 500 } = error
   if (code !== undefined || statusCode < 400 || statusCode >= 500) throw error
   return reply.code(statusCode).send()
+}
+
+/** What the cards of the documentation say, by language. */
+export function docsPages(): { slug: string; texts: Record<string, { label: string; section: string }> }[] {
+  const textOf = (language: (typeof LANGUAGES)[number], page: DocsPage['name'], section: keyof Words['docs']['sections']) => {
+    const { labels, sections } = uiFor({ language, isChosen: false }).words.docs
+    return { label: labels[page], section: sections[section] }
+  }
+  return DOCS_SECTIONS.flatMap(({ name: section, pages }) =>
+    pages.map(({ slug, name }) => ({
+      slug,
+      texts: Object.fromEntries(LANGUAGES.map(language => [language, textOf(language, name, section)])),
+    })),
+  )
 }
 
 /** A transport to the API in the same process, without a socket. */
@@ -179,6 +200,7 @@ async function renderPage(
     ...options,
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
+    legalKinds: options.legalKinds?.() ?? [],
   })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {

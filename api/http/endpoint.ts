@@ -33,6 +33,8 @@ declare module 'fastify' {
 interface Subjects {
   address: Address
   owner: OwnerName
+  /** As it is spelled in the path. */
+  kind: string
   none: null
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { ENDPOINTS, type EndpointName, type EndpointSubject } from '#core/contract/endpoints.ts'
+import { LEGAL_KINDS } from '#core/contract/legal.ts'
 import { ADDRESS_BYTES } from '#core/limits.ts'
 import { codesByStatus } from './endpoint.ts'
 import { routeOf } from './raw-target.ts'
@@ -138,7 +139,16 @@ const OWNER = {
   example: 'octocat',
 }
 
-const PATH_PARAMETERS: Record<EndpointSubject, Json[]> = { address: [ADDRESS], owner: [OWNER], none: [] }
+const KIND = {
+  name: 'kind',
+  in: 'path',
+  required: true,
+  description: 'Which page.',
+  schema: { type: 'string', enum: [...LEGAL_KINDS] },
+  example: 'terms',
+}
+
+const PATH_PARAMETERS: Record<EndpointSubject, Json[]> = { address: [ADDRESS], owner: [OWNER], kind: [KIND], none: [] }
 
 function withoutClosedObjects(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutClosedObjects)

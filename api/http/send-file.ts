@@ -39,6 +39,21 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   return reply.send(Readable.from(bytes, { objectMode: false }))
 }
 
+/** `sendFile` for bytes in memory. */
+export async function sendBytes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytes: Uint8Array,
+  file: Pick<FileStream, 'etag' | 'headers'>,
+): Promise<FastifyReply> {
+  const read = async ({ firstByte, lastByte }: ByteRange) => once(bytes.subarray(firstByte, lastByte + 1))
+  return await sendFile(request, reply, { ...file, sizeBytes: bytes.length, read })
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
 /** First and last byte of a `Range` header; `whole` when the header is absent or to be ignored. */
 export function parseRange(header: string | undefined, sizeBytes: number): [number, number] | 'whole' | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []

@@ -5,11 +5,14 @@ import type { z } from 'zod'
 export class FileFault extends Error {
   /** Counted from 1; `null` for the file as a whole. */
   readonly line: number | null
+  /** Further faults of the same file. */
+  readonly also: readonly FileFault[]
 
-  constructor(line: number | null, message: string) {
+  constructor(line: number | null, message: string, also: readonly FileFault[] = []) {
     super(message)
     this.name = 'FileFault'
     this.line = line
+    this.also = also
   }
 }
 
@@ -33,10 +36,19 @@ export function parseYamlFile<Value>(text: string, schema: z.ZodType<Value>): Ya
   if (parsed.success) return { value: parsed.data, fault }
   const { issues } = parsed.error
   // An unknown key is reported first: a misspelt one is why another is missing.
-  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-  const path = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])]
-  const name = path.findLast(part => typeof part === 'string')
-  throw fault(path, `${name === undefined ? '' : `${name}: `}${issue?.message ?? 'is not valid'}`)
+  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
+  const others = issues.filter(one => !unknown.some(({ path }) => keyOf(one.path.slice(0, path.length)) === keyOf(path)))
+  const faults = [...unknown, ...others].map(issue => {
+    const path = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])]
+    const name = path.findLast(part => typeof part === 'string')
+    return fault(path, `${name === undefined ? '' : `${name}: `}${issue.message}`)
+  })
+  throw joinFaults(faults) ?? new FileFault(null, 'is not valid')
+}
+
+/** One fault that carries the others; `null` without any. */
+export function joinFaults([first, ...others]: readonly FileFault[]): FileFault | null {
+  return first === undefined ? null : new FileFault(first.line, first.message, [...first.also, ...others])
 }
 
 function loadText(text: string): unknown {

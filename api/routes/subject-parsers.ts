@@ -27,6 +27,7 @@ export function subjectParsers({ hosts }: Pick<Deps, 'hosts'>): SubjectParsers {
   return {
     address,
     owner: raw => parseOwner(raw, listing),
+    kind: raw => raw,
     none: () => null,
   }
 }

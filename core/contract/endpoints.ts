@@ -4,8 +4,10 @@ import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
+import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
+import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
 /** One route of `/api/v1`: who may call it, what it takes, what it answers, how it can fail. */
@@ -17,7 +19,7 @@ export interface Endpoint<
 > {
   method: EndpointMethod
   guard: EndpointGuard
-  /** Below `/api/v1`; `{address}` and `{owner}` are percent-encoded. */
+  /** Below `/api/v1`; `{address}`, `{owner}` and `{kind}` are percent-encoded. */
   path: `/${string}`
   /** The kind of thing that the path names. */
   subject: Subject
@@ -35,7 +37,7 @@ export type EndpointMethod = 'GET'
 /** Who may call an endpoint. */
 export type EndpointGuard = 'anyone'
 
-export type EndpointSubject = 'address' | 'owner' | 'none'
+export type EndpointSubject = 'address' | 'owner' | 'kind' | 'none'
 
 /** An endpoint that reads, for everyone. */
 function reading<Subject extends EndpointSubject, Query extends z.ZodType, Answer extends z.ZodType>(
@@ -137,6 +139,22 @@ export const ENDPOINTS = {
     query: OwnerQuery,
     answer: OwnerPage,
     errors: ['owner.invalid', 'owner.not_found', 'mount.rate_limited', 'mount.unavailable', 'skill.unavailable'],
+  }),
+  showcase: reading({
+    path: '/showcase',
+    subject: 'none',
+    summary: 'Examples that the operator shows, with their media',
+    query: z.strictObject({}),
+    answer: Showcase,
+    errors: [],
+  }),
+  legal: reading({
+    path: '/legal/{kind}',
+    subject: 'kind',
+    summary: 'The terms or the privacy page of the deployment',
+    query: z.strictObject({}),
+    answer: LegalDocument,
+    errors: ['legal.not_found'],
   }),
 } as const
 

@@ -14,6 +14,8 @@ export const FALLBACKS = {
     'changes of repositories could not be told to the other processes, or read: they see them when their cached answers expire',
   shared_answers:
     'answers of the host could not be shared with the other processes: each asks for itself, which takes more of the quota',
+  pictures: 'the process that decodes or draws pictures could not be started: pages and links show none',
+  operator_content: 'the published content of the operator could not be read: the service goes on with what it has',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',
 } as const
 

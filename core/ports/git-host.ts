@@ -42,6 +42,8 @@ export interface GitHost {
 
   /** Absent when the host has no accounts. */
   readonly accounts?: AccountDirectory
+  /** Absent when accounts of the host have no pictures. */
+  readonly avatars?: AvatarSource
   /** Receives the host's messages about changes; absent when it sends none. */
   readonly hook?: HostHook
 
@@ -103,6 +105,17 @@ export interface HostRepository extends Repository {
   ownerId?: string
   /** The repository that holds the objects and refs of this one, where it is another: this one is served only if that one may be. */
   main?: { owner: string; name: string }
+}
+
+/** The pictures of accounts, asked for as anyone may. */
+export interface AvatarSource {
+  /**
+   * The bytes that the host serves, whatever they are. `missing`: it serves none, more than `maxBytes`, or the URL does not lead to the host.
+   *
+   * @param url `HostRepository.avatar`, `HostAccount.avatar`
+   * @param pixels the size that the host is asked for
+   */
+  fetch(url: string, pixels: number, maxBytes: number): Promise<HostAnswer<Uint8Array>>
 }
 
 /** Accounts of a host and their public repositories, whatever the credential may see. */

@@ -99,6 +99,14 @@ export function hiddenKey(repository: KeyedRepository): string {
   return keysAt(classedPrefix(repository)).hidden
 }
 
+/** Entry that names the published content of the operator. */
+export const OPERATOR_KEY = 'ctl/operator'
+
+/** Published content, or a medium of it. A sweep leaves these. @param name the hash of the bytes, with an extension */
+export function operatorBlobKey(name: string): string {
+  return `op/${name}`
+}
+
 export const SWEEP_LEASE_KEY = 'ctl/sweep/lease'
 
 /** Commit and versions of a snapshot in a key. The versions may differ from those of this build. */

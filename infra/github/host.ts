@@ -3,6 +3,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import {
+  type AvatarSource,
   type BlobSelection,
   type GitHost,
   type HostAnswer,
@@ -19,6 +20,7 @@ import { encodePath } from '#core/repo-path.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createGitHubApi, type GitHubApi } from './api.ts'
+import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
@@ -40,6 +42,8 @@ export interface GitHubHostOptions {
   token: string | null
   /** `null`: webhook deliveries are not accepted. */
   webhookSecret: string | null
+  /** Origins that serve the pictures of accounts. Default: none, so that accounts have no pictures. */
+  avatarOrigins?: readonly string[]
   clock: Clock
   /** Whether git is installed. Without it, files come from archives, and a pinned commit is found only at a tip or on the default branch. */
   hasGit: boolean
@@ -84,6 +88,7 @@ class GitHubHost implements GitHost {
   readonly isRemote = true
   readonly urls: HostUrls
   readonly accounts: Accounts
+  readonly avatars: AvatarSource
   readonly hook?: HostHook
   readonly #api: GitHubApi
   readonly #credential: Credential
@@ -122,6 +127,7 @@ class GitHubHost implements GitHost {
     this.#pins = createPins({ ...common, tips })
     this.#reading = createReading(common)
     this.accounts = accounts
+    this.avatars = createAvatars({ origins: options.avatarOrigins ?? [], closing, ...timeouts })
     this.urls = { raw: ({ owner, name }, commit, path) => `${url}/${owner}/${name}/raw/${commit}/${encodePath(path)}` }
     if (webhookSecret !== null) {
       this.hook = createWebhook({

@@ -1,4 +1,5 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
+import type { Repository } from '#core/contract/mount.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
 export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics'] as const
@@ -38,6 +39,16 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.look === 'exact') given.push(['look', 'exact'])
   const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
   return formatAddress(address) + (query === '' ? '' : `?${query}`)
+}
+
+/** Pixels of the picture of a link. */
+export const CARD_WIDTH = 1200
+export const CARD_HEIGHT = 630
+
+/** The picture of a link to an address, or to a skill of it. */
+export function cardHref(address: Address, skill?: string): string {
+  const query = skill === undefined ? '' : `?skill=${encodeURIComponent(skill).replaceAll('%2F', '/')}`
+  return `/social${formatAddress(address)}${query}`
 }
 
 /** The page of an account of `ACCOUNT_HOST`. */
@@ -95,9 +106,27 @@ export function originalHref(
   return address?.host === 'local' && localSource === 'withheld' ? undefined : webHref(sourceUrl)
 }
 
-/** The URL of a picture, if a page may load it: only from this origin. */
-export function pictureHref(url: string | null, baseUrl: string): string | undefined {
-  return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
+/** Where pictures of other hosts come from, and which are of this service. */
+export interface PictureOrigins {
+  /** Public origin of this service, without a trailing slash. */
+  baseUrl: string
+  hostUrls: HostUrls
+}
+
+/**
+ * The picture of an address, which this service cuts to size: the operator's, or the file that a manifest names. Without one the picture of the
+ * owner, and without that none. A picture at a URL of another host is not loaded from there, since the host would learn who reads what.
+ */
+export function pictureHref(
+  address: string,
+  { image, repository }: { image: string | null; repository: Repository },
+  { baseUrl, hostUrls }: PictureOrigins,
+): string | undefined {
+  if (repository.visibility !== 'public') return undefined
+  const { host, owner, name, avatar } = repository
+  const own = [`${baseUrl}/`, ...(hostUrls[host] === undefined ? [] : [`${hostUrls[host]}/${owner}/${name}/raw/`])]
+  if (image !== null && own.some(prefix => image.startsWith(prefix))) return `/picture${address}`
+  return avatar === null ? undefined : `/icon${address}`
 }
 
 export function isSkillPath(path: string): boolean {

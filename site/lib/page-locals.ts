@@ -11,13 +11,13 @@ export interface PageTarget {
   id: string
 }
 
-type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource'
+type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds'
 /** What the service knows beside the request. */
 export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
 
 /** What a page is given, from a request. */
 export function createLocals({ url, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, renderText, baseUrl, hosts, hostUrls, localSource } = options
+  const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
   query.delete('format')
@@ -26,6 +26,7 @@ export function createLocals({ url, headers, rawAddress, id }: PageTarget, optio
   return {
     rawAddress,
     query,
+    acceptLanguage: headers['accept-language'] ?? '',
     acceptEncoding: String(headers['accept-encoding'] ?? ''),
     isMarkdown,
     onRendered: options.onRendered ?? null,
@@ -38,6 +39,7 @@ export function createLocals({ url, headers, rawAddress, id }: PageTarget, optio
     hosts,
     hostUrls,
     localSource,
+    legalKinds,
   }
 }
 

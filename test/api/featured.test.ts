@@ -5,13 +5,11 @@ import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { folderOf } from '#test/support/operator-folder.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
+import { smallPictures } from '#test/support/pictures.ts'
 import { BASE_URL, type TestApp, type TestAppOptions, testApp } from '#test/support/test-app.ts'
 import { until } from '#test/support/until.ts'
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
-const GIF = Buffer.from('GIF89a\x01\x00\x01\x00')
-const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex')
-const WEBP = Buffer.from('RIFF\x1a\x00\x00\x00WEBPVP8L', 'latin1')
+const { PNG, GIF, JPEG, WEBP } = await smallPictures()
 const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nDo it.\n`
 
 const HANDBOOK = {

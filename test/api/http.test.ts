@@ -12,13 +12,12 @@ const URLS: Record<EndpointName, string> = {
   files: '/api/v1/files/local/acme/tools?path=x',
   featured: '/api/v1/featured',
   owners: '/api/v1/owners/gh/acme',
+  showcase: '/api/v1/showcase',
+  legal: '/api/v1/legal/terms',
 }
+const pathOf = (route: EndpointName) => URLS[route].replace(/\?.*$/, '')
 const ROUTES = Object.keys(ENDPOINTS) as EndpointName[]
 const PATHS = ROUTES.map(pathOf)
-
-function pathOf(route: EndpointName): string {
-  return URLS[route].replace(/\?.*$/, '')
-}
 
 let app: TestApp
 let log: string

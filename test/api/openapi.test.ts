@@ -75,6 +75,7 @@ test('only the parameters that are required are, and integers are described with
     'files address',
     'files path',
     'owners owner',
+    'legal kind',
   ])
   expect(document.paths['/api/v1/files/{address}']?.get.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
     type: 'integer',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, textOf } from './support/html.ts'
-import { openSite, type Site } from './support/site.ts'
+import { openSite, type Site, type SiteSettings } from './support/site.ts'
 
 let site: Site | undefined
 afterEach(async () => {
@@ -9,8 +9,8 @@ afterEach(async () => {
   site = undefined
 })
 
-async function open(answers: Answers): Promise<Site> {
-  site = await openSite(answers, { hosts: ['local', 'gh'] })
+async function open(answers: Answers, settings: SiteSettings = {}): Promise<Site> {
+  site = await openSite(answers, { hosts: ['local', 'gh'], ...settings })
   return site
 }
 
@@ -120,18 +120,35 @@ test('that nothing can be read is said, and that nothing is featured is not', as
   expect(textOf((await none.get('/')).html)).not.toContain('eatured')
 })
 
-test('pictures are those of this origin: no other is loaded', async () => {
+test('pictures are cut by this origin: no other is loaded', async () => {
   const images = [
     'https://mountglass.example/media/abc.png',
+    'https://github.example/acme/tools/raw/abc/cover.png',
+    'https://github.example/acme/other/raw/abc/cover.png',
     'https://raw.example/acme/tools/cover.png',
     'https://mountglass.example.evil.example/x.png',
     `javascript:${HOSTILE}`,
     null,
   ]
-  const { get } = await open({ featured: () => ({ items: [readyCard(), ...images.map(image => readyCard({ image }))] }) })
+  const hostUrls = { gh: 'https://github.example' }
+  const { get } = await open(
+    { featured: () => ({ items: [readyCard(), ...images.map(image => readyCard({ image }))] }) },
+    { hostUrls },
+  )
   const { html } = await get('/')
-  expect(attributesOf(html, 'img', 'src')).toEqual(['/media/abc.png'])
-  expect(dangersOf(html).filter(tag => !tag.startsWith('<img src="/media/abc.png" alt=""'))).toEqual([])
+  expect(attributesOf(html, 'img', 'src')).toEqual(['/picture/gh/acme/tools', '/picture/gh/acme/tools'])
+  expect(dangersOf(html).filter(tag => !tag.startsWith('<img src="/picture/gh/acme/tools" alt=""'))).toEqual([])
+})
+
+test('without a picture of its own, a public repository has that of its owner', async () => {
+  const repository = { ...readyCard().repository, avatar: 'https://avatars.example/u/1' }
+  const items = [
+    readyCard(),
+    readyCard({ address: '/gh/acme/b@v1', repository, image: 'https://raw.example/x.png' }),
+    readyCard({ address: '/gh/acme/c', repository: { ...repository, visibility: 'private' } }),
+  ]
+  const { get } = await open({ featured: () => ({ items }) })
+  expect(attributesOf((await get('/')).html, 'img', 'src')).toEqual(['/icon/gh/acme/b@v1'])
 })
 
 test('hostile words of a card stay words', async () => {

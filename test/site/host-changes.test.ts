@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { parseAddress } from '#core/address.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
@@ -35,7 +36,7 @@ beforeEach(async () => {
     { 'acme/tools': files, 'acme/other': { 'a.md': '# A\n' } },
     {
       github: { withToken: true },
-      operator: { featured: [{ address: parseAddress(PAGE, ['gh']), image: null, verified: false }], media: new Map() },
+      operator: { ...NO_CONTENT, featured: [{ address: parseAddress(PAGE, ['gh']), image: null, verified: false }] },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
         await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local', 'gh'] })

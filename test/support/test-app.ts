@@ -51,6 +51,8 @@ export interface TestAppOptions {
   hookBodies?: NonNullable<AppOptions['hookBodies']>
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
   github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
+  pictures?: NonNullable<AppOptions['pictures']>
+  docs?: NonNullable<AppOptions['docs']>
   /** Public origin. Default: `BASE_URL`. */
   baseUrl?: string
   /** Default: there is none. */
@@ -137,7 +139,17 @@ export async function testApp(
     const { web: url, api: apiUrl } = github.origins
     const timeouts = { ...PATIENT, patienceMs }
     hosts.push(
-      await openGitHubHost({ url, apiUrl, token, webhookSecret: WEBHOOK_SECRET, hasGit: true, clock, onWarning, timeouts }),
+      await openGitHubHost({
+        url,
+        apiUrl,
+        avatarOrigins: [github.origins.avatars],
+        token,
+        webhookSecret: WEBHOOK_SECRET,
+        hasGit: true,
+        clock,
+        onWarning,
+        timeouts,
+      }),
     )
   }
   const working: Promise<void>[] = []
@@ -167,8 +179,8 @@ export async function testApp(
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
-  const { clients = {}, hookBodies } = options
-  const patience = { clients, ...(hookBodies && { hookBodies }) }
+  const { clients = {}, hookBodies, pictures = {}, docs = [] } = options
+  const patience = { clients, pictures, docs, ...(hookBodies && { hookBodies }) }
   const app = await buildApp(deps, { baseUrl: options.baseUrl ?? BASE_URL, ...logger, ...watched, ...patience }, options.site)
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {

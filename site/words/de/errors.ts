@@ -35,6 +35,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
   'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',
   'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
+  'legal.not_found': 'diese Installation hat keine solche Seite; die Arten sind terms und privacy',
   'owner.not_found': 'das Konto gibt es beim Git-Host nicht; prüfen Sie den Namen',
   'hook.forged': 'die Signatur der Nachricht fehlt oder ist falsch; prüfen Sie das Geheimnis des Webhooks',
   'hook.busy': 'die Nachricht kam langsamer an als andere, die ihren Speicher brauchten; senden Sie sie noch einmal',

@@ -51,6 +51,8 @@ export const FRAME: typeof EN_FRAME = {
     isIndexing: 'Dieses Repository wird gerade indexiert.',
     hasFailed: 'Dieses Repository konnte nicht indexiert werden.',
   },
+  showcase: { title: 'Beispiele', animation: 'In Bewegung zeigen', demo: 'Ein Beispielgespräch' },
+  legal: { terms: 'Nutzungsbedingungen', privacy: 'Datenschutz', revised: 'Geändert am', others: 'Andere Sprachen' },
   card: {
     names: 'Einige seiner Skills',
     more: 'und {n} weitere',

@@ -4,7 +4,7 @@ import type { Words } from '../en/en.ts'
 export const REFERENCE: Words['reference'] = {
   title: 'REST-Referenz',
   about:
-    'Alle Routen antworten unter `/api/v1` mit JSON, allen, mit `cache-control: no-store`. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}` und `{owner}` sind prozentkodiert.',
+    'Alle Routen antworten unter `/api/v1` mit JSON, allen, mit `cache-control: no-store`. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}`, `{owner}` und `{kind}` sind prozentkodiert.',
   common: 'Jede Route kann auch mit {codes} antworten.',
   answers: 'Antwortet mit {type}.',
   errors: 'Fehler: {codes}.',

@@ -49,6 +49,8 @@ export const FRAME = {
     isIndexing: 'This repository is being indexed.',
     hasFailed: 'This repository could not be indexed.',
   },
+  showcase: { title: 'Showcase', animation: 'Show it move', demo: 'An example conversation' },
+  legal: { terms: 'Terms', privacy: 'Privacy', revised: 'Revised', others: 'Other languages' },
   card: {
     names: 'Some of its skills',
     more: 'and {n} more',

@@ -2,7 +2,7 @@
 export const REFERENCE = {
   title: 'REST reference',
   about:
-    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}` and `{owner}` are percent-encoded.',
+    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}`, `{owner}` and `{kind}` are percent-encoded.',
   common: 'Every route may also answer {codes}.',
   answers: 'Answers {type}.',
   errors: 'Errors: {codes}.',

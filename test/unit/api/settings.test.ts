@@ -27,7 +27,13 @@ test('without any variable the service listens on the loopback, keeps its store 
     database: null,
     leaseSeconds: 15,
     localRepositories: null,
-    github: { url: 'https://github.com', apiUrl: 'https://api.github.com', token: null, webhookSecret: null },
+    github: {
+      url: 'https://github.com',
+      apiUrl: 'https://api.github.com',
+      avatarOrigins: ['https://avatars.githubusercontent.com'],
+      token: null,
+      webhookSecret: null,
+    },
   })
 })
 
@@ -35,10 +41,29 @@ test('GitHub may be off, an Enterprise Server with its API below its address, or
   expect(parseInfraSettings({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_GITHUB_TOKEN: 'unused' }).github).toBeNull()
   expect(
     parseInfraSettings({ MOUNTGLASS_GITHUB_URL: 'https://git.example.org/', MOUNTGLASS_GITHUB_TOKEN: 'secret' }).github,
-  ).toEqual({ url: 'https://git.example.org', apiUrl: 'https://git.example.org/api/v3', token: 'secret', webhookSecret: null })
+  ).toEqual({
+    url: 'https://git.example.org',
+    apiUrl: 'https://git.example.org/api/v3',
+    avatarOrigins: ['https://git.example.org'],
+    token: 'secret',
+    webhookSecret: null,
+  })
   expect(
     parseInfraSettings({ MOUNTGLASS_GITHUB_URL: 'http://127.0.0.1:1', MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:2/' }).github,
   ).toMatchObject({ url: 'http://127.0.0.1:1', apiUrl: 'http://127.0.0.1:2' })
+})
+
+test("pictures of accounts come from the origin of GitHub for them, or from those of a host of one's own", () => {
+  const avatarOriginsOf = (env: NodeJS.ProcessEnv) => parseInfraSettings(env).github?.avatarOrigins
+  const further = { MOUNTGLASS_AVATAR_ORIGINS: 'https://avatars.example.org, http://127.0.0.1:3' }
+  expect(avatarOriginsOf(further)).toEqual(['https://avatars.githubusercontent.com'])
+  expect(
+    avatarOriginsOf({
+      MOUNTGLASS_GITHUB_URL: 'http://127.0.0.1:1',
+      MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:2/v3',
+      ...further,
+    }),
+  ).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2', 'https://avatars.example.org', 'http://127.0.0.1:3'])
 })
 
 test('an empty variable counts as not set', () => {
@@ -83,6 +108,7 @@ test.for([
   ['MOUNTGLASS_BASE_URL', 'mountglass.example'],
   ['MOUNTGLASS_BASE_URL', 'ftp://mountglass.example'],
   ['MOUNTGLASS_GITHUB', 'yes'],
+  ['MOUNTGLASS_AVATAR_ORIGINS', 'https://avatars.example.org/u'],
   ['MOUNTGLASS_GITHUB_URL', 'github.com'],
   ['MOUNTGLASS_GITHUB_URL', 'https://github.com/acme'],
   ['MOUNTGLASS_GITHUB_API_URL', 'https://secret-value@api.github.com'],

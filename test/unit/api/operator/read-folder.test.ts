@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import { FEATURED_ADDRESSES, OPERATOR_PICTURE_BYTES } from '#core/limits.ts'
 import { folderOf } from '#test/support/operator-folder.ts'
+import { plainPicture, withPngChunk } from '#test/support/pictures.ts'
 import { BASE_URL } from '#test/support/test-app.ts'
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+const PNG = await plainPicture('png', 8, 8)
+const CHUNK_BYTES = 12
 
 describe('a fault of the folder stops the start with one line that names the file and the line', () => {
   const long = Array.from({ length: FEATURED_ADDRESSES + 1 }, (_, number) => `- address: /local/acme/r${number}\n`).join('')
@@ -74,8 +76,8 @@ describe('a fault of the folder stops the start with one line that names the fil
 })
 
 test('a picture at the bound is taken', async () => {
-  const large = Buffer.concat([PNG, Buffer.alloc(OPERATOR_PICTURE_BYTES - PNG.length)])
+  const large = withPngChunk(PNG, 'teXt', Buffer.alloc(OPERATOR_PICTURE_BYTES - PNG.length - CHUNK_BYTES))
   const folder = await folderOf({ 'featured.yaml': '- address: /local/acme/a\n  image: large.png\n', 'large.png': large })
   const { media } = await readOperatorFolder(folder, BASE_URL)
-  expect([...media.values()].map(({ bytes }) => bytes.length)).toEqual([OPERATOR_PICTURE_BYTES])
+  expect([...media.values()].map(({ sizeBytes }) => sizeBytes)).toEqual([OPERATOR_PICTURE_BYTES])
 })

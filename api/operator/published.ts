@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { ServiceError } from '#core/errors.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
+import type { ByteRange } from '#core/ports/raw-file.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
+import { encodeText } from '#core/text.ts'
+import { NO_CONTENT, type OperatorContent } from './operator-content.ts'
+import type { FolderContent } from './read-folder.ts'
+import { contentOf, StoredContent } from './stored-content.ts'
+
+/** The stores that published content lies in. */
+export interface OperatorStores {
+  blobs: BlobStore
+  states: StateStore
+}
+
+/** What publishing changes, or would. */
+export interface Publication {
+  /** Media that the store lacks: their names and sizes. */
+  uploads: { name: string; sizeBytes: number }[]
+  /** Lines for the operator: what is added, changed and removed. Empty when the content is what is published. */
+  changes: string[]
+}
+
+/**
+ * Stores media under their hashes, then the content, then names the content in one write: readers see the old or the new. With `isDryRun`
+ * nothing is written.
+ *
+ * @throws Error when the store fails, or somebody else published meanwhile
+ */
+export async function publishContent(stores: OperatorStores, folder: FolderContent, isDryRun: boolean): Promise<Publication> {
+  const { content, media } = folder
+  const entry = await stores.states.read(OPERATOR_KEY)
+  const before = entry && (await readContent(stores.blobs, hashOf(entry.value)))
+  const changes = describeChanges(before, content)
+  const held = new Set(before?.media.map(({ name }) => name))
+  const uploads = content.media.filter(({ name }) => !held.has(name)).map(({ name, sizeBytes }) => ({ name, sizeBytes }))
+  if (isDryRun || changes.length === 0) return { uploads, changes }
+  for (const { name } of content.media) {
+    const bytes = media.get(name)?.bytes
+    // All of them, not the missing alone: an earlier upload may have been removed by hand. What exists is not written again.
+    if (bytes) await stores.blobs.create(operatorBlobKey(name), bytes)
+  }
+  const bytes = encodeText(JSON.stringify(content))
+  const hash = createHash('sha256').update(bytes).digest('hex')
+  await stores.blobs.create(operatorBlobKey(`${hash}.json`), bytes)
+  const value = { content: hash }
+  const written = entry
+    ? await stores.states.replace(OPERATOR_KEY, value, entry.etag)
+    : await stores.states.create(OPERATOR_KEY, value)
+  if (written.status === 'conflict')
+    throw new Error('somebody else published at the same time: look at what is there, and publish again')
+  return { uploads, changes }
+}
+
+function describeChanges(before: StoredContent | null, after: StoredContent): string[] {
+  const parts = (content: StoredContent | null) =>
+    new Map<string, string>([
+      ...(content?.featured ?? []).map((one, index): [string, string] => [
+        `featured ${one.address}`,
+        JSON.stringify([index, one]),
+      ]),
+      ...(content?.showcase ?? []).map((one): [string, string] => [`showcase ${one.id}`, JSON.stringify(one)]),
+      ...(content?.legal ?? []).map((one): [string, string] => [`legal ${one.kind}`, JSON.stringify(one)]),
+    ])
+  const [old, now] = [parts(before), parts(after)]
+  return [
+    ...[...now].flatMap(([name, value]) => {
+      const earlier = old.get(name)
+      return earlier === value ? [] : [`${earlier === undefined ? 'new' : 'changed'}: ${name}`]
+    }),
+    ...[...old.keys()].filter(name => !now.has(name)).map(name => `removed: ${name}`),
+  ]
+}
+
+/** The content that is served now. */
+export interface OperatorSource {
+  current(): OperatorContent
+  /** Looks for newer content, and takes it. Never rejects. */
+  refresh(): Promise<void>
+}
+
+/** Content that never changes. */
+export function fixedSource(content: OperatorContent): OperatorSource {
+  return { current: () => content, async refresh() {} }
+}
+
+/** The published content, as of the last `refresh`. Until something is published there is none. */
+export function publishedSource(stores: OperatorStores, baseUrl: string, fallbacks: Fallbacks): OperatorSource {
+  let current = NO_CONTENT
+  let currentHash: string | null = null
+  return {
+    current: () => current,
+    async refresh() {
+      try {
+        const entry = await stores.states.read(OPERATOR_KEY)
+        const hash = entry && hashOf(entry.value)
+        if (hash === currentHash) return
+        const stored = hash === null ? null : await readContent(stores.blobs, hash)
+        current =
+          stored === null ? NO_CONTENT : contentOf(stored, baseUrl, name => range => readMedium(stores.blobs, name, range))
+        currentHash = hash
+      } catch (error) {
+        fallbacks.note('operator_content', error)
+      }
+    },
+  }
+}
+
+/** The hash in the entry. @throws Error when it has none */
+function hashOf(value: unknown): string {
+  const { content } = (value ?? {}) as { content?: unknown }
+  if (typeof content === 'string' && /^[0-9a-f]{64}$/.test(content)) return content
+  throw new Error('the entry of published content is damaged: publish again')
+}
+
+/** @throws Error when it is not there, or is not what its hash says */
+async function readContent(blobs: BlobStore, hash: string): Promise<StoredContent> {
+  const blob = await blobs.read(operatorBlobKey(`${hash}.json`))
+  const found = blob && createHash('sha256').update(blob.bytes).digest('hex')
+  if (blob === null || found !== hash) throw new Error('published content is missing or damaged: publish again')
+  return StoredContent.parse(JSON.parse(new TextDecoder().decode(blob.bytes)))
+}
+
+const CHUNK_BYTES = 1024 * 1024
+
+async function* readMedium(blobs: BlobStore, name: string, { firstByte, lastByte }: ByteRange): AsyncGenerator<Uint8Array> {
+  for (let at = firstByte; at <= lastByte; ) {
+    const bytes = await blobs.readRange(operatorBlobKey(name), at, Math.min(CHUNK_BYTES, lastByte + 1 - at))
+    if (bytes === null || bytes.length === 0)
+      throw new ServiceError('skill.unavailable', { message: 'the medium cannot be read now' })
+    yield bytes
+    at += bytes.length
+  }
+}

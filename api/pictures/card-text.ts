@@ -1,0 +1,40 @@
+import { visibleLine } from '#core/hidden-text.ts'
+import { truncateCharacters } from '#core/text.ts'
+
+const TITLE_CHARACTERS = 160
+const DESCRIPTION_CHARACTERS = 400
+const ADDRESS_CHARACTERS = 2_048
+
+/** Strangers' words on one line, without what fonts cannot draw: hidden and private characters, and marks piled on marks. */
+function cleanLine(text: string, characters: number): string {
+  const line = visibleLine(text)
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cs}\p{Co}\p{Cn}\p{Bidi_Control}\ufffd]+/gu, '')
+    .replace(/(\p{M}{3})\p{M}+/gu, '$1')
+    .trim()
+  return truncateCharacters(line, characters)
+}
+
+export function cleanTitle(text: string): string {
+  return cleanLine(text, TITLE_CHARACTERS)
+}
+
+/** `null` when nothing is left. */
+export function cleanDescription(text: string | null): string | null {
+  const line = cleanLine(text ?? '', DESCRIPTION_CHARACTERS)
+  return line === '' ? null : line
+}
+
+/** A part of an address, whose middle goes when it has more characters. */
+export function cutMiddle(text: string, limit: number): string {
+  const characters = [...cleanLine(text, ADDRESS_CHARACTERS)]
+  if (characters.length <= limit) return characters.join('')
+  const [before, after] = [Math.ceil((limit - 1) / 2), Math.floor((limit - 1) / 2)]
+  return `${characters.slice(0, before).join('')}…${characters.slice(-after).join('')}`
+}
+
+/** Whether a line is written from right to left: by its first letter that has a direction. */
+export function isRightToLeft(text: string): boolean {
+  const first = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{L}]/u.exec(text)?.[0] ?? ''
+  return /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(first)
+}

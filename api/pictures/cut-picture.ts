@@ -1,0 +1,35 @@
+import sharp from 'sharp'
+import { type PictureFormat, readPictureFormat } from '../operator/picture-format.ts'
+import type { CutPicture, CutTask } from './cutter.ts'
+
+/** A picture of 4,096 pixels square, which takes 64 MiB. */
+const INPUT_PIXELS = 4_096 * 4_096
+
+sharp.cache(false)
+sharp.concurrency(1)
+// Of the formats that libvips reads, only those that are served, and those only from memory.
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({ operation: ['Png', 'Jpeg', 'Webp', 'Nsgif'].map(format => `VipsForeignLoad${format}Buffer`) })
+
+/**
+ * Decodes a picture, cuts it to size and encodes it anew, so that nothing but its pixels remains. Of a moving picture, the first frame.
+ *
+ * @throws Error when it is not one whole picture within the bounds
+ */
+export async function cutPicture({ bytes, width, height, fit, type }: CutTask): Promise<CutPicture> {
+  const format = readPictureFormat(bytes)
+  if ('problem' in format) throw new Error(format.problem)
+  if (format.width * format.height > INPUT_PIXELS) throw new Error('has too many pixels')
+  const encodedAs = type === 'png' ? 'png' : ENCODERS[format.extension]
+  const cut = await sharp(bytes, { limitInputPixels: INPUT_PIXELS, failOn: 'error', pages: 1 })
+    .autoOrient()
+    .resize(width, height, { fit: fit === 'fill' ? 'cover' : 'inside', withoutEnlargement: fit === 'inside' })
+    .toFormat(encodedAs)
+    .toBuffer({ resolveWithObject: true })
+  return { type: `image/${encodedAs}`, bytes: cut.data, width: cut.info.width, height: cut.info.height }
+}
+
+const ENCODERS = { png: 'png', jpg: 'jpeg', gif: 'gif', webp: 'webp' } as const satisfies Record<
+  PictureFormat['extension'],
+  string
+>

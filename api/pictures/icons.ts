@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { memoryOfText } from '#core/memory.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { CutPicture, Cutter } from './cutter.ts'
+
+/** The picture of an account, cut to `ICON_PIXELS` square. */
+export interface Icon extends Pick<CutPicture, 'type' | 'bytes'> {
+  /** Names the account, the size and the bytes; without quotes. */
+  etag: string
+}
+
+/** An account with a picture at its host. */
+export interface PicturedAccount {
+  /** See `HostRepository.ownerId`. */
+  id: string
+  /** URL of its picture. */
+  avatar: string
+}
+
+export const ICON_PIXELS = 128
+/** The host is asked for this size, which a picture of a few kilobytes has. */
+const DOWNLOAD_BYTES = 1024 * 1024
+const KEPT_BYTES = 8 * 1024 * 1024
+const KEPT_MS = 60 * 60 * 1000
+/** A picture that could not be fetched or cut is tried again after this time. */
+const MISSING_MS = 60 * 1000
+const ENTRY_BYTES = 512
+
+/** The icons of accounts, kept in memory for an hour. */
+export interface Icons {
+  /** `null` when the account has no picture that can be shown now. */
+  get(host: GitHost, account: PicturedAccount): Promise<Icon | null>
+}
+
+export function createIcons(cutter: Cutter): Icons {
+  const flights = createSingleFlight<Icon | null>()
+  const kept = new LRUCache<string, { icon: Icon | null }>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ icon }, key) => ENTRY_BYTES + memoryOfText(key) + (icon?.bytes.length ?? 0),
+    ttl: KEPT_MS,
+  })
+
+  async function fetchIcon(host: GitHost, { id, avatar }: PicturedAccount): Promise<Icon | null> {
+    const answer = await host.avatars?.fetch(avatar, ICON_PIXELS, DOWNLOAD_BYTES)
+    if (answer?.status !== 'ok') return null
+    const size = { width: ICON_PIXELS, height: ICON_PIXELS }
+    const cut = await cutter.cut({ bytes: answer.value, ...size, fit: 'fill', type: 'same' })
+    if (cut.status !== 'done') return null
+    const { type, bytes } = cut.result
+    return { type, bytes, etag: `${id}-${ICON_PIXELS}-${hash('sha256', bytes).slice(0, 16)}` }
+  }
+
+  return {
+    async get(host, account) {
+      const key = `${account.id} ${account.avatar}`
+      const before = kept.get(key)
+      if (before) return before.icon
+      return await flights.run(key, async () => {
+        const icon = await fetchIcon(host, account)
+        kept.set(key, { icon }, icon === null ? { ttl: MISSING_MS } : {})
+        return icon
+      })
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { OwnerName } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { countsInMount } from '#core/snapshot/format.ts'
+import type { Deps } from '../deps.ts'
+import { loggedError } from '../http/error-handler.ts'
+import { declarePrefix } from '../http/raw-target.ts'
+import { sendBytes } from '../http/send-file.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
+import { type OpenMount, requireValue } from '../mount/open-mount.ts'
+import { canonicalTag } from '../operator/language-tag.ts'
+import { ANONYMOUS } from '../people/viewer.ts'
+import { type BadgeState, drawBadge } from '../pictures/badge.ts'
+import type { CardModel } from '../pictures/card.ts'
+import { cardOf, docsCard } from '../pictures/card-of.ts'
+import { createCards } from '../pictures/cards.ts'
+import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
+import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
+import { createIcons, type Icon, type PicturedAccount } from '../pictures/icons.ts'
+import { parseAcceptLanguage, primaryOf } from '../pictures/languages.ts'
+import { createMountPictures } from '../pictures/mount-pictures.ts'
+import { subjectParsers } from './subject-parsers.ts'
+
+/** Settings of the processes that decode and draw, for tests. */
+export interface PictureOptions {
+  cutter?: CutterOptions
+  drawer?: DrawerOptions
+}
+
+/** A page of the documentation, as its card shows it. */
+export interface DocsPage {
+  /** `''` is the first page. */
+  slug: string
+  /** By language, English among them: its name, and what it is part of. */
+  texts: Readonly<Record<string, { label: string; section: string }>>
+}
+
+/** When a card that cannot be drawn now is asked for again. */
+const BUSY_RETRY_SECONDS = 2
+
+/**
+ * The pictures of an address, for pages of any origin. They are the same for everyone: cookies and credentials are not looked at, and what is
+ * not public does not exist.
+ *
+ * @param docs pages of the documentation; `null` for a deployment without pages, whose links have no cards
+ */
+export function registerPictures(
+  app: FastifyInstance,
+  deps: Deps,
+  docs: readonly DocsPage[] | null,
+  options: PictureOptions = {},
+): void {
+  const { address, owner } = subjectParsers(deps)
+  const onFailure = (error: unknown) => deps.fallbacks?.note('pictures', error)
+  const cutter = createCutter({ onFailure, ...options.cutter })
+  const drawer = createDrawer({ onFailure, ...options.drawer })
+  app.addHook('onClose', async () => void (await Promise.all([cutter.close(), drawer.close()])))
+  const icons = createIcons(cutter)
+  const cards = createCards(drawer)
+  const pictures = createMountPictures(deps, cutter)
+  const iconOf = async ({ host, repository }: OpenMount): Promise<Icon | null> => {
+    const account = picturedOwnerOf(repository)
+    return account && (await icons.get(host, account))
+  }
+  const fromMount = <Answer>({ rawAddress }: FastifyRequest, answer: (mount: OpenMount) => Promise<Answer>) =>
+    answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
+
+  app.register(async instance => {
+    instance.addHook('onRequest', (_request, reply, done) => {
+      reply.headers({ 'content-security-policy': "default-src 'none'; sandbox", 'cross-origin-resource-policy': 'cross-origin' })
+      done()
+    })
+    instance.setErrorHandler(answerPlainly)
+    const get = (prefix: string, answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+      instance.get(declarePrefix(instance, prefix), { schema: { hide: true } }, answer)
+
+    get('/badge', async (request, reply) => {
+      const state = await fromMount(request, async mount => badgeStateOf(mount))
+      const cache = state.status === 'ready' ? 'public, max-age=3600' : 'public, max-age=60'
+      const headers = { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': cache }
+      const bytes = Buffer.from(drawBadge(state))
+      return await sendBytes(request, reply, bytes, { etag: `"${hash('sha256', bytes).slice(0, 32)}"`, headers })
+    })
+    get('/icon', async (request, reply) => {
+      const icon = await fromMount(request, iconOf)
+      if (icon === null) throw new ServiceError('file.not_found')
+      const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
+      return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
+    })
+    get('/picture', async (request, reply) => {
+      const [, account] = /^owners(\/.*)$/s.exec(request.rawAddress ?? '') ?? []
+      const picture =
+        account === undefined ? await fromMount(request, mount => pictures.get(mount)) : await accountIcon(owner(account))
+      if (picture === null) throw new ServiceError('file.not_found')
+      const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
+      return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
+    })
+    get('/social', async (request, reply) => {
+      if (docs === null) throw new ServiceError('request.not_found')
+      const raw = request.rawAddress ?? ''
+      if (raw === 'docs' || raw.startsWith('docs/'))
+        return await sendCard(request, reply, docsCardAt(docs, raw, wantedLanguages(request)), null)
+      const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
+      const { card, icon } = await fromMount(request, async mount => {
+        const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount)])
+        return { card, icon }
+      })
+      return await sendCard(request, reply, card, icon)
+    })
+  })
+
+  /** The picture of an account, whether it has repositories or not. */
+  async function accountIcon({ host: segment, owner: login }: OwnerName): Promise<Icon | null> {
+    const host = deps.hosts.find(one => one.segment === segment)
+    const answer = await host?.accounts?.account(login)
+    if (host === undefined || answer === undefined) return null
+    const { id, avatar } = requireValue(answer, 'owner.not_found')
+    return avatar === null ? null : await icons.get(host, { id, avatar })
+  }
+
+  async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
+    const drawn = await cards.get(card, icon)
+    if (drawn === 'busy') throw new ServiceError('mount.unavailable', { retryAfter: BUSY_RETRY_SECONDS })
+    const vary = parameterOf(request, 'lang') === null ? { vary: 'accept-language' } : {}
+    const headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=3600', ...vary }
+    return await sendBytes(request, reply, drawn.png, { etag: `"${drawn.etag}"`, headers })
+  }
+}
+
+/** @throws ServiceError `request.not_found` */
+function docsCardAt(docs: readonly DocsPage[], raw: string, wanted: readonly string[]): CardModel {
+  const page = docs.find(({ slug }) => raw === (slug === '' ? 'docs' : `docs/${slug}`))
+  const lang = [...wanted, 'en'].map(primaryOf).find(tag => page !== undefined && Object.hasOwn(page.texts, tag))
+  const text = lang === undefined ? undefined : page?.texts[lang]
+  if (lang === undefined || text === undefined) throw new ServiceError('request.not_found')
+  return docsCard({ lang, path: `/${raw}`, title: text.label, section: text.section })
+}
+
+/** By the parameter `lang`, else by the header. A parameter that is no language tag wants none. */
+function wantedLanguages(request: FastifyRequest): string[] {
+  const lang = parameterOf(request, 'lang')
+  if (lang === null) return parseAcceptLanguage(request.headers['accept-language'] ?? '')
+  const tag = canonicalTag(lang)
+  return tag === null ? [] : [tag]
+}
+
+/** A parameter of the query; of one that is repeated the first. Other parameters mean nothing: pages add them against caches. */
+function parameterOf({ query }: FastifyRequest, name: 'lang' | 'skill'): string | null {
+  const value = (query as Record<string, string | string[] | undefined>)[name]
+  return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+function picturedOwnerOf({ ownerId, avatar }: HostRepository): PicturedAccount | null {
+  return ownerId === undefined || avatar === null ? null : { id: ownerId, avatar }
+}
+
+function badgeStateOf(mount: OpenMount): BadgeState {
+  if (mount.status !== 'ready') return { status: mount.status }
+  return { status: 'ready', skills: countsInMount(mount.address.path, mount.folder).skills }
+}
+
+/** Pictures are read by programs that show them or do not: every address without a picture is the same 404, whatever is wrong with it. */
+function answerPlainly(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, details } = loggedError(thrown, request)
+  const [code, text] = status >= 500 ? [status, 'not available now\n'] : [404, 'not found\n']
+  if (code !== 404 && details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
+  return reply.code(code).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(text)
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { readyMount, refusal, skillPage } from './support/answers.ts'
+import { tagsOf } from './support/html.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
+
+const ORIGIN = 'https://mountglass.example'
+
+/** The tags by which other sites show a link, by name. */
+function cardTagsOf(html: string): Record<string, string> {
+  const tags = tagsOf(html).map(tag => /^<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">$/.exec(tag))
+  return Object.fromEntries(tags.flatMap(found => (found ? [[found[1], found[2]]] : [])))
+}
+
+const SIZE = {
+  'og:image:width': '1200',
+  'og:image:height': '630',
+  'og:image:type': 'image/png',
+  'twitter:card': 'summary_large_image',
+}
+
+test('pages name their card, with its size and what it shows', async () => {
+  const { get } = await open({ skills: () => skillPage() })
+  const expected = [
+    [PAGE, `${ORIGIN}/social/local/acme/tools`, 'Tools · local/acme/tools'],
+    [SKILL, `${ORIGIN}/social/local/acme/tools?skill=skills/pdf/SKILL.md`, 'pdf · local/acme/tools'],
+    ['/docs/rules', `${ORIGIN}/social/docs/rules`, expect.stringContaining('Mountglass documentation')],
+    ['/docs', `${ORIGIN}/social/docs`, expect.stringContaining('Mountglass documentation')],
+    ['/', `${ORIGIN}/social/docs`, 'Mountglass: see what an agent receives'],
+  ] as const
+  for (const [page, image, alt] of expected) {
+    const { html } = await get(page)
+    expect(cardTagsOf(html), page).toMatchObject({
+      ...SIZE,
+      'og:image': image,
+      'twitter:image': image,
+      'og:image:alt': alt,
+      'twitter:image:alt': alt,
+    })
+  }
+})
+
+test('a page without a public address has the card of the service', async () => {
+  const card = { 'og:image': `${ORIGIN}/social/docs` }
+  const missing = await open({ mounts: () => refusal('mount.repo_not_found') })
+  expect(cardTagsOf((await missing.get(PAGE)).html)).toMatchObject(card)
+  await missing.close()
+  const { repository } = readyMount()
+  const hidden = await open({ mounts: () => readyMount({}, { repository: { ...repository, visibility: 'private' } }) })
+  expect(cardTagsOf((await hidden.get(PAGE)).html)).toMatchObject(card)
+})

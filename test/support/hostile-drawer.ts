@@ -1,0 +1,9 @@
+/** A program in the place of the one that draws, which breaks at words that a test chooses. Its pictures are words. */
+
+import type { DrawTask } from '#api/pictures/drawer.ts'
+import { serveTasks } from '#api/pictures/serve-tasks.ts'
+
+serveTasks(async ({ card, picture }: DrawTask) => {
+  if (card.title.includes('CRASH')) process.abort()
+  return Buffer.from(picture === null ? card.title : `${card.title} with a picture`)
+})

@@ -1,0 +1,32 @@
+/** A program of `TaskProcess` that does what a broken library might. */
+
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serveTasks } from '#api/pictures/serve-tasks.ts'
+
+export type HostileTask = 'answer' | 'throw' | 'loop' | 'wait' | 'grow' | 'die' | 'environment' | 'write' | 'start'
+
+const WORK: Record<HostileTask, () => unknown> = {
+  answer: () => process.pid,
+  throw() {
+    throw new Error('cannot')
+  },
+  loop() {
+    for (;;);
+  },
+  wait: () => sleep(600_000),
+  async grow() {
+    const held: Buffer[] = []
+    for (;;) {
+      held.push(Buffer.alloc(16 * 1024 * 1024, held.length))
+      await sleep(5)
+    }
+  },
+  die: () => process.abort(),
+  environment: () => Object.keys(process.env).sort(),
+  write: () => writeFileSync('/tmp/mountglass-must-not-be-written', ''),
+  start: () => spawnSync('true').error?.message ?? 'started',
+}
+
+serveTasks(async (task: HostileTask) => WORK[task]())

@@ -1,0 +1,128 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { avatarUrl, createAvatars } from '#infra/github/avatars.ts'
+
+const MAX_BYTES = 1_000
+
+const closing = new AbortController()
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** @returns origin of a server, and what it was asked */
+async function serve(answer: RequestListener): Promise<{ origin: string; asked: { url: string; headers: unknown }[] }> {
+  const asked: { url: string; headers: unknown }[] = []
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? '', headers: request.headers })
+    answer(request, response)
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+const MISSING = { status: 'missing' }
+const UNAVAILABLE = { status: 'unavailable', retryAfterSeconds: null }
+
+async function fetchFrom(answer: RequestListener, answerMs = 60_000) {
+  const { origin, asked } = await serve(answer)
+  const avatars = createAvatars({ origins: [origin], closing: closing.signal, answerMs })
+  return { outcome: await avatars.fetch(`${origin}/u/1?v=4`, 128, MAX_BYTES), asked }
+}
+
+test('the picture is asked for in its size, without credentials', async () => {
+  const { outcome, asked } = await fetchFrom((_request, response) => response.end('bytes'))
+  expect(outcome).toEqual({ status: 'ok', value: new Uint8Array(Buffer.from('bytes')) })
+  expect(asked.map(({ url }) => url)).toEqual(['/u/1?v=4&s=128'])
+  expect(asked[0]?.headers).not.toHaveProperty('cookie')
+  expect(asked[0]?.headers).not.toHaveProperty('authorization')
+})
+
+describe('a server', () => {
+  test('that redirects is not followed, not even to itself', async () => {
+    const elsewhere = await serve((_request, response) => response.end('bytes'))
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { outcome, asked } = await fetchFrom((_request, response) =>
+        response.writeHead(status, { location: `${elsewhere.origin}/` }).end(),
+      )
+      expect([outcome, asked.length]).toEqual([MISSING, 1])
+    }
+    const { asked } = await fetchFrom((_request, response) => response.writeHead(302, { location: '/u/2' }).end())
+    expect(asked).toHaveLength(1)
+    expect(elsewhere.asked).toEqual([])
+  })
+
+  test('that has none, or has it not now, says so', async () => {
+    expect((await fetchFrom((_request, response) => response.writeHead(404).end())).outcome).toEqual(MISSING)
+    expect((await fetchFrom((_request, response) => response.writeHead(503).end())).outcome).toEqual(UNAVAILABLE)
+    expect((await fetchFrom((_request, response) => response.destroy())).outcome).toEqual(UNAVAILABLE)
+  })
+
+  test('that stalls, before its headers or behind them, is given up', async () => {
+    expect((await fetchFrom(() => {}, 100)).outcome).toEqual(UNAVAILABLE)
+    expect((await fetchFrom((_request, response) => response.writeHead(200).write('b'), 100)).outcome).toEqual(UNAVAILABLE)
+  })
+
+  test('that never ends, or sends more than asked for, is broken off', async () => {
+    const endless: RequestListener = (_request, response) => {
+      const send = () => {
+        while (response.write(Buffer.alloc(64 * 1024)));
+        response.once('drain', send)
+      }
+      send()
+    }
+    expect((await fetchFrom(endless)).outcome).toEqual(UNAVAILABLE)
+    expect((await fetchFrom((_request, response) => response.end(Buffer.alloc(MAX_BYTES)))).outcome).toMatchObject({
+      status: 'ok',
+    })
+    expect((await fetchFrom((_request, response) => response.end(Buffer.alloc(MAX_BYTES + 1)))).outcome).toEqual(UNAVAILABLE)
+  })
+
+  test('that breaks off in the middle gives no half of a picture', async () => {
+    const { outcome } = await fetchFrom((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())
+    })
+    expect(outcome).toEqual(UNAVAILABLE)
+  })
+})
+
+const ORIGINS = ['https://avatars.githubusercontent.com']
+
+test.each([
+  'http://avatars.githubusercontent.com/u/1',
+  'https://avatars.githubusercontent.com:8443/u/1',
+  'https://avatars.githubusercontent.com.example.org/u/1',
+  'https://example.org/avatars.githubusercontent.com',
+  'https://avatars.githubusercontent.com@example.org/u/1',
+  'https://someone@avatars.githubusercontent.com/u/1',
+  'https://:secret@avatars.githubusercontent.com/u/1',
+  'https://127.0.0.1/u/1',
+  'https://2130706433/u/1',
+  'https://0x7f.1/u/1',
+  'https://[::1]/u/1',
+  'https://[::ffff:127.0.0.1]/u/1',
+  'https://169.254.169.254/latest/meta-data',
+  'https://localhost/u/1',
+  'https://avatars.githubusercontent.org\\@avatars.githubusercontent.com/u/1',
+  '//avatars.githubusercontent.com/u/1',
+  '/u/1',
+  'file:///etc/passwd',
+  'data:image/png;base64,AAAA',
+  'javascript:alert(1)',
+  'ftp://avatars.githubusercontent.com/u/1',
+  'blob:https://avatars.githubusercontent.com/1',
+  'https://',
+  '',
+])('%s is not asked', async text => {
+  expect(avatarUrl(text, ORIGINS)).toBeNull()
+})
+
+test('the origin itself is asked, whatever its path and its port are spelled like', () => {
+  for (const text of ['https://avatars.githubusercontent.com/u/1?v=4', 'HTTPS://Avatars.GitHubUserContent.com:443/u/1#a'])
+    expect(avatarUrl(text, ORIGINS)?.origin).toBe(ORIGINS[0])
+})
