@@ -64,7 +64,11 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
 })
 
 test('a skill with rules says that installing its folder brings none of them', async () => {
-  const rule = { path: 'SKILLSET.md', content: 'Be kind.\n', fragment: { index: 0, offset: 0, length: 9, totalLength: 9, last: true } }
+  const rule = {
+    path: 'SKILLSET.md',
+    content: 'Be kind.\n',
+    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, last: true },
+  }
   const { get } = await open({ skills: () => skillPage({ ruleChain: [rule] }) }, { baseUrl: BASE })
   const { html } = await get(SKILL)
   expect(textOf(html)).toContain('Installs the folder of the skill alone.')
