@@ -34,6 +34,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       page('licenses', `${HANDBOOK}/writing/policy/choose-a-license/SKILL.md`),
       page('check', 'docs/check.md'),
       page('action', 'indexer/action/README.md'),
+      page('badges', 'docs/badges.md'),
     ],
   },
   {

@@ -100,6 +100,7 @@ export const FRAME: typeof EN_FRAME = {
       licenses: 'Lizenzen',
       check: 'Vor dem Push prüfen',
       action: 'In GitHub Actions',
+      badges: 'Badges und Karten',
       rest: 'Referenz',
       answers: 'Antworten',
       errors: 'Fehler',

@@ -98,6 +98,7 @@ export const FRAME = {
       licenses: 'Licenses',
       check: 'Check before you push',
       action: 'In GitHub Actions',
+      badges: 'Badges and cards',
       rest: 'Reference',
       answers: 'Answers',
       errors: 'Errors',
