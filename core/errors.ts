@@ -80,7 +80,8 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
   'mount.ref_not_found':
     'the repository has no commit there; if the address has a ref, check or omit it, else push a commit to the default branch',
-  'mount.path_not_found': 'the folder does not exist at this commit; check the path, or omit it for the root',
+  'mount.path_not_found':
+    'there is nothing to read at this path of the commit: no such folder exists, or a manifest excludes it; check the path, or omit it for the root',
   'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',
   'mount.rate_limited': 'the git host limits the rate of requests; try again later',
   'mount.unavailable': 'the git host cannot be reached; try again later',

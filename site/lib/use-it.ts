@@ -1,4 +1,5 @@
 import { type Address, formatAddress } from '#core/address.ts'
+import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Words } from '../words/en/en.ts'
 import { apiHref } from './links.ts'
 
@@ -9,6 +10,8 @@ export interface Snippet {
   place: string
   language: 'sh' | 'json' | 'toml' | 'text'
   code: string
+  /** What is installed: the whole address, or the folder of the skill alone. */
+  reach: 'address' | 'skill'
 }
 
 /**
@@ -19,9 +22,11 @@ export interface Snippet {
 export function snippetsFor(address: Address, baseUrl: string, say: Words['use'], skillPath?: string): Snippet[] {
   const path = formatAddress(address)
   const server = `${baseUrl}/mcp${path}`
-  const name = address.repository.replace(/[^A-Za-z0-9_-]/g, '-')
+  // Many repositories are called "skills" or "agents".
+  const name = `${address.owner}-${address.repository}`.replace(/[^A-Za-z0-9_-]/g, '-')
+  const folder = skillPath === undefined ? path : formatAddress({ ...address, path: parentOf(skillPath as RepoPath) })
   const request = baseUrl + (skillPath === undefined ? `/api/v1/mounts${path}` : apiHref('skills', path, { path: skillPath }))
-  return [
+  const snippets: Omit<Snippet, 'reach'>[] = [
     { client: 'Claude Code', place: say.run, language: 'sh', code: `claude mcp add --transport http ${name} ${quote(server)}` },
     {
       client: 'Codex',
@@ -43,9 +48,11 @@ export function snippetsFor(address: Address, baseUrl: string, say: Words['use']
       code: json({ mcpServers: { [name]: { httpUrl: server } } }),
     },
     { client: say.otherClient, place: say.http, language: 'text', code: server },
-    { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + path)}` },
+    { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
     { client: 'REST', place: say.run, language: 'sh', code: `curl ${quote(request)}` },
   ]
+  const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
+  return snippets.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
 }
 
 function json(value: unknown): string {

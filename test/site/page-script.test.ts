@@ -52,13 +52,14 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
     expect(errors).toEqual([])
   }
 
-  test('copies paths and pinned addresses, and says so', () =>
+  test('copies paths and pinned links, and says so', () =>
     visit(`${PAGE}?view=skill&path=skills/pdf/SKILL.md`, async page => {
       await page.getByRole('button', { name: 'Copy the path' }).click()
       await page.getByText('Copied.').waitFor({ state: 'attached' })
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe('skills/pdf/SKILL.md')
-      await page.getByRole('button', { name: 'Copy the pinned address' }).click()
-      await page.waitForFunction(`navigator.clipboard.readText().then(text => text === '${PAGE}@${COMMIT}')`)
+      await page.getByRole('button', { name: 'Copy the pinned link' }).click()
+      const pinned = `${PAGE}@${COMMIT}?view=skill&path=skills%2Fpdf%2FSKILL.md`
+      await page.waitForFunction(`navigator.clipboard.readText().then(text => text.endsWith('${pinned}'))`)
     }))
 
   test('leads by keys from the field to a result', () =>

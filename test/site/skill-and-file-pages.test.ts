@@ -27,7 +27,7 @@ describe('skill', () => {
     const { html } = await get(`${SKILL}&look=exact`)
     expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
     const text = textOf(html)
-    expect(text).toContain('continued, 10–14 of 20 characters, continues')
+    expect(text).toContain('continued, 10–14 of 20 characters, continues · 4 bytes')
     expect(text).toContain('3 invisible characters are marked')
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
@@ -82,7 +82,7 @@ describe('skill', () => {
     const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
     const second = await get(next)
     expect(cursors).toEqual([null, 'p2'])
-    expect(textOf(second.html)).toContain('Complete: this is the last page.')
+    expect(textOf(second.html)).toContain('An agent receives all of the texts above.')
   })
 
   test('a skill whose required content is missing is called incomplete', async () => {

@@ -87,3 +87,14 @@ test('joined pages hold each text once and whole, wherever it was cut', () => {
     }),
   )
 })
+
+test('what is read on demand has its size where it is known', async () => {
+  const { get } = await open({
+    skills: () =>
+      skillPage({
+        files: ['skills/pdf/a.md', 'skills/pdf/b.py'],
+        fileDetails: [{ path: 'skills/pdf/a.md', size: 4_300, sha256: 'a'.repeat(64) }],
+      }),
+  })
+  expect(textOf((await get(SKILL)).html)).toContain('skills/pdf/a.md 4.2 KiB skills/pdf/b.py')
+})

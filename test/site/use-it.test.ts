@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
+import type { RepoPath } from '#core/repo-path.ts'
 import { snippetsFor } from '#site/lib/use-it.ts'
 import { ENGLISH } from '#site/words/ui.ts'
 import { COMMIT, skillPage } from './support/answers.ts'
@@ -31,7 +32,8 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
     expect(claude.slice(0, 4)).toEqual(['mcp', 'add', '--transport', 'http'])
     expect(claude[4]).toMatch(/^[\w-]+$/)
     expect(same(claude[5])).toBe(same(server))
-    expect(wordsOf('npx', codeOf('Installed files')).map(same)).toEqual(['skills', 'add', same(BASE + path)])
+    const folder = formatAddress({ ...address, path: 'skills/a b' as RepoPath })
+    expect(wordsOf('npx', codeOf('Installed files')).map(same)).toEqual(['skills', 'add', same(BASE + folder)])
     const [url = '', ...more] = wordsOf('curl', codeOf('REST'))
     expect(more).toEqual([])
     expect(new URL(url).searchParams.get('path')).toBe('skills/a b/SKILL.md')
@@ -39,7 +41,7 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
   })
 
   test('is a file that its client parses', () => {
-    const name = address.repository.replace('.', '-')
+    const name = `${address.owner}-${address.repository.replace('.', '-')}`
     expect(JSON.parse(codeOf('Cursor'))).toEqual({ mcpServers: { [name]: { url: server } } })
     expect(JSON.parse(codeOf('VS Code'))).toEqual({ servers: { [name]: { type: 'http', url: server } } })
     expect(JSON.parse(codeOf('Gemini CLI'))).toEqual({ mcpServers: { [name]: { httpUrl: server } } })
@@ -53,8 +55,22 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
   const { get } = await open({ skills: () => skillPage() }, { baseUrl: BASE })
   for (const target of [PAGE, SKILL]) {
     const { html } = await get(target)
-    expect(textOf(html)).toContain(`claude mcp add --transport http tools ${BASE}/mcp${PAGE}`)
+    expect(textOf(html)).toContain(`claude mcp add --transport http acme-tools ${BASE}/mcp${PAGE}`)
     const copied = attributesOf(html, 'button', 'data-copy').map(decodeURIComponent)
-    expect(copied).toContain(`npx skills add ${BASE}${PAGE}@${COMMIT}`)
+    const folder = target === SKILL ? '/skills/pdf' : ''
+    expect(copied).toContain(`npx skills add ${BASE}${PAGE}@${COMMIT}${folder}`)
+    expect(textOf(html).includes('The server offers all skills of this address')).toBe(target === SKILL)
   }
+})
+
+test('a skill with rules says that installing its folder brings none of them', async () => {
+  const rule = {
+    path: 'SKILLSET.md',
+    content: 'Be kind.\n',
+    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, last: true },
+  }
+  const { get } = await open({ skills: () => skillPage({ ruleChain: [rule] }) }, { baseUrl: BASE })
+  const { html } = await get(SKILL)
+  expect(textOf(html)).toContain('Installs the folder of the skill alone.')
+  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=SKILLSET.md`)
 })

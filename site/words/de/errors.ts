@@ -21,7 +21,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'mount.ref_not_found':
     'das Repository hat dort keinen Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg, oder pushen Sie einen Commit auf den Standardbranch',
   'mount.path_not_found':
-    'den Ordner gibt es in diesem Commit nicht; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
+    'unter diesem Pfad gibt es in diesem Commit nichts zu lesen: Der Ordner fehlt, oder ein Manifest schließt ihn aus; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
   'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',
   'mount.rate_limited': 'der Git-Host begrenzt die Zahl der Anfragen; später erneut versuchen',
   'mount.unavailable': 'der Git-Host ist nicht erreichbar; später erneut versuchen',

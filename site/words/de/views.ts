@@ -14,6 +14,10 @@ export const VIEWS: typeof EN_VIEWS = {
     status: { ready: 'bereit', indexing: 'wird indexiert', failed: 'fehlgeschlagen' },
     verified: 'verifiziert',
     private: 'privat',
+    about: 'Was ein Agent von {address} erhält: {counts}.',
+    pinned: 'festgelegt',
+    openBranch: '{branch} öffnen',
+    openPinned: 'dieser Commit',
     describedOnly: 'nur beschrieben',
     facts: 'Angaben',
     opened: {
@@ -58,6 +62,7 @@ export const VIEWS: typeof EN_VIEWS = {
     skills: 'Skills',
     noSkills: 'Diese Adresse hat keine Skills: In keinem Ordner darunter liegt eine SKILL.md.',
     noSkillsButDocuments: 'Ihre Dokumente lassen sich lesen und durchsuchen.',
+    noSkillsDescribed: 'Seine Dokumente werden nur beschrieben: Keine bekannte Lizenz erlaubt eine Kopie ([warum](licenses)).',
     allSkills: 'Alle {n} Skills durchsehen',
     documents: 'Dokumente',
     noDocuments: 'Diese Adresse hat keine Dokumente.',
@@ -93,7 +98,7 @@ export const VIEWS: typeof EN_VIEWS = {
     anotherRef: 'Einen anderen Branch, Tag oder Commit öffnen',
     refForm: 'Branch, Tag, Commit',
     commit: 'Commit',
-    pinnedAddress: 'festgelegte Adresse',
+    pinnedLink: 'festgelegten Link',
     license: 'Lizenz',
     licenseFrom: '{license}, aus {path}',
     skills: 'Skills',
@@ -149,7 +154,9 @@ export const VIEWS: typeof EN_VIEWS = {
   skill: {
     describedOnly: 'Nur beschrieben',
     describedOnlyAbout:
-      'Dieser Skill hat keine Lizenz, die das Kopieren erlaubt. Ein Agent erhält nur seinen Namen und seine Beschreibung.',
+      'Die Lizenz dieses Skills, {license}, erlaubt keine Kopie. Ein Agent erhält seinen Pfad, seinen Namen und seine Beschreibung ([warum](licenses)).',
+    unlicensedAbout:
+      'Dieser Skill hat keine Lizenz, also erlaubt nichts eine Kopie. Ein Agent erhält seinen Pfad, seinen Namen und seine Beschreibung ([warum](licenses)).',
     original: 'Original öffnen',
     originalWithheld: 'Auch das Original hält diese Installation zurück.',
     pages: 'Seiten dieses Skills',
@@ -168,7 +175,7 @@ export const VIEWS: typeof EN_VIEWS = {
     continues: 'Geht weiter',
     continuesAbout: 'Ein Agent lädt alle Seiten, bevor er dem Skill folgt.',
     complete: 'Vollständig',
-    completeAbout: 'Vollständig: Dies ist die letzte Seite.',
+    completeAbout: 'Alle Texte oben erreichen den Agenten.',
     referencesAbout: 'Werden gelesen, wenn der Skill einen Agenten dorthin schickt.',
     filesAbout: 'Dateien im Ordner des Skills, die gelesen oder ausgeführt werden, wenn er sie braucht.',
     more: '{n} weitere',
@@ -227,5 +234,8 @@ export const VIEWS: typeof EN_VIEWS = {
     otherClient: 'Ein anderer MCP-Client',
     http: 'Streamable HTTP, ohne Anmeldung',
     files: 'Installierte Dateien',
+    wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
+    folderAlone:
+      'Installiert nur den Ordner des Skills. Seine Regeln und eingebundenen Dateien erhält ein Agent über MCP und REST.',
   },
 }

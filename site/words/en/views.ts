@@ -12,6 +12,10 @@ export const VIEWS = {
     status: { ready: 'ready', indexing: 'indexing', failed: 'failed' },
     verified: 'verified',
     private: 'private',
+    about: 'What an agent receives from {address}: {counts}.',
+    pinned: 'pinned',
+    openBranch: 'open {branch}',
+    openPinned: 'this commit',
     describedOnly: 'described only',
     facts: 'Facts',
     /** What a pasted URL may have been, by GitHub's word for it. */
@@ -54,6 +58,7 @@ export const VIEWS = {
     skills: 'Skills',
     noSkills: 'This address has no skills: no folder below it has a SKILL.md.',
     noSkillsButDocuments: 'Its documents can be read and searched.',
+    noSkillsDescribed: 'Its documents are only described: no license that is known permits a copy ([why](licenses)).',
     allSkills: 'Browse all {n} skills',
     documents: 'Documents',
     noDocuments: 'This address has no documents.',
@@ -89,7 +94,7 @@ export const VIEWS = {
     anotherRef: 'Open another branch, tag or commit',
     refForm: 'branch, tag or commit',
     commit: 'Commit',
-    pinnedAddress: 'the pinned address',
+    pinnedLink: 'the pinned link',
     license: 'License',
     licenseFrom: '{license}, from {path}',
     skills: 'Skills',
@@ -144,7 +149,10 @@ export const VIEWS = {
   },
   skill: {
     describedOnly: 'Described only',
-    describedOnlyAbout: 'This skill has no license that permits copying it. An agent receives only its name and description.',
+    describedOnlyAbout:
+      'The license of this skill, {license}, permits no copy. An agent receives its path, its name and its description ([why](licenses)).',
+    unlicensedAbout:
+      'This skill has no license, so nothing permits a copy. An agent receives its path, its name and its description ([why](licenses)).',
     original: 'Open the original',
     originalWithheld: 'This deployment withholds the original, too.',
     pages: 'Pages of this skill',
@@ -163,7 +171,7 @@ export const VIEWS = {
     continues: 'Continues',
     continuesAbout: 'An agent loads all pages before it follows the skill.',
     complete: 'Complete',
-    completeAbout: 'Complete: this is the last page.',
+    completeAbout: 'An agent receives all of the texts above.',
     referencesAbout: 'Read when the skill sends an agent there.',
     filesAbout: 'Files in the folder of the skill, read or run when it needs them.',
     more: '{n} more',
@@ -219,5 +227,7 @@ export const VIEWS = {
     otherClient: 'Another MCP client',
     http: 'Streamable HTTP, without a sign-in',
     files: 'Installed files',
+    wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
+    folderAlone: 'Installs the folder of the skill alone. Its rules and included files reach an agent by MCP and REST.',
   },
 }

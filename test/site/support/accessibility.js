@@ -51,7 +51,8 @@ export function findFaults() {
     for (const element of all(`[${attribute}]`))
       for (const id of element.getAttribute(attribute).split(' '))
         if (!document.getElementById(id)) tell(element, `${attribute} leads nowhere`)
-  for (const link of all('a[href^="#"]')) if (!document.getElementById(link.hash.slice(1))) tell(link, 'leads nowhere')
+  for (const link of all('a[href^="#"]'))
+    if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) tell(link, 'leads nowhere')
 
   // Sizes. Links in running text are as high as their line, and are let off by the standard.
   for (const element of all('a[href], button, input:not([type=hidden])')) {

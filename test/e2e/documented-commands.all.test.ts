@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DOCS_PAGES } from '#site/lib/docs-pages.ts'
+import { ensureBuilt } from '#test/site/support/built-site.ts'
+import { type Service, startService } from '#test/support/service.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const TEXTS = ['README.md', ...DOCS_PAGES.flatMap(({ source }) => source ?? [])]
+/** Programs that a command of the documentation calls and that stand in here, each beside the text that says what it does instead. */
+const STAND_INS: Record<string, string> = {
+  // The package of this checkout, and the client of the tests.
+  npx: `case "$1" in
+    mountglass) shift; case " $* " in *" --watch "*) fifo="$HOME/watched.$$"; mkfifo "$fifo"; "$NODE" "$ROOT/bin/mountglass.mjs" "$@" > "$fifo" & read -r line < "$fifo"; kill $! ;; *) "$NODE" "$ROOT/bin/mountglass.mjs" "$@" ;; esac ;;
+    skills) shift; "$NODE" "$ROOT/node_modules/skills/bin/cli.mjs" "$@" --yes --agent claude-code ;;
+    *) exit 9 ;; esac`,
+  // What it would start or call answers the first message of MCP.
+  claude: `[ "$1 $2" = "mcp add" ] || exit 9
+    shift 2; message='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}'
+    if [ "$1" = "--transport" ]; then curl -sf "$4" -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d "$message" | grep -q serverInfo
+    else shift 2; fifo="$HOME/mcp.$$"; mkfifo "$fifo.in" "$fifo.out"; "$@" < "$fifo.in" > "$fifo.out" &
+      exec 3> "$fifo.in"; printf '%s\\n' "$message" >&3; read -r line < "$fifo.out"; exec 3>&-
+      case "$line" in *serverInfo*) ;; *) exit 1 ;; esac; fi`,
+  // A start is tried by scripts/check-fresh-clone.mjs; here, that the program takes these settings.
+  npm: `[ "$1" = start ] || exit 9
+    [ -z "$MOUNTGLASS_LOCAL_REPOSITORIES" ] || [ -d "$MOUNTGLASS_LOCAL_REPOSITORIES" ]`,
+  // The documentation names no place to clone from.
+  git: '[ "$1" = clone ] && mkdir -p "$3"',
+}
+
+let service: Service
+let home: string
+
+beforeAll(async () => {
+  await ensureBuilt()
+  service = await startService({ MOUNTGLASS_GITHUB: 'off' })
+  await service.get('mounts', '/local/mountglass/handbook')
+  home = await mkdtemp(join(tmpdir(), 'mountglass-documented-'))
+  await mkdir(join(home, 'bin'))
+  for (const [name, text] of Object.entries(STAND_INS))
+    await writeFile(join(home, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  const tools = join(home, 'repositories', 'acme', 'tools')
+  await mkdir(join(tools, 'a'), { recursive: true })
+  await writeFile(join(tools, 'LICENSE'), await readFile(join(ROOT, 'LICENSE')))
+  await writeFile(join(tools, 'a', 'SKILL.md'), '---\nname: a\ndescription: What it does.\n---\nSee [nothing](nothing.md).\n')
+})
+afterAll(async () => {
+  await service?.stop()
+  await rm(home, { recursive: true, force: true })
+})
+
+/** The commands of a text: its blocks for a shell, and those that begin as one. */
+async function commandsOf(path: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, path), 'utf8')
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+  return blocks.flatMap(([, language, code = '']) => (language === 'sh' || /^(?:npx|curl|npm) /.test(code) ? [code] : []))
+}
+
+/** Placeholders of the documentation, and the address of the service, as they are here. */
+function filledIn(code: string): string {
+  return code
+    .replace('<this repository>', 'https://example.org/mountglass')
+    .replaceAll('<service>/<address>', `${service.baseUrl}/local/mountglass/handbook`)
+    .replaceAll('http://127.0.0.1:4321', service.baseUrl)
+}
+
+describe('a command of the documentation', () => {
+  test.each(TEXTS)('of %s runs', async path => {
+    const folder = await mkdtemp(join(home, 'run-'))
+    const faults: string[] = []
+    for (const code of await commandsOf(path)) {
+      const env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, ROOT, NODE: process.execPath }
+      const { status, stdout, stderr } = spawnSync('sh', ['-eu', '-c', `MOUNTGLASS_LOCAL_REPOSITORIES=\n${filledIn(code)}`], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+        timeout: 120_000,
+      })
+      if (status !== 0) faults.push(`${code}${status}: ${stderr || stdout}`.slice(0, 600))
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('is among those that are run here', async () => {
+    const commands = (await Promise.all(TEXTS.map(commandsOf))).flat()
+    expect(commands.length).toBeGreaterThan(8)
+    for (const word of ['curl ', 'npx mountglass check', 'npx skills add', 'claude mcp add', 'npm start', 'node -e'])
+      expect(commands.join('\n')).toContain(word)
+  })
+
+  test('installs skills with their license', async () => {
+    const folders = await readdir(home)
+    const installed = await Promise.all(
+      folders
+        .filter(name => name.startsWith('run-'))
+        .map(name =>
+          readdir(join(home, name), { recursive: true }).then(paths => paths.filter(path => path.endsWith('SKILL.md'))),
+        ),
+    )
+    expect(installed.flat().length).toBeGreaterThan(3)
+  })
+})
+
+/** Paths that a text names and that are no request: files of the machine, and forms with placeholders. */
+const NO_REQUEST = /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|gh\b|docs\/|var|local\/acme)|^\/$/
+
+describe('a request of the documentation', () => {
+  test.each(TEXTS)('of %s is answered', async path => {
+    const text = await readFile(join(ROOT, path), 'utf8')
+    const named = [...text.matchAll(/`(?:GET )?(\/[^\s`]*)`/g)].map(([, target = '']) => target)
+    const faults: string[] = []
+    for (const target of new Set(named.filter(name => !NO_REQUEST.test(name)))) {
+      const below = target.startsWith('/.well-known/') || target === '/llms.txt' ? `/local/mountglass/handbook${target}` : target
+      const { status } = await fetch(service.baseUrl + below)
+      if (status !== 200) faults.push(`${target}: ${status}`)
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('is among those that are asked here', async () => {
+    const texts = await Promise.all(TEXTS.map(path => readFile(join(ROOT, path), 'utf8')))
+    for (const target of ['/local/mountglass/handbook@v1/reading', '/api/v1/openapi.json', '/healthz', '/llms.txt'])
+      expect(texts.join('\n')).toContain(target)
+  })
+
+  test('gives what the table of routes says, for every route', async () => {
+    const routes = [...(await readFile(join(ROOT, 'README.md'), 'utf8')).matchAll(/^\| `([a-z]+)(\/<address>)?(\?\w+=)?` \|/gm)]
+    expect(routes.map(([, name]) => name)).toEqual(['mounts', 'browse', 'find', 'skills', 'files', 'featured'])
+    const values: Record<string, string> = {
+      browse: 'writing',
+      find: 'license',
+      skills: 'writing/write-a-skill/SKILL.md',
+      files: 'docs/limits.md',
+    }
+    for (const [, name = '', address, parameter] of routes) {
+      const query = parameter === undefined ? '' : `${parameter}${values[name]}`
+      const { status } = await fetch(
+        `${service.baseUrl}/api/v1/${name}${address === undefined ? '' : '/local/mountglass/handbook'}${query}`,
+      )
+      expect({ name, status }).toEqual({ name, status: 200 })
+    }
+  })
+})
