@@ -19,6 +19,7 @@ import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
 import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
+import { measurePictures } from './pictures.ts'
 import { measureQuota } from './quota.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
@@ -63,6 +64,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   mounts: async () => measureMounts(root, await madeRepositories()),
   pages: async () => measurePages(root, await madeRepositories()),
   lighthouse: async () => measureLighthouse(root, await madeRepositories()),
+  pictures: async () => measurePictures(root, await madeRepositories()),
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),

@@ -25,7 +25,7 @@ test('pages name their card, with its size and what it shows', async () => {
     [SKILL, `${ORIGIN}/social/local/acme/tools?skill=skills/pdf/SKILL.md`, 'pdf · local/acme/tools'],
     ['/docs/rules', `${ORIGIN}/social/docs/rules`, expect.stringContaining('Mountglass documentation')],
     ['/docs', `${ORIGIN}/social/docs`, expect.stringContaining('Mountglass documentation')],
-    ['/', `${ORIGIN}/social/docs`, 'Mountglass: see what an agent receives'],
+    ['/', `${ORIGIN}/social/docs`, 'Mountglass: See what an agent receives'],
   ] as const
   for (const [page, image, alt] of expected) {
     const { html } = await get(page)
