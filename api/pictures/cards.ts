@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { CardModel } from './card.ts'
@@ -18,16 +20,20 @@ export interface DrawnCard {
 export interface Cards {
   /**
    * @param icon picture of the owner
+   * @param client who asks: clients take turns at the drawing
    * @returns `busy` when too many cards wait, or none can be drawn now
    */
-  get(card: CardModel, icon: Icon | null): Promise<DrawnCard | 'busy'>
+  get(card: CardModel, icon: Icon | null, client: string): Promise<DrawnCard | 'busy'>
 }
 
 const KEPT_BYTES = 32 * 1024 * 1024
 const ENTRY_BYTES = 256
+/** One is drawn while the next is sent to the process. */
+const DRAWINGS = { limit: 2, limitEach: 2, maxWaitingEach: 256, maxWaiting: 512 }
 
 export function createCards(drawer: Drawer): Cards {
   const flights = createSingleFlight<DrawnCard | 'busy'>()
+  const inTurn = createFairGate(DRAWINGS)
   const kept = new LRUCache<string, DrawnCard>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ png }, key) => ENTRY_BYTES + memoryOfText(key) + png.length,
@@ -43,12 +49,12 @@ export function createCards(drawer: Drawer): Cards {
   }
 
   return {
-    async get(card, icon) {
+    async get(card, icon, client) {
       const etag = hash('sha256', JSON.stringify([DRAWING_VERSION, card, icon?.etag ?? null])).slice(0, 32)
       const before = kept.get(etag)
       if (before) return before
       return await flights.run(etag, async () => {
-        const png = await draw(card, icon)
+        const png = await inTurn(client, () => draw(card, icon)).catch(nullIfFull)
         if (png === null) return 'busy'
         const drawn = { png, etag }
         kept.set(etag, drawn)
@@ -56,4 +62,9 @@ export function createCards(drawer: Drawer): Cards {
       })
     },
   }
+}
+
+function nullIfFull(error: unknown): null {
+  if (error instanceof GateFull) return null
+  throw error
 }

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -27,15 +29,21 @@ const KEPT_MS = 60 * 60 * 1000
 /** A picture that could not be fetched or cut is tried again after this time. */
 const MISSING_MS = 60 * 1000
 const ENTRY_BYTES = 512
+const FETCHES = { limit: 8, limitEach: 4, maxWaitingEach: 64, maxWaiting: 256 }
 
 /** The icons of accounts, kept in memory for an hour. */
 export interface Icons {
-  /** `null` when the account has no picture that can be shown now. */
-  get(host: GitHost, account: PicturedAccount): Promise<Icon | null>
+  /**
+   * `null` when the account has no picture that can be shown now.
+   *
+   * @param client who asks: clients take turns
+   */
+  get(host: GitHost, account: PicturedAccount, client: string): Promise<Icon | null>
 }
 
 export function createIcons(cutter: Cutter): Icons {
   const flights = createSingleFlight<Icon | null>()
+  const inTurn = createFairGate(FETCHES)
   const kept = new LRUCache<string, { icon: Icon | null }>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ icon }, key) => ENTRY_BYTES + memoryOfText(key) + (icon?.bytes.length ?? 0),
@@ -53,15 +61,22 @@ export function createIcons(cutter: Cutter): Icons {
   }
 
   return {
-    async get(host, account) {
+    async get(host, account, client) {
       const key = `${account.id} ${account.avatar}`
       const before = kept.get(key)
       if (before) return before.icon
       return await flights.run(key, async () => {
-        const icon = await fetchIcon(host, account)
+        // Where too many wait, there is none now, which says nothing about the account.
+        const icon = await inTurn(client, () => fetchIcon(host, account)).catch(unlessFull)
+        if (icon === 'full') return null
         kept.set(key, { icon }, icon === null ? { ttl: MISSING_MS } : {})
         return icon
       })
     },
   }
+}
+
+function unlessFull(error: unknown): 'full' {
+  if (error instanceof GateFull) return 'full'
+  throw error
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { createGate } from '#core/concurrency/gate.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { MANIFEST_IMAGE_BYTES, TREE_DEPTH_SEGMENTS, TREE_ENTRIES } from '#core/limits.ts'
 import { memoryOfText } from '#core/memory.ts'
@@ -19,8 +20,10 @@ export interface MountPictures {
   /**
    * The operator's picture, else the file of the repository that the nearest manifest names, cut to size. `null` where there is none that this
    * service may show: it fetches no URL that a manifest names, and copies no file whose license permits no copy.
+   *
+   * @param client who asks: clients take turns at the reading
    */
-  get(mount: OpenMount): Promise<MountPicture | null>
+  get(mount: OpenMount, client: string): Promise<MountPicture | null>
 }
 
 /** Pixels. */
@@ -33,11 +36,10 @@ const MISSING_MS = 60 * 1000
 const ENTRY_BYTES = 512
 /** Reading a file of a commit lists its tree, which for the largest repositories takes seconds. */
 const READ_SECONDS = 20
-const READS_AT_ONCE = 2
-const READS_WAITING = 32
+const READS = { limit: 2, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
 
 export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>, cutter: Cutter): MountPictures {
-  const gate = createGate(READS_AT_ONCE, READS_WAITING)
+  const inTurn = createFairGate(READS)
   const flights = createSingleFlight<MountPicture | null>()
   const kept = new LRUCache<string, { picture: MountPicture | null }>({
     maxSize: KEPT_BYTES,
@@ -45,9 +47,8 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
     ttl: KEPT_MS,
   })
 
-  async function cut(read: () => Promise<Uint8Array | null>): Promise<MountPicture | null> {
-    // What cannot be read now has no picture: pages have enough to show without it.
-    const bytes = await read().catch(() => null)
+  /** @param bytes `null`: what cannot be read now has no picture, and pages have enough to show without it */
+  async function cut(bytes: Uint8Array | null): Promise<MountPicture | null> {
     if (bytes === null) return null
     const outcome = await cutter.cut({ bytes, width: WIDTH, height: HEIGHT, fit: 'inside', type: 'same' })
     if (outcome.status !== 'done') return null
@@ -59,20 +60,23 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
     const before = kept.get(key)
     if (before) return before.picture
     return await flights.run(key, async () => {
-      const picture = await cut(read)
+      const bytes = await read().catch(error => (error instanceof GateFull ? 'full' : null))
+      // Where too many wait, there is none now, which says nothing about the picture.
+      if (bytes === 'full') return null
+      const picture = await cut(bytes)
       kept.set(key, { picture }, picture === null ? { ttl: MISSING_MS } : {})
       return picture
     })
   }
 
   return {
-    async get(mount) {
+    async get(mount, client) {
       const medium = operatorPictureOf(deps.operator, mount.address)
       if (medium !== null)
         return await keep(`medium ${medium.name}`, () => readAll(medium.read({ firstByte: 0, lastByte: medium.sizeBytes - 1 })))
       const path = mount.status === 'ready' ? pathOf(deps, mount) : null
       if (path === null) return null
-      return await keep(`file ${mount.repository.id} ${mount.commit} ${path}`, () => gate(() => readFile(mount, path)))
+      return await keep(`file ${mount.repository.id} ${mount.commit} ${path}`, () => inTurn(client, () => readFile(mount, path)))
     },
   }
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
+import { clientNetwork } from '../http/client-network.ts'
 import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendBytes } from '../http/send-file.ts'
@@ -60,9 +61,9 @@ export function registerPictures(
   const icons = createIcons(cutter)
   const cards = createCards(drawer)
   const pictures = createMountPictures(deps, cutter)
-  const iconOf = async ({ host, repository }: OpenMount): Promise<Icon | null> => {
+  const iconOf = async ({ host, repository }: OpenMount, client: string): Promise<Icon | null> => {
     const account = picturedOwnerOf(repository)
-    return account && (await icons.get(host, account))
+    return account && (await icons.get(host, account, client))
   }
   const fromMount = <Answer>({ rawAddress }: FastifyRequest, answer: (mount: OpenMount) => Promise<Answer>) =>
     answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
@@ -84,7 +85,7 @@ export function registerPictures(
       return await sendBytes(request, reply, bytes, { etag: `"${hash('sha256', bytes).slice(0, 32)}"`, headers })
     })
     get('/icon', async (request, reply) => {
-      const icon = await fromMount(request, iconOf)
+      const icon = await fromMount(request, mount => iconOf(mount, clientOf(request)))
       if (icon === null) throw new ServiceError('file.not_found')
       const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
       return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
@@ -92,7 +93,9 @@ export function registerPictures(
     get('/picture', async (request, reply) => {
       const [, account] = /^owners(\/.*)$/s.exec(request.rawAddress ?? '') ?? []
       const picture =
-        account === undefined ? await fromMount(request, mount => pictures.get(mount)) : await accountIcon(owner(account))
+        account === undefined
+          ? await fromMount(request, mount => pictures.get(mount, clientOf(request)))
+          : await accountIcon(owner(account), clientOf(request))
       if (picture === null) throw new ServiceError('file.not_found')
       const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
       return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
@@ -104,7 +107,7 @@ export function registerPictures(
         return await sendCard(request, reply, docsCardAt(docs, raw, wantedLanguages(request)), null)
       const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
       const { card, icon } = await fromMount(request, async mount => {
-        const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount)])
+        const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount, clientOf(request))])
         return { card, icon }
       })
       return await sendCard(request, reply, card, icon)
@@ -112,21 +115,25 @@ export function registerPictures(
   })
 
   /** The picture of an account, whether it has repositories or not. */
-  async function accountIcon({ host: segment, owner: login }: OwnerName): Promise<Icon | null> {
+  async function accountIcon({ host: segment, owner: login }: OwnerName, client: string): Promise<Icon | null> {
     const host = deps.hosts.find(one => one.segment === segment)
     const answer = await host?.accounts?.account(login)
     if (host === undefined || answer === undefined) return null
     const { id, avatar } = requireValue(answer, 'owner.not_found')
-    return avatar === null ? null : await icons.get(host, { id, avatar })
+    return avatar === null ? null : await icons.get(host, { id, avatar }, client)
   }
 
   async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
-    const drawn = await cards.get(card, icon)
+    const drawn = await cards.get(card, icon, clientOf(request))
     if (drawn === 'busy') throw new ServiceError('mount.unavailable', { retryAfter: BUSY_RETRY_SECONDS })
     const vary = parameterOf(request, 'lang') === null ? { vary: 'accept-language' } : {}
     const headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=3600', ...vary }
     return await sendBytes(request, reply, drawn.png, { etag: `"${drawn.etag}"`, headers })
   }
+}
+
+function clientOf({ ip }: FastifyRequest): string {
+  return clientNetwork(ip)
 }
 
 /** @throws ServiceError `request.not_found` */

@@ -82,7 +82,7 @@ describe('skill', () => {
     const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
     const second = await get(next)
     expect(cursors).toEqual([null, 'p2'])
-    expect(textOf(second.html)).toContain('An agent receives all of the texts above.')
+    expect(textOf(second.html)).toContain('The skill is complete: this is the last of its texts.')
   })
 
   test('a skill whose required content is missing is called incomplete', async () => {

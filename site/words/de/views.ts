@@ -175,7 +175,7 @@ export const VIEWS: typeof EN_VIEWS = {
     continues: 'Geht weiter',
     continuesAbout: 'Ein Agent lädt alle Seiten, bevor er dem Skill folgt.',
     complete: 'Vollständig',
-    completeAbout: 'Alle Texte oben erreichen den Agenten.',
+    completeAbout: 'Der Skill ist vollständig: Dies ist der letzte seiner Texte.',
     referencesAbout: 'Werden gelesen, wenn der Skill einen Agenten dorthin schickt.',
     filesAbout: 'Dateien im Ordner des Skills, die gelesen oder ausgeführt werden, wenn er sie braucht.',
     more: '{n} weitere',

@@ -171,7 +171,7 @@ export const VIEWS = {
     continues: 'Continues',
     continuesAbout: 'An agent loads all pages before it follows the skill.',
     complete: 'Complete',
-    completeAbout: 'An agent receives all of the texts above.',
+    completeAbout: 'The skill is complete: this is the last of its texts.',
     referencesAbout: 'Read when the skill sends an agent there.',
     filesAbout: 'Files in the folder of the skill, read or run when it needs them.',
     more: '{n} more',

@@ -68,7 +68,7 @@ export function visitsAt(segment: 'local' | 'gh'): void {
     const texts = await exactTexts(page)
 
     await page.getByRole('link', { name: 'Next page' }).click()
-    await page.getByText('Complete: this is the last page.').waitFor()
+    await page.getByText('The skill is complete: this is the last of its texts.').waitFor()
     await expectFits(page)
     texts.push(...(await exactTexts(page)))
     expect(texts.join('')).toBe((await joinedSkill(service, handbook)).join(''))
@@ -115,7 +115,7 @@ export function visitsAt(segment: 'local' | 'gh'): void {
       await page.waitForLoadState()
     }
     await page.waitForURL(/page=2/)
-    await page.getByText('Complete: this is the last page.').waitFor()
+    await page.getByText('The skill is complete: this is the last of its texts.').waitFor()
     await watched.close(service.baseUrl)
   })
 
