@@ -6,6 +6,7 @@ import { openSite, type Site } from './support/site.ts'
 
 const desk = { width: 1280, height: 800 }
 const VARIANTS: [string, Variant][] = [
+  ['at a desk', { viewport: desk, colorScheme: 'light' }],
   ['at 320 pixels', { viewport: { width: 320, height: 640 } }],
   ['in forced colors', { viewport: desk, forcedColors: 'active' }],
   ['from right to left', { viewport: desk, isRightToLeft: true }],
