@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { type Service, startService } from '#test/support/service.ts'
 import { median, printTable, type Spread, spreadOf } from './measure.ts'
+import { measurePackageCost } from './package-cost.ts'
 import type { BenchRepository } from './repositories.ts'
 
 const REVISION = '2026-07-28'
@@ -23,9 +24,10 @@ interface Question {
 export async function measureAgents(root: string, repositories: readonly BenchRepository[]): Promise<void> {
   const subject = repositories.find(({ name }) => name === 'superpowers') ?? repositories[0]
   if (subject === undefined) throw new Error('there is no repository')
+  const store = join(root, 'agents-store')
   const service = await startService({
     MOUNTGLASS_LOCAL_REPOSITORIES: root,
-    MOUNTGLASS_STORE: `disk:${join(root, 'agents-store')}`,
+    MOUNTGLASS_STORE: `disk:${store}`,
     MOUNTGLASS_LOG: 'warn',
   })
   const address = `/local/${subject.owner}/${subject.name}`
@@ -35,6 +37,8 @@ export async function measureAgents(root: string, repositories: readonly BenchRe
     await measureCalls(service, address, path)
     await measureMany(service, address, path)
     await measureArchives(service, address)
+    const real = repositories.filter(({ owner }) => owner !== 'generated')
+    await measurePackageCost(service, root, store, real)
   } finally {
     await service.stop()
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -35,12 +35,13 @@ let home: string
 
 beforeAll(async () => {
   await ensureBuilt()
-  service = await startService({ MOUNTGLASS_GITHUB: 'off' })
+  service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_OPERATOR: join(ROOT, 'examples', 'operator') })
   await service.get('mounts', '/local/mountglass/handbook')
   home = await mkdtemp(join(tmpdir(), 'mountglass-documented-'))
   await mkdir(join(home, 'bin'))
   for (const [name, text] of Object.entries(STAND_INS))
     await writeFile(join(home, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  await cp(join(ROOT, 'examples', 'operator'), join(home, 'operator'), { recursive: true })
   const tools = join(home, 'repositories', 'acme', 'tools')
   await mkdir(join(tools, 'a'), { recursive: true })
   await writeFile(join(tools, 'LICENSE'), await readFile(join(ROOT, 'LICENSE')))
@@ -113,7 +114,9 @@ describe('a request of the documentation', () => {
     const faults: string[] = []
     for (const target of new Set(named.filter(name => !NO_REQUEST.test(name)))) {
       const below = target.startsWith('/.well-known/') || target === '/llms.txt' ? `/local/mountglass/handbook${target}` : target
-      const { status } = await fetch(service.baseUrl + below)
+      const answer = await fetch(service.baseUrl + below)
+      const { status } = answer
+      await answer.arrayBuffer()
       if (status !== 200) faults.push(`${target}: ${status}`)
     }
     expect(faults).toEqual([])

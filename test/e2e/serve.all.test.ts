@@ -64,9 +64,12 @@ test("a fault of the operator's content stops the start with one line that names
   ])
 })
 
+/** One pixel. */
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
 test("the operator's content is read at the start", async () => {
   await (await repositories.create('acme', 'tools')).commit({ 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo.\n' })
-  await writeFile(join(folder, 'cover.gif'), 'GIF89a\u0001')
+  await writeFile(join(folder, 'cover.gif'), GIF)
   await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n  image: cover.gif\n  verified: true\n')
   service = await startService({ ...settings(), MOUNTGLASS_OPERATOR: folder })
   const { items } = await service.get('featured', '')
@@ -74,7 +77,8 @@ test("the operator's content is read at the start", async () => {
     { address: '/local/acme/tools', verified: true, image: expect.stringMatching(/\/media\/\w+\.gif$/) },
   ])
   const picture = await fetch(items[0]?.image ?? '')
-  expect([picture.status, picture.headers.get('content-type'), await picture.text()]).toEqual([200, 'image/gif', 'GIF89a\u0001'])
+  const bytes = Buffer.from(await picture.arrayBuffer())
+  expect([picture.status, picture.headers.get('content-type'), bytes]).toEqual([200, 'image/gif', GIF])
 })
 
 test('what the indexer finished stands on the page of its owner', async () => {

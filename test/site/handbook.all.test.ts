@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Service, startService } from '../support/service.ts'
+import { ensureBuilt } from './support/built-site.ts'
+import { walkLinks } from './support/walk-links.ts'
+
+let service: Service
+beforeAll(async () => {
+  await ensureBuilt()
+  service = await startService({ MOUNTGLASS_GITHUB: 'off' })
+  await service.get('mounts', '/local/mountglass/handbook')
+})
+afterAll(() => service?.stop())
+
+test('every link of every page of the reference repository leads to something, in German too', async () => {
+  const pages = await walkLinks(service, () => true)
+  expect(pages.filter(page => page.includes('lang=de')).length).toBeGreaterThan(25)
+})

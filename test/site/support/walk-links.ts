@@ -1,0 +1,33 @@
+import { expect } from 'vitest'
+import type { Service } from '#test/support/service.ts'
+import { attributesOf, dangersOf, textOf } from './html.ts'
+
+/**
+ * Follows every link of every page from the start, and expects that each leads to something and that no page has a danger.
+ *
+ * @param isFollowed whether a link is followed
+ * @returns the pages
+ */
+export async function walkLinks(service: Service, isFollowed: (path: string) => boolean): Promise<string[]> {
+  const from = new Map([['/', 'the start']])
+  const pages: string[] = []
+  for (const [target, source] of from) {
+    const response = await fetch(service.baseUrl + target, { redirect: 'manual' })
+    const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false
+    const body = await response.text()
+    // A folder shows that a described-only file is there; the file itself is refused.
+    const isRefused = response.status === 403 && textOf(body).includes('file.not_served')
+    if (!isRefused) expect(`${response.status} ${target} from ${source}`).toBe(`200 ${target} from ${source}`)
+    if (!isPage) continue
+    pages.push(target)
+    expect(dangersOf(body), target).toEqual([])
+    for (const href of attributesOf(body, '(?:a|link)', 'href')) {
+      const local = href.startsWith(service.baseUrl) ? href.slice(service.baseUrl.length) : href
+      const [path = ''] = local.split('#')
+      // MCP servers answer POST alone.
+      const isLocal = path.startsWith('/') && !path.startsWith('/mcp/')
+      if (isLocal && isFollowed(path) && !from.has(path)) from.set(path, target)
+    }
+  }
+  return pages
+}
