@@ -5,7 +5,20 @@ const PAGES = /^\/(?:open|docs|docs\/[a-z-]+|terms|privacy)?$/
 /** Where the API answers while the site is developed. Absent in a build. */
 const API = process.env.MOUNTGLASS_DEV_API
 /** What the service answers besides pages. */
-const ROUTES = ['/api', '/mcp', '/git', '/media', '/healthz', '/readyz', '/llms.txt', '/pagefind']
+const ROUTES = [
+  '/api',
+  '/mcp',
+  '/git',
+  '/media',
+  '/healthz',
+  '/readyz',
+  '/llms.txt',
+  '/pagefind',
+  '/badge/',
+  '/social/',
+  '/icon/',
+  '/picture/',
+]
 
 /**
  * Gives pages of the development server their locals. Addresses reach them as they were requested, except malformed ones, which Vite refuses.
@@ -60,6 +73,8 @@ async function openGiven(api) {
     /** @type {Record<string, string>} */
     hostUrls: isGithub ? { gh: process.env.MOUNTGLASS_GITHUB_URL ?? 'https://github.com' } : {},
     localSource: /** @type {const} */ ('withheld'),
+    // The routes of legal pages are those of the service, which has none here.
+    legalKinds: [],
   }
 }
 
