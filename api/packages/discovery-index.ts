@@ -31,7 +31,9 @@ export function nameUniquely(packages: readonly SkillPackage[]): NamedPackage[] 
   return packages.map(one => {
     if (isAlone(one)) return { name: one.frontMatter.name, package: one }
     const readable = nameOfFolder(one.directory)
-    const name = readable.length > SKILL_NAME_CHARACTERS || taken.has(readable) ? withHash(readable, one.directory) : readable
+    const isUsable = readable !== '' && readable.length <= SKILL_NAME_CHARACTERS && !taken.has(readable)
+    // A folder may be the root, or have no letter that a name may have.
+    const name = isUsable ? readable : withHash(readable || one.frontMatter.name, one.directory)
     taken.add(name)
     return { name, package: one }
   })

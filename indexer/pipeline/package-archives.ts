@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { PATH_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGE_BYTES, PATH_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, type RepoPath } from '#core/repo-path.ts'
 import { packageEntries, packageName } from '#core/skill-package.ts'
 import type { PackageRow } from '#core/snapshot/format.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { isLfsPointer, readableText } from '../rules/file-text.ts'
-import { type PackagePlan, type PackagePlans, targetOfLink } from '../rules/packages.ts'
+import { type PackagePlan, type PackagePlans, sizeOfPackage, targetOfLink } from '../rules/packages.ts'
 import type { PlannedSkill } from '../rules/plan.ts'
 import type { TreeFile } from '../rules/tree.ts'
 
@@ -62,6 +62,13 @@ export async function openPackageArchives(blobs: BlobReader, { plans, refusals }
   for (const plan of plans) {
     const links = await resolveLinks(blobs, plan)
     if (links === null) refused.set(plan.planned, 'a symlink in its folder does not lead to a file of the folder')
+    else if (
+      sizeOfPackage(
+        plan,
+        links.map(({ target }) => target),
+      ) > PACKAGE_BYTES
+    )
+      refused.set(plan.planned, `its files, with those that links lead to, have more than ${PACKAGE_BYTES} bytes`)
     else resolved.push({ plan, links })
   }
   return new PackageArchives(resolved, refused)

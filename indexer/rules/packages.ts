@@ -89,7 +89,18 @@ function planPackage(
   if (sizeOf(found.files) > PACKAGE_BYTES) return `its files have more than ${PACKAGE_BYTES} bytes`
   const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
+  if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
+    return `the license files that go with it are more than ${NOTICES}, or have more than ${NOTICE_BYTES} bytes`
   return { planned, ...found, notices }
+}
+
+/** License files and notices from outside a package: each package of a folder has them. */
+const NOTICES = 16
+const NOTICE_BYTES = 256 * 1024
+
+/** Bytes of a package. A link is as long as the file that it leads to, since the package has that file twice. @param targets of its links */
+export function sizeOfPackage({ files, notices }: PackagePlan, targets: readonly TreeFile[]): number {
+  return sizeOf(files) + sizeOf(notices) + sizeOf(targets)
 }
 
 function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): string | null {

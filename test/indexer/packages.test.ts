@@ -209,6 +209,20 @@ describe('a skill cannot be installed', () => {
     ],
     ['with a name that no path can hold', /names cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
     ['with a link out of it', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'b.md': 'x', 'a/b.md': link('../b.md') }],
+    [
+      'with many links to a large file',
+      /with those that links lead to, have more than 8388608 bytes/,
+      {
+        'a/SKILL.md': skill('a'),
+        'a/large.bin': 'x'.repeat(1_000_000),
+        ...Object.fromEntries(Array.from({ length: 9 }, (_, number) => [`a/link-${number}`, link('large.bin')])),
+      },
+    ],
+    [
+      'with large license files above it',
+      /license files that go with it/,
+      { 'a/SKILL.md': skill('a'), LICENSE: MIT, NOTICE: 'x'.repeat(300_000) },
+    ],
     ['with a link to nothing', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/b.md': link('c.md') }],
     ['with a link to a folder', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/c/d.md': 'x', 'a/b': link('c') }],
     [
