@@ -26,18 +26,19 @@ export interface Publication {
 
 /**
  * Stores media under their hashes, then the content, then names the content in one write: readers see the old or the new. With `isDryRun`
- * nothing is written.
+ * nothing is written. Published content that is damaged is replaced.
  *
- * @throws Error when the store fails, or somebody else published meanwhile
+ * @throws Error when the store fails, or when another publication came between
  */
 export async function publishContent(stores: OperatorStores, folder: FolderContent, isDryRun: boolean): Promise<Publication> {
   const { content, media } = folder
   const entry = await stores.states.read(OPERATOR_KEY)
-  const before = entry && (await readContent(stores.blobs, hashOf(entry.value)))
+  const before = entry && (await readContentAt(stores.blobs, entry.value).catch(nullIfDamaged))
+  const isDamaged = entry !== null && before === null
   const changes = describeChanges(before, content)
   const held = new Set(before?.media.map(({ name }) => name))
   const uploads = content.media.filter(({ name }) => !held.has(name)).map(({ name, sizeBytes }) => ({ name, sizeBytes }))
-  if (isDryRun || changes.length === 0) return { uploads, changes }
+  if (isDryRun || (changes.length === 0 && !isDamaged)) return { uploads, changes }
   for (const { name } of content.media) {
     const bytes = media.get(name)?.bytes
     // All of them, not the missing alone: an earlier upload may have been removed by hand. What exists is not written again.
@@ -45,6 +46,8 @@ export async function publishContent(stores: OperatorStores, folder: FolderConte
   }
   const bytes = encodeText(JSON.stringify(content))
   const hash = createHash('sha256').update(bytes).digest('hex')
+  // What exists is not written again, so a damaged value of the same name goes first.
+  if (isDamaged) await stores.blobs.remove(operatorBlobKey(`${hash}.json`))
   await stores.blobs.create(operatorBlobKey(`${hash}.json`), bytes)
   const value = { content: hash }
   const written = entry
@@ -109,19 +112,34 @@ export function publishedSource(stores: OperatorStores, baseUrl: string, fallbac
   }
 }
 
-/** The hash in the entry. @throws Error when it has none */
+/** What is published cannot be read, and will not be until somebody publishes again. */
+class DamagedContent extends Error {}
+
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof DamagedContent) return null
+  throw error
+}
+
+/** @throws DamagedContent, or an error of the store */
+async function readContentAt(blobs: BlobStore, value: unknown): Promise<StoredContent> {
+  return await readContent(blobs, hashOf(value))
+}
+
+/** The hash in the entry. @throws DamagedContent when it has none */
 function hashOf(value: unknown): string {
   const { content } = (value ?? {}) as { content?: unknown }
   if (typeof content === 'string' && /^[0-9a-f]{64}$/.test(content)) return content
-  throw new Error('the entry of published content is damaged: publish again')
+  throw new DamagedContent('the entry of published content is damaged: publish again')
 }
 
-/** @throws Error when it is not there, or is not what its hash says */
+/** @throws DamagedContent when it is not there, or is not what its hash says, or an error of the store */
 async function readContent(blobs: BlobStore, hash: string): Promise<StoredContent> {
   const blob = await blobs.read(operatorBlobKey(`${hash}.json`))
   const found = blob && createHash('sha256').update(blob.bytes).digest('hex')
-  if (blob === null || found !== hash) throw new Error('published content is missing or damaged: publish again')
-  return StoredContent.parse(JSON.parse(new TextDecoder().decode(blob.bytes)))
+  if (blob === null || found !== hash) throw new DamagedContent('published content is missing or damaged: publish again')
+  const content = StoredContent.safeParse(JSON.parse(new TextDecoder().decode(blob.bytes)))
+  if (!content.success) throw new DamagedContent('published content has another form: publish again')
+  return content.data
 }
 
 const CHUNK_BYTES = 1024 * 1024

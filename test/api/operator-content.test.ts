@@ -182,6 +182,28 @@ describe('published content', () => {
     expect((await app.ask('showcase', '')).items).toHaveLength(2)
   })
 
+  test.each([
+    ['its entry names nothing', async (app: TestApp) => replaceEntry(app, { nothing: true })],
+    ['its entry names what is not there', async (app: TestApp) => replaceEntry(app, { content: 'f'.repeat(64) })],
+    [
+      'its bytes are others',
+      async (app: TestApp) => {
+        const { content } = ((await app.states.read(OPERATOR_KEY))?.value ?? {}) as { content: string }
+        await app.blobs.remove(operatorBlobKey(`${content}.json`))
+        await app.blobs.create(operatorBlobKey(`${content}.json`), Buffer.from('{}'))
+      },
+    ],
+  ])('is mended by publishing again where %s', async (_, damage) => {
+    const { app, source } = await startWithStore()
+    const folder = await readFolder(FILES)
+    await publishContent(app, folder, false)
+    await damage(app)
+    await publishContent(app, folder, false)
+    await source.refresh()
+    expect((await app.ask('showcase', '')).items).toHaveLength(2)
+    expect(failures).toEqual([])
+  })
+
   test('is changed by one of two who publish at once', async () => {
     const { app } = await startWithStore()
     const other = await readFolder({ 'legal/privacy.en.md': FILES['legal/terms.en.md'] })
@@ -195,3 +217,8 @@ describe('published content', () => {
     expect(await app.blobs.read(operatorBlobKey(`${content}.json`))).not.toBeNull()
   })
 })
+
+async function replaceEntry({ states }: TestApp, value: object): Promise<void> {
+  const entry = await states.read(OPERATOR_KEY)
+  await states.replace(OPERATOR_KEY, value, entry?.etag ?? '')
+}
