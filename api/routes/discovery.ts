@@ -77,15 +77,17 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
   const named = sha256 === undefined ? [] : (await namedPackages(mount)).packages
   const found = named.find(({ package: one }) => one.archive.sha256 === sha256)
   if (found === undefined) throw new ServiceError('file.not_found')
-  const archive = await archives.build(mount.snapshot, found.package)
-  reply.headers({
+  const headers = {
     'content-type': 'application/gzip',
     'cache-control': FOREVER,
     etag: `"${sha256}"`,
     vary: 'accept-encoding',
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
-  })
-  if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return reply.code(304).send()
+  }
+  if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return reply.code(304).headers(headers).send()
+  const archive = await archives.build(mount.snapshot, found.package)
+  // An error has none of them.
+  reply.headers(headers)
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
   return reply.header('content-encoding', 'gzip').send(archive.compressed)
 }
