@@ -64,18 +64,33 @@ function isTooLarge(thrown: Partial<FastifyError>): boolean {
 export function answerMcpError(thrown: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = thrown instanceof McpRefusal ? thrown : isTooLarge(thrown) ? TOO_LARGE : null
   if (refusal !== null) {
-    sendError(reply, refusal.statusCode, { code: refusal.rpcCode, message: refusal.message })
+    sendError(request, reply, refusal.statusCode, { code: refusal.rpcCode, message: refusal.message })
     return
   }
   const { status, code, message, details } = loggedError(thrown, request)
   if (code === 'request.method_not_allowed') reply.header('allow', 'POST, OPTIONS')
   if (details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
-  sendError(reply, status, { code: REFUSED, message, data: { code, ...details } })
+  sendError(request, reply, status, { code: REFUSED, message, data: { code, ...details } })
 }
 
-function sendError(reply: FastifyReply, status: number, error: { code: number; message: string; data?: object }): void {
+function sendError(
+  { body }: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  error: { code: number; message: string; data?: object },
+): void {
   reply
     .code(status)
     .type('application/json')
-    .send(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+    .send(JSON.stringify({ jsonrpc: '2.0', id: idOf(body), error }))
+}
+
+/** The id of the message in a body, which its error repeats; `null` where none can be told. */
+function idOf(body: unknown): string | number | null {
+  try {
+    const { id } = JSON.parse(String(body)) as { id?: unknown }
+    return typeof id === 'string' || typeof id === 'number' ? id : null
+  } catch {
+    return null
+  }
 }
