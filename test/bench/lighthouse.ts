@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { CHROMIUM_FLAGS } from '#test/site/support/browser.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { startService } from '#test/support/service.ts'
 import { findBrowser } from '../../scripts/setup/browser.mjs'
@@ -18,17 +19,7 @@ const RUNS = 3
 const TARGET = { score: 100, lcpMs: 1_200, cls: 0, pageKilobytes: 120, cssKilobytes: 6, scriptKilobytes: 5 }
 /** Pages that are not to be indexed lose this audit by intention. */
 const NOT_INDEXED = 'is-crawlable'
-const FLAGS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-]
+const FLAGS = ['--headless=new', ...CHROMIUM_FLAGS]
 
 const run = promisify(execFile)
 
