@@ -20,7 +20,7 @@ export interface FolderFiles {
    * @throws FileFault when it cannot be read, is larger than `maxBytes`, or is not UTF-8
    */
   readText(name: string, maxBytes: number): Promise<string | null>
-  /** Names in a folder, sorted; none when there is no such folder. */
+  /** Names of the entries of a folder, sorted; empty when the folder does not exist. */
   list(folder: string): Promise<string[]>
   /** Takes a file as a medium. `problem` follows the name of the file. */
   takeMedium(name: string, maxBytes: number): Promise<FolderMedium | { problem: string }>

@@ -133,7 +133,7 @@ function colourBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1)
 }
 
-/** Offset behind blocks that begin with their length, the last of which is empty. */
+/** Skips blocks that each begin with their length, up to the empty block that ends them. Returns the offset after that block. */
 function endOfBlocks(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0)

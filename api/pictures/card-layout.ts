@@ -23,7 +23,7 @@ const DESCRIPTION_SIZE = 33
 const FACTS_SIZE = 28
 const ADDRESS_SIZE = 30
 const PICTURE_SIZE = 88
-/** Of an address beside a picture: what fits on a line, and what of a ref and a path fits on the second one together. */
+/** Characters that fit beside a picture: on one line of the address, and, where ref and path share the second line, of each of them. */
 const LINE_CHARACTERS = 46
 const REF_CHARACTERS = 20
 const PATH_CHARACTERS = 22

@@ -10,7 +10,7 @@ import type { DrawTask } from './drawer.ts'
 
 /** Of decoded pictures: those of owners differ from card to card. */
 const CACHE_BYTES = 8 * 1024 * 1024
-/** A text of which fonts lack more than this share of the characters is left out. */
+/** The share of a text's characters that may be missing in the fonts. A text with more missing characters is left out. */
 const MISSING_SHARE = 0.2
 
 const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })

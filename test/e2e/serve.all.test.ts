@@ -130,7 +130,7 @@ test('told to stop, it says at once that it is not ready, and goes on answering 
   const { baseUrl, process: child } = service
   const statusOf = async (path: string) => {
     const answer = await fetch(baseUrl + path, { headers: { connection: 'close' } })
-    // A body that nobody reads fails Node's client when the connection ends.
+    // Node's client throws when a connection ends before the body was read.
     await answer.arrayBuffer()
     return answer.status
   }
