@@ -1,7 +1,6 @@
 import type { CommitSha } from '../commit-sha.ts'
 import type { Awaitable } from '../concurrency/awaitable.ts'
 import type { Repository } from '../contract/mount.ts'
-import type { PeopleHost } from './people-host.ts'
 
 /** A host of git repositories, named by its segment in addresses. */
 export interface GitHost {
@@ -45,8 +44,6 @@ export interface GitHost {
   readonly accounts?: AccountDirectory
   /** Absent when accounts of the host have no pictures. */
   readonly avatars?: AvatarSource
-  /** Absent when nobody signs in with accounts of the host. */
-  readonly people?: PeopleHost
   /** Receives the host's messages about changes; absent when it sends none. */
   readonly hook?: HostHook
 

@@ -1,6 +1,6 @@
 import type { HostAnswer, HostRepository } from './git-host.ts'
 
-/** A git host whose accounts sign in to this deployment (`GitHost.people`). Every question carries the credential of the person who asks. */
+/** A git host whose accounts sign in to this deployment. Every question carries the credential of the person who asks. */
 export interface PeopleHost {
   /** The host's page on which an account installs the app of this deployment; `null` when it is not known. */
   readonly installUrl: string | null

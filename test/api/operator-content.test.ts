@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { publishContent, publishedSource } from '#api/operator/published.ts'
 import { readOperatorFolder, validateFolder } from '#api/operator/read-folder.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
+import type { JsonValue } from '#core/ports/state-store.ts'
 import { OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
 import { mp4Clip } from '#test/support/clips.ts'
 import { folderOf } from '#test/support/operator-folder.ts'
@@ -218,7 +219,7 @@ describe('published content', () => {
   })
 })
 
-async function replaceEntry({ states }: TestApp, value: object): Promise<void> {
+async function replaceEntry({ states }: TestApp, value: JsonValue): Promise<void> {
   const entry = await states.read(OPERATOR_KEY)
   await states.replace(OPERATOR_KEY, value, entry?.etag ?? '')
 }
