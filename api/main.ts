@@ -122,10 +122,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
     const { log } = app
-    const { handover, queue } = infra
+    const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, memoryMegabytes, metrics, fallbacks }, log)
+      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
