@@ -26,7 +26,7 @@ export async function identifyClient(
 }
 
 export function hasSignIn({ people }: Pick<Deps, 'people'>): boolean {
-  return people?.hasSignIn === true
+  return people?.signIn != null
 }
 
 export interface Challenged {
