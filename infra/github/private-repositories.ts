@@ -73,9 +73,10 @@ class TokenReadRepositories implements PrivateRepositories {
     this.#owners.set(repository.id, repository.owner.toLowerCase())
     // A proof is kept forever, and needs no question to the host: the person was asked about a moment ago.
     if (ref !== null && isCommitSha(ref)) return this.#pins.resolve(repository, ref.toLowerCase() as CommitSha)
-    return whenThere(this.#refs.resolve(repository, ref), answer =>
-      answer.status === 'missing' && this.#gone.has(repository.id) ? this.#forgetGone(repository.id) : answer,
-    )
+    return whenThere(this.#refs.resolve(repository, ref), answer => {
+      if (answer.status !== 'missing' || !this.#gone.has(repository.id)) return answer
+      return this.#resolveAgain(repository, ref)
+    })
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
@@ -94,9 +95,7 @@ class TokenReadRepositories implements PrivateRepositories {
   applyChange({ repositories, accounts, refs }: HostChange): boolean {
     const logins = new Set(accounts.map(login => login.toLowerCase()))
     const owned = [...this.#owners].filter(([, login]) => logins.has(login)).map(([id]) => id)
-    const changed = new Set([...repositories.map(({ id }) => id), ...owned])
-    this.#tokens.forget(changed)
-    this.#refs.forget(changed)
+    this.#forget([...repositories.map(({ id }) => id), ...owned])
     return refs.map(({ id, ref }) => this.#refs.expire(id, ref)).some(isOpened => isOpened)
   }
 
@@ -109,9 +108,19 @@ class TokenReadRepositories implements PrivateRepositories {
     await Promise.all([this.#reading.close(), this.#pins.close()])
   }
 
-  #forgetGone(id: string): typeof GONE {
-    this.#refs.forget(new Set([id]))
+  /** With a new token: one of the installation at the former owner does not reach a repository that was transferred. */
+  async #resolveAgain(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | typeof GONE> {
+    this.#forget([repository.id])
+    const answer = await this.#refs.resolve(repository, ref)
+    if (answer.status !== 'missing' || !this.#gone.has(repository.id)) return answer
+    this.#forget([repository.id])
     return GONE
+  }
+
+  #forget(ids: readonly string[]): void {
+    this.#tokens.forget(ids)
+    this.#refs.forget(new Set(ids))
+    for (const id of ids) this.#gone.delete(id)
   }
 
   /** The repository as the token for it sees it now. */
