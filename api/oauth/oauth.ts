@@ -17,7 +17,7 @@ export interface OAuthDeps {
   baseUrl: string
   /** Host segments whose accounts sign in here. */
   hosts: readonly string[]
-  people: People
+  people: Pick<People, 'seeAs'>
   records: Records
   spent: SpentCodes
   locators: Locators

@@ -22,9 +22,10 @@ export interface Minted {
   hashes: TokenHashes
 }
 
-export function mintTokens(random: RandomSource, family: { person: Locator; grant: Locator; family: Locator }): Minted {
-  const access = formatToken({ kind: 'access', ...family }, random.bytes(SECRET_BYTES))
-  const refresh = formatToken({ kind: 'refresh', ...family }, random.bytes(SECRET_BYTES))
+export function mintTokens(random: RandomSource, place: { person: Locator; grant: Locator; family: Locator }): Minted {
+  const { person, grant, family } = place
+  const access = formatToken({ kind: 'access', person, grant, family }, random.bytes(SECRET_BYTES))
+  const refresh = formatToken({ kind: 'refresh', person, grant, family }, random.bytes(SECRET_BYTES))
   return { access, refresh, hashes: { access: hashToken(access), refresh: hashToken(refresh) } }
 }
 
