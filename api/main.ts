@@ -16,12 +16,13 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
-import { deploymentKeys, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
+import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
@@ -179,6 +180,9 @@ async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promis
   }
 }
 
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
@@ -199,6 +203,10 @@ async function assembleDeps(
 ): Promise<Deps> {
   const { blobs, states, queue, hosts, local, clock } = infra
   const keys = await deploymentKeys(infra, settings)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks, names })
+  const documents = openWebDocuments(CLIENT_DOCUMENT)
+  const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -216,8 +224,9 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
-    people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
+    names,
+    people,
+    oauth,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,

@@ -78,6 +78,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
       names: createLoggedNames(deriveKeys([{ kid: 'test', key: secret }], 'log')[0]),
       people: null,
+      oauth: null,
       allow: null,
       deny: [],
       onOffered: () => {},
