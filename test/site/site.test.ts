@@ -50,7 +50,10 @@ test('a page has its styles and one script, a file of the site, and the policy l
     '/owners/gh/acme',
   ]) {
     const { headers, html } = await site.get(target)
-    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual(['<style>', expect.stringMatching(PAGE_SCRIPT)])
+    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([
+      '<style>',
+      expect.stringMatching(PAGE_SCRIPT),
+    ])
     const policy = String(headers['content-security-policy'])
     for (const part of ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
       expect(policy).toContain(part)

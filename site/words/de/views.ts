@@ -117,6 +117,9 @@ export const VIEWS: typeof EN_VIEWS = {
     folder: 'Ordner',
     shown: 'Gezeigt',
     delivered: 'Ausgeliefert',
+    takes: 'Umfang',
+    takesAbout: 'Tokens sind geschätzt (o200k_base)',
+    moreFacts: 'Weitere Angaben',
     complete: 'vollständig',
     incomplete: 'unvollständig',
     morePages: 'weitere Seiten',
@@ -183,6 +186,8 @@ export const VIEWS: typeof EN_VIEWS = {
     continued: 'Fortsetzung, {range}',
     goesOn: '{range}, geht weiter',
     characters: '{n} Zeichen',
+    tokensInAll: 'insgesamt {tokens}',
+    exactNote: 'Ein Agent erhält diese Texte ohne das Frontmatter ihrer Dateien. [Die Datei allein](file) wird mit ihm gezeigt.',
     bytes: '{n} Byte',
   },
   text: {

@@ -113,6 +113,9 @@ export const VIEWS = {
     folder: 'Folder',
     shown: 'Shown',
     delivered: 'Delivered',
+    takes: 'Takes',
+    takesAbout: 'Tokens are an estimate (o200k_base)',
+    moreFacts: 'More facts',
     complete: 'complete',
     incomplete: 'incomplete',
     morePages: 'more pages',
@@ -179,6 +182,8 @@ export const VIEWS = {
     continued: 'continued, {range}',
     goesOn: '{range}, continues',
     characters: '{n} characters',
+    tokensInAll: '{tokens} in all',
+    exactNote: 'An agent receives these texts without the front matter of their files. [The file alone](file) is shown with it.',
     bytes: '{n} bytes',
   },
   text: {
