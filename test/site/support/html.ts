@@ -54,7 +54,7 @@ export const PAGE_SCRIPT = /^<script type="module" src="\/_a\/[\w.-]+\.js">$/
 const PICTURE = /^<img src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" decoding="async">$/
 
 /** The styles of the page. Those of a repository would be a second element, which stays. */
-const PAGE_STYLES = /<style>[^<]*<\/style>/
+const PAGE_STYLES = /<style>[\s\S]*?<\/style>/
 
 /**
  * What of a page could run, load or hide something, except its own script, its own styles and such pictures: nothing of it may come from a
