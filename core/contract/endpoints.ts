@@ -7,6 +7,7 @@ import { FindAnswer, FindQuery } from './find.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
+import { RefList } from './refs.ts'
 import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
@@ -56,7 +57,7 @@ export const COMMON_ERRORS = [
   'service.internal',
 ] as const satisfies readonly ErrorCode[]
 
-const ADDRESS_ERRORS = [
+const REPOSITORY_ERRORS = [
   'address.invalid_escape',
   'address.unknown_host',
   'address.incomplete',
@@ -66,11 +67,15 @@ const ADDRESS_ERRORS = [
   'address.invalid_path',
   'address.too_long',
   'mount.repo_not_found',
-  'mount.ref_not_found',
-  'mount.path_not_found',
   'mount.not_allowed',
   'mount.rate_limited',
   'mount.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+const ADDRESS_ERRORS = [
+  ...REPOSITORY_ERRORS,
+  'mount.ref_not_found',
+  'mount.path_not_found',
   'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
@@ -123,6 +128,14 @@ export const ENDPOINTS = {
       'file.too_large',
       'file.not_text',
     ],
+  }),
+  refs: reading({
+    path: '/refs/{address}',
+    subject: 'address',
+    summary: 'Branches and tags of the repository',
+    query: z.strictObject({}),
+    answer: RefList,
+    errors: REPOSITORY_ERRORS,
   }),
   featured: reading({
     path: '/featured',

@@ -2,7 +2,7 @@ import { type Address, atPath, formatAddress } from '#core/address.ts'
 import type { Repository } from '#core/contract/mount.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How a page shows repository text: rendered, or character for character as an agent receives it. */

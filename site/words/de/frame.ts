@@ -157,6 +157,8 @@ export const FRAME: typeof EN_FRAME = {
     folder: 'Ordner unter diesem Pfad öffnen',
     restart: 'Auf der ersten Seite neu beginnen',
     whole: 'Ganzes Repository auf seinem Standardbranch öffnen',
+    nearRefs: 'Ähnliche Refs:',
+    allRefs: 'Alle Branches und Tags des Repositorys',
   },
   pager: { first: 'Erste Seite', next: 'Nächste Seite', previous: 'Vorherige Seite' },
 }

@@ -157,6 +157,8 @@ export const FRAME = {
     folder: 'Open the folder at this path',
     restart: 'Start again from the first page',
     whole: 'Open the whole repository at its default branch',
+    nearRefs: 'Refs like it:',
+    allRefs: 'All branches and tags of the repository',
   },
   pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },
 }
