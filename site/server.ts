@@ -27,6 +27,8 @@ export interface SiteOptions {
   hosts: readonly string[]
   /** The pages that the operator wrote, as of now. Default: none. */
   legalKinds?: () => readonly LegalKind[]
+  /** The addresses of local repositories that everyone may open. Default: none is listed. */
+  listLocal?: () => Promise<readonly string[]>
   /** Default: none. */
   hostUrls?: HostUrls
   /** Default: `withheld`. */
@@ -202,6 +204,7 @@ async function renderPage(
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],
+    listLocal: options.listLocal ?? (async () => []),
   })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
