@@ -61,6 +61,11 @@ export function contentHref(address: Address, path: string): string {
   return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path })
 }
 
+/** A line of a text file, as its source. */
+export function lineHref(address: Address, path: string, line: number): string {
+  return `${pageHref(address, 'file', { path, look: 'exact' })}#L${line}`
+}
+
 /** The URL, if a page may link to it (http, https, or this origin); else `null`. */
 export function webHref(url: string | undefined): string | undefined {
   return url !== undefined && /^(?:https?:\/\/|\/(?!\/))/i.test(url) ? url : undefined

@@ -239,6 +239,7 @@ export const VIEWS: typeof EN_VIEWS = {
     toDo: 'Zu tun: {advice}.',
     field: 'Feld {field}',
     closed: 'geschlossen: {path}',
+    line: 'Zeile {n}',
   },
   use: {
     title: 'Mit einem Agenten verwenden',
@@ -252,6 +253,8 @@ export const VIEWS: typeof EN_VIEWS = {
     otherClient: 'Ein anderer MCP-Client',
     http: 'Streamable HTTP, ohne Anmeldung',
     files: 'Installierte Dateien',
+    badge: 'Badge',
+    inReadme: 'Im README',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
     folderAlone:
       'Installiert nur den Ordner des Skills. Seine Regeln und eingebundenen Dateien erhält ein Agent über MCP und REST.',

@@ -232,6 +232,7 @@ export const VIEWS = {
     toDo: 'To do: {advice}.',
     field: 'field {field}',
     closed: 'closed {path}',
+    line: 'line {n}',
   },
   use: {
     title: 'Use it with an agent',
@@ -245,6 +246,8 @@ export const VIEWS = {
     otherClient: 'Another MCP client',
     http: 'Streamable HTTP, without a sign-in',
     files: 'Installed files',
+    badge: 'Badge',
+    inReadme: 'In the README',
     wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
     folderAlone: 'Installs the folder of the skill alone. Its rules and included files reach an agent by MCP and REST.',
   },
