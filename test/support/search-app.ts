@@ -197,6 +197,7 @@ function oneRepositoryHost(): GitHost {
     isRemote: false,
     repository: async () => ({ status: 'ok', value: REPOSITORY }),
     resolve: async () => ({ status: 'ok', value: COMMIT }),
+    refs: async () => ({ status: 'ok', value: new Map() }),
     tip: async () => ({ status: 'ok', value: COMMIT }),
     open: async () => {
       throw new Error('the snapshot is all there is')
