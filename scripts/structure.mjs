@@ -18,6 +18,7 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
+    ['lock'],
     ['routes', 'mcp'],
     ['http', 'cards', 'reading', 'packages', 'pictures'],
     ['mount', 'search'],
