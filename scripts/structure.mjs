@@ -18,8 +18,7 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
-    ['lock'],
-    ['routes', 'mcp'],
+    ['routes', 'mcp', 'lock'],
     ['http', 'cards', 'reading', 'packages', 'pictures'],
     ['mount', 'search'],
     ['snapshot'],
