@@ -12,7 +12,8 @@ function pageAt(index: number) {
   const offset = BODY.slice(0, index).join('').length
   const content = BODY[index] ?? ''
   const isLast = index === BODY.length - 1
-  const fragment = { index, offset, length: content.length, totalLength: BODY.join('').length, last: isLast }
+  const totalLength = BODY.join('').length
+  const fragment = { index, offset, length: content.length, totalLength, totalBytes: totalLength, totalTokens: 9, last: isLast }
   return skillPage({ body: content, bodyFragment: fragment }, { complete: isLast, nextCursor: isLast ? null : `p${index + 1}` })
 }
 
@@ -70,7 +71,8 @@ test('joined pages hold each text once and whole, wherever it was cut', () => {
         const cut = (text: string, from: number) => {
           const [first, last] = [Math.max(0, start - from), Math.max(0, Math.min(text.length, end - from))]
           const content = text.slice(first, last)
-          const fragment = { index, offset: first, length: content.length, totalLength: text.length, last: last === text.length }
+          const total = { totalLength: text.length, totalBytes: text.length, totalTokens: 9 }
+          const fragment = { index, offset: first, length: content.length, ...total, last: last === text.length }
           return content === '' ? null : { path: 'SKILLSET.md', content, fragment }
         }
         const [ruleCut, bodyCut] = [cut(rule, 0), cut(body, 12)]

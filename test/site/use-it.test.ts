@@ -67,7 +67,7 @@ test('a skill with rules says that installing its folder brings none of them', a
   const rule = {
     path: 'SKILLSET.md',
     content: 'Be kind.\n',
-    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, last: true },
+    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, totalBytes: 9, totalTokens: 4, last: true },
   }
   const { get } = await open({ skills: () => skillPage({ ruleChain: [rule] }) }, { baseUrl: BASE })
   const { html } = await get(SKILL)
