@@ -29,7 +29,7 @@ export const ROOMS = {
     ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'],
     ['git'],
   ],
-  core: [['search'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
+  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
   scripts: [['servers'], ['setup']],
   bin: [],
 }
