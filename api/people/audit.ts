@@ -1,5 +1,3 @@
-import type { Locators } from './locators.ts'
-
 /** What an operator can look up later: who did what with sign-ins, tokens and grants, and what was refused. */
 export interface Audit {
   note(event: AuditEvent, subject: AuditSubject): void
@@ -49,10 +47,11 @@ export interface AuditLog {
   info(fields: object, message: string): void
 }
 
-export function createAudit(log: AuditLog, locators: Locators): Audit {
+/** @param hashOf what a log says instead of the name of a repository */
+export function createAudit(log: AuditLog, hashOf: (address: string) => string): Audit {
   return {
     note(audit, { origin, address, ...subject }) {
-      const repo = address === undefined ? {} : { repo: locators.hiddenName(address) }
+      const repo = address === undefined ? {} : { repo: hashOf(address) }
       log.info({ audit, ...(origin && { reqId: origin.requestId, ip: origin.ip }), ...subject, ...repo }, 'audit')
     },
   }

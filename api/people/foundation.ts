@@ -1,9 +1,10 @@
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
-import type { SealingKeys } from '../purpose-keys.ts'
+import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
 import { createLocators, type Locators } from './locators.ts'
+import { createLoggedNames } from './logged-names.ts'
 import { openRecords, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
@@ -29,12 +30,16 @@ export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' |
 }
 
 export function createFoundation({ states, keys, idKey, log, ...rest }: FoundationOptions): Foundation {
-  const locators = createLocators(idKey)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const hashOf = (address: string) => {
+    const [, host = '', owner = '', repository = ''] = address.split('/')
+    return names.hashOf({ host, owner, repository })
+  }
   return {
     ...rest,
     records: openRecords(states),
     seals: createSeals(keys, rest.origin, rest.clock),
-    locators,
-    audit: createAudit(log, locators),
+    locators: createLocators(idKey),
+    audit: createAudit(log, hashOf),
   }
 }

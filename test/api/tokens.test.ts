@@ -244,7 +244,7 @@ test('v5.0.0-16.2.5 and v5.0.0-14.2.1: no secret and no name of a private reposi
   expect(audits.map(line => JSON.parse(line))).toContainEqual(
     expect.objectContaining({
       audit: 'token.create',
-      repo: expect.stringMatching(/^h_[0-9a-f]{16}$/),
+      repo: expect.stringMatching(/^h_[\w-]{16}$/),
       repositoryId: `gh-${scene.closed.id}`,
     }),
   )
