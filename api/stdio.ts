@@ -140,6 +140,7 @@ function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['in
     cursorKeys: deriveKeys(keys, 'cursor'),
     names: createLoggedNames(deriveKeys(keys, 'log')[0]),
     people: null,
+    oauth: null,
     allow: null,
     deny: [],
     localSource: 'withheld',

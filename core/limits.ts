@@ -23,6 +23,8 @@ export const SKILL_PAGE_BYTES = 16 * 1024
 export const SKILL_PAGE_BREAK_BYTES = 1024
 export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
+/** Branches, and tags, that one answer lists. */
+export const LISTED_REFS = 500
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */

@@ -12,7 +12,6 @@ import { keepTexts } from '../check/kept-texts.ts'
 import { buildReport } from '../check/report.ts'
 import { type CheckReport, hasErrors } from '../check/schema.ts'
 import { formatFailure, formatJson, formatReport, printable } from '../check/terminal.ts'
-import { loadTokenizer } from '../check/tokens.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
 import { readTree } from '../pipeline/read-tree.ts'
@@ -78,7 +77,7 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const source = gitDir === null ? 'folder' : 'git'
     const { textOf, skillPaths } = tree
     const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const
-    return buildReport(snapshot, subject, await loadTokenizer())
+    return buildReport(snapshot, subject)
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
     return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }

@@ -68,6 +68,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       files: sortRows([...fileRows]),
       packages,
       contexts,
+      tokens: sortRows([...content.tokenCounts].map(([key, tokens]) => [key, { tokens }] as const)),
       withheld: sortRows([...plan.policy.withheld].map(([path, reason]) => [path, { reason }])),
     },
     root: {
