@@ -30,6 +30,16 @@ export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */
 export const INDEXING_RETRY_SECONDS = 1
 
+/** Unified difference of the texts of a skill on a page. */
+export const DIFFERENCE_PAGE_BYTES = 16 * 1024
+/** Removed and added items of one name whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
+export const MOVE_PAIRS = 10_000
+export const MOVE_BYTES = 8 * 1024 * 1024
+/** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
+export const DIFFERENCE_COMPARISONS = 4_000_000
+/** A comparison of texts yields to other requests after this time. */
+export const COMPARED_SLICE_MS = 8
+
 /** Text of a tool's result over MCP. A page of a skill has to fit, with its lists. */
 export const TOOL_BYTES = { min: 24 * 1024, max: 256 * 1024, default: 24 * 1024 } as const
 
