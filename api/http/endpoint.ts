@@ -44,6 +44,8 @@ export interface Call<Name extends EndpointName> {
   query: QueryOf<Name>
   body: BodyOf<Name>
   viewer: Viewer
+  /** Bytes of a page of a skill, for tools that bound their text. Default: `SKILL_PAGE_BYTES`. */
+  pageBytes?: number
   /** Told what the answer is made of before any of it is read. May throw, if nothing needs to be read. */
   onSource?: (source: AnswerSource) => void
 }

@@ -55,7 +55,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       requireCursorForm(call.query.cursor, SkillPosition)
       return withMount(
         call,
-        onceReady(mount => readSkillPage(deps, mount, call.query)),
+        onceReady(mount => readSkillPage(deps, mount, call.query, call.pageBytes)),
       )
     },
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
