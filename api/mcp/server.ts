@@ -1,10 +1,10 @@
 import { type CallToolRequest, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
+import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { Address } from '#core/address.ts'
 import type { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
-import type { SkillSourceOptions } from './skill-source.ts'
+import type { PagedSkillSource, SkillSourceOptions } from './skill-source.ts'
 import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
@@ -14,7 +14,7 @@ export interface ServerDeps {
   /** Reads the argument `address`. @throws ServiceError `address.*` */
   readAddress(text: string): Address
   /** The skills of an address. */
-  openSkills(options: SkillSourceOptions): SkillSource
+  openSkills(options: SkillSourceOptions): PagedSkillSource
   /** Makes an error of the interface of whatever was thrown, and logs what the operator has to know. */
   toServiceError(thrown: unknown): ServiceError
 }
@@ -61,6 +61,8 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
     new SkillsExtension({ source, cacheHint: SHORTLY, strict: true }).attach(mcp)
+    // In place of the handler of the SDK, which knows no pages.
+    server.setRequestHandler('resources/list', async ({ params }) => await source.listResourcePage(params?.cursor))
   }
   return mcp
 }
