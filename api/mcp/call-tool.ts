@@ -26,6 +26,8 @@ export interface ToolCall {
   viewer: Viewer
   /** Bound of the text. */
   maxBytes: number
+  /** Aborted when the client goes away: the work ends at its next step. */
+  signal: AbortSignal
 }
 
 const SOURCE = 'dev.mountglass/source'
@@ -34,16 +36,16 @@ const SOURCE = 'dev.mountglass/source'
  * Calls the use case of a tool. `structuredContent` of the result is the body of the REST interface for the same parameters, and its text says
  * the same to a model: where the text of a page would be too long, a shorter page is read.
  *
- * @throws ServiceError as the endpoint
+ * @throws ServiceError as the endpoint; the reason of the signal
  */
 export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
-  const { tool, address, viewer, maxBytes } = call
+  const { tool, address, viewer, maxBytes, signal } = call
   const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
   const { by, min } = tool.page
   const ask = async (size: number, isShorter: boolean) => {
     const handle = handlers[tool.endpoint] as (call: object) => Promise<AnswerOf<ToolEndpoint>>
     const shorter = isShorter && by === 'limit' ? { limit: size } : {}
-    const asked = { subject: address, query: { ...query, ...shorter }, body: null, viewer }
+    const asked = { subject: address, query: { ...query, ...shorter }, body: null, viewer, signal }
     const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle(by === 'limit' ? asked : { ...asked, pageBytes: size }))
     const toText = tool.toText as (answer: unknown, context: object) => string
     // Defaults stay out of the call that the text proposes.

@@ -1,7 +1,7 @@
 import { type CallToolRequest, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { Address } from '#core/address.ts'
-import type { ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
 import type { PagedSkillSource, SkillSourceOptions } from './skill-source.ts'
@@ -56,7 +56,9 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
   )
   const { server } = mcp
   server.setRequestHandler('tools/list', async () => ({ tools: LISTED[address === null ? 1 : 0] ?? [] }))
-  server.setRequestHandler('tools/call', async ({ params }) => await answerCall(deps, params, { address, viewer }))
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    return await answerCall(deps, params, { address, viewer, signal })
+  })
   if (address !== null && withSkills) {
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
@@ -76,7 +78,7 @@ function protocolError({ code, message, details }: ServiceError): ProtocolError 
 async function answerCall(
   deps: ServerDeps,
   { name, arguments: given = {} }: CallToolRequest['params'],
-  { address, viewer }: Pick<ServerOptions, 'address' | 'viewer'>,
+  { address, viewer, signal }: Pick<ServerOptions, 'address' | 'viewer'> & { signal: AbortSignal },
 ) {
   const tool = TOOLS.find(one => one.name === name)
   if (tool === undefined)
@@ -85,8 +87,10 @@ async function answerCall(
   try {
     const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
-    return await callTool(handlers, { tool, arguments: own, repeated: given, address: target, viewer, maxBytes })
+    return await callTool(handlers, { tool, arguments: own, repeated: given, address: target, viewer, maxBytes, signal })
   } catch (error) {
+    // Nobody reads the answer, and nothing is wrong.
+    if (signal.aborted) return failedCall(new ServiceError('request.invalid', { message: 'the client went away' }))
     return failedCall(deps.toServiceError(error))
   }
 }

@@ -64,7 +64,7 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
   }
 
   return {
-    list: ({ cursor }) => read(mount => listPage(deps, mount, base, cursor)),
+    list: ({ cursor }, { mcpReq: { signal } }) => read(mount => listPage(deps, mount, base, { cursor, signal })),
 
     get: uri =>
       read(async mount => {
@@ -117,7 +117,12 @@ function bindingOf({ repository, commit, address }: ReadyMount, route: string): 
   return { route, repositoryId: repository.id, commit, parameters: { mount: address.path } }
 }
 
-async function listPage({ cursorKeys }: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, base: string, cursor: string | undefined) {
+async function listPage(
+  { cursorKeys }: Pick<Deps, 'cursorKeys'>,
+  mount: ReadyMount,
+  base: string,
+  { cursor, signal }: { cursor: string | undefined; signal: AbortSignal },
+) {
   const { snapshot, address } = mount
   const binding = bindingOf(mount, 'skills/list')
   const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
@@ -125,6 +130,7 @@ async function listPage({ cursorKeys }: Pick<Deps, 'cursorKeys'>, mount: ReadyMo
   const skills: Skill[] = []
   let files = 0
   for (const one of packages.slice(0, PAGE_SKILLS)) {
+    if (signal.aborted) return { skills: [] }
     const entry = await entryOf(mount, one, base)
     skills.push(entry)
     files += entry.resources.length
