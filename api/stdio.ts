@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { type Address, parseAddress } from '#core/address.ts'
+import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
-import { ServiceError } from '#core/errors.ts'
+import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -17,6 +17,7 @@ import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import type { Deps } from './deps.ts'
+import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
@@ -44,7 +45,7 @@ interface Source {
 
 /**
  * `mountglass mcp [<folder or address>]`: an MCP server over stdin and stdout, without a port. A folder is read as it is now, whatever is
- * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: there is no such folder or address.
+ * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: the folder or address does not exist.
  */
 export async function serveOverStdio(target: string, options: StdioOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -92,6 +93,16 @@ async function serveSource({ infra, runner, address }: Source, maxBytes: number)
   const deps = assembleDeps(infra, worker.wake)
   const handlers = whenIndexed(addressHandlers(deps))
   const hosts = infra.hosts.map(host => host.segment)
+  const stop = async () => {
+    stopping.abort()
+    await worker.stopped
+    await runner.close()
+    await infra.close()
+  }
+  await requireMount(handlers, address).catch(async error => {
+    await stop()
+    throw error
+  })
   const ended = Promise.withResolvers<void>()
   const connection = serveStdio(
     async () => {
@@ -113,11 +124,31 @@ async function serveSource({ infra, runner, address }: Source, maxBytes: number)
   process.stdin.once('close', () => ended.resolve())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve())
   await ended.promise
-  stopping.abort()
   await connection.close()
-  await worker.stopped
-  await runner.close()
-  await infra.close()
+  await stop()
+}
+
+/** What is wrong with the address itself, and will be at every call. */
+const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
+  'mount.repo_not_found',
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'mount.not_allowed',
+])
+
+/**
+ * The address is read once before the first message: a client shows its user why a server ended, and not what a call of it said. Where the host
+ * cannot be asked now, calls say so.
+ *
+ * @throws ServiceError
+ */
+async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: Address): Promise<void> {
+  try {
+    await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
+  } catch (error) {
+    if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
+      throw new ServiceError(error.code, { message: `${formatAddress(address)}: ${error.message}` })
+  }
 }
 
 function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['infra'], onOffered: () => void): Deps {
