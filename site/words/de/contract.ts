@@ -93,10 +93,12 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Markdown.': 'Markdown.',
   'Who is signed in': 'Wer angemeldet ist',
   '`null` when nobody is signed in.': '`null`, wenn niemand angemeldet ist.',
-  'The repositories that a person and the app of the host reach, by installation': 'Die Repositorys, die eine Person und die App des Hosts erreichen, nach Installation',
+  'The repositories that a person and the app of the host reach, by installation':
+    'Die Repositorys, die eine Person und die App des Hosts erreichen, nach Installation',
   "The host's page on which an account installs the app.": 'Seite des Hosts, auf der ein Konto die App installiert.',
   "The host's page on which the installation is changed.": 'Seite des Hosts, auf der die Installation geändert wird.',
-  'More repositories exist; they are opened by their addresses.': 'Es gibt weitere Repositorys; sie werden über ihre Adressen geöffnet.',
+  'More repositories exist; they are opened by their addresses.':
+    'Es gibt weitere Repositorys; sie werden über ihre Adressen geöffnet.',
   'More installations exist.': 'Es gibt weitere Installationen.',
   'The apps that read on behalf of a person': 'Die Apps, die im Namen einer Person lesen',
   'The app, in its own words: nobody checked them.': 'Die App in ihren eigenen Worten: Niemand hat sie geprüft.',
