@@ -6,7 +6,9 @@ export const REFERENCE: Words['reference'] = {
   about:
     'Alle Routen antworten unter `/api/v1` mit JSON, allen, mit `cache-control: no-store`. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}`, `{owner}` und `{kind}` sind prozentkodiert.',
   common: 'Jede Route kann auch mit {codes} antworten.',
+  takes: 'Nimmt {type} als JSON.',
   answers: 'Antwortet mit {type}.',
+  answersNothing: 'Antwortet mit 204, ohne Body.',
   errors: 'Fehler: {codes}.',
   shapes: 'Formen',
   oneOf: 'Eine von {types}.',
