@@ -15,6 +15,7 @@ import {
 } from '../contract/shared.ts'
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
+import { DeliveredRow } from './delivered.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -251,6 +252,7 @@ export const TABLES = {
   files: { row: FileRow, shardRows: 128 },
   packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
+  delivered: { row: DeliveredRow, shardRows: 32 },
   tokens: { row: TokensRow, shardRows: 256 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const
