@@ -14,6 +14,7 @@ import { ServiceError } from '#core/errors.ts'
 import { TOOL_BYTES } from '#core/limits.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import { featuredReader } from './cards/featured.ts'
+import { deploymentOAuth } from './deployment-oauth.ts'
 import type { Deps } from './deps.ts'
 import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
@@ -21,6 +22,7 @@ import { registerEndpoints } from './http/endpoint.ts'
 import { answerError } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
+import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
@@ -29,6 +31,7 @@ import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/re
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
+import type { OAuthDeps } from './oauth/oauth.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
 import { registerDiscovery } from './routes/discovery.ts'
@@ -43,6 +46,7 @@ import { ownerHandler } from './routes/owners.ts'
 import { peopleHandlers } from './routes/people.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
+import { registerSignIn } from './routes/sign-in.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
 
@@ -131,7 +135,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
+    logAnswer(deps, request, reply)
     done()
   })
   app.addHook('onClose', async () => deps.uses.close())
@@ -145,12 +149,14 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
-  if (deps.oauth) registerOAuth(app, deps.oauth)
+  const oauth = deploymentOAuth(deps, options.baseUrl)
+  if (oauth) registerOAuth(app, oauth)
+  registerSignIn(app, deps.people, options.baseUrl)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
+  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl, oauth }), {
     prefix: API,
   })
   if (site) await app.register(site)
@@ -158,9 +164,13 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
-function logAnswer({ method, originalUrl, log }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-  // Queries are not logged: they may hold what a person searches for.
-  log.info({ method, path: originalUrl.split('?', 1)[0], status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+function logAnswer(
+  { hosts, names }: Deps,
+  { method, originalUrl, log, is404 }: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+): void {
+  const target = loggedTarget(originalUrl, { isRoute: !is404, hosts: hosts.map(host => host.segment), names })
+  log.info({ method, ...target, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
 }
 
 /** @throws ServiceError `request.*`, before the body is read */
@@ -172,7 +182,12 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
 async function registerApi(
   api: FastifyInstance,
   deps: Deps,
-  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
+  {
+    handlers,
+    methods,
+    baseUrl,
+    oauth,
+  }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string; oauth: OAuthDeps | null },
 ): Promise<void> {
   // Bodies are JSON alone.
   api.removeContentTypeParser('text/plain')
@@ -194,7 +209,7 @@ async function registerApi(
     api,
     parsers,
     { people: deps.people, origin: baseUrl },
-    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(deps) },
+    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(oauth) },
   )
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>

@@ -16,17 +16,21 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
+import { deploymentKeys, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
+import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
-import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
+import { createLoggedNames } from './people/logged-names.ts'
+import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
@@ -34,6 +38,8 @@ import { createUses } from './snapshot/uses.ts'
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 /** What is published is served after this time at the latest. */
 const OPERATOR_MILLISECONDS = 20_000
+/** Of what an app says of itself at its own URL. */
+const CLIENT_DOCUMENTS = { bytes: 5 * 1024, milliseconds: 5_000 }
 const STOP_MILLISECONDS = 10_000
 /** The part of the stopping time that running requests may take. */
 const GRACE_MILLISECONDS = 5_000
@@ -68,9 +74,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   )
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
-  const log: RepairDeps['log'] & FallbackLog = {
+  const log: StartLog = {
     error: (fields, message) => app.log.error(fields, message),
     warn: (fields, message) => app.log.warn(fields, message),
+    info: (fields, message) => app.log.info(fields, message),
   }
   const fallbacks = createFallbacks(metrics, log)
   // A folder wins over what was published.
@@ -83,23 +90,27 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     onOffered: () => indexer.wake(),
     log,
     fallbacks,
+    context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   }).catch(async error => {
     await infra.close()
     throw error
   })
-  const logger = { level: settings.logLevel, stream: process.stderr }
+  const logger = { level: settings.logLevel, stream: scrubbedLog(process.stderr) }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
+  const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
     app.log.info({ signal }, 'stopping')
     readiness.end()
     clearInterval(refreshing)
+    endKeepAlive()
     const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
     await Promise.all([closed, indexer.stop()])
+    await deps.people?.close()
     await monitoring?.close()
     await infra.close()
   }
@@ -122,10 +133,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
     const { log } = app
-    const { handover, queue } = infra
+    const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, memoryMegabytes, metrics, fallbacks }, log)
+      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
@@ -138,6 +149,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const hasHandbook = await isHandbookOpen(infra, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
 }
+
+type StartLog = RepairDeps['log'] & FallbackLog & PeopleContext['log']
 
 /** What an operator probably did not mean. */
 function settingsToReconsider(env: NodeJS.ProcessEnv): string[] {
@@ -179,14 +192,16 @@ async function assembleDeps(
     onOffered,
     log,
     fallbacks,
-  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics; fallbacks: Fallbacks },
+    context,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & {
+    log: StartLog
+    metrics: Metrics
+    fallbacks: Fallbacks
+    context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
+  },
 ): Promise<Deps> {
-  const { blobs, states, queue, hosts, local, clock, random } = infra
-  const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
-  if (keys === null)
-    throw new StartError(
-      'the stored sealing keys are damaged: remove the file secrets/keys from the store, and new keys are generated',
-    )
+  const { blobs, states, queue, hosts, local, clock } = infra
+  const keys = await deploymentKeys(infra, settings)
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -204,8 +219,9 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    people: null,
-    oauth: null,
+    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
+    documents: openWebDocuments(CLIENT_DOCUMENTS),
+    people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,

@@ -47,7 +47,7 @@ export function openOAuth({ states, documents, keys, ...parts }: OAuthParts): OA
   return { ...parts, spent: openSpentCodes(states), registrations, clients: createClients(registrations, documents) }
 }
 
-export type OAuthEvent = 'grant.create' | 'grant.delete' | 'refresh.reuse' | 'refresh.repeated' | 'code.replay' | 'oauth.deny'
+export type OAuthEvent = 'grant.create' | 'grant.delete' | 'refresh.reuse' | 'refresh.grace' | 'code.replay' | 'oauth.deny'
 
 export interface OAuthSubject {
   /** Key of the person. */

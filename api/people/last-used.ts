@@ -1,0 +1,59 @@
+import type { Foundation } from './foundation.ts'
+import type { GrantRecord, PersonRecord } from './records.ts'
+import type { Locator } from './token-text.ts'
+
+/** Notes when sessions, tokens and grants were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
+export interface LastUsed {
+  /** @param before what is noted so far */
+  note(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, before: string | null): void
+  /** Waits for what is being noted. */
+  close(): Promise<void>
+}
+
+const NOTED_EVERY_MS = 60 * 60_000
+
+export function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, 'records' | 'clock' | 'fallbacks'>): LastUsed {
+  const noting = new Map<string, Promise<void>>()
+  const isDue = (before: string | null, now: Date) => before === null || now.getTime() - Date.parse(before) >= NOTED_EVERY_MS
+
+  return {
+    note(person, what, id, before) {
+      const key = `${what} ${id}`
+      const now = clock.now()
+      if (!isDue(before, now) || noting.has(key)) return
+      const at = now.toISOString()
+      const note = what === 'session' ? withSessionSeen : withTokenUsed
+      const update =
+        what === 'grant'
+          ? records.grants.update([person, id], grant => grant && withGrantUsed(grant, at))
+          : records.people.update([person], record => record && note(record, id, at))
+      const written = update
+        .then(
+          () => {},
+          error => fallbacks.note('last_used', error),
+        )
+        .finally(() => noting.delete(key))
+      noting.set(key, written)
+    },
+    async close() {
+      await Promise.all(noting.values())
+    },
+  }
+}
+
+/** A grant that has ended stays as it is. */
+function withGrantUsed(grant: GrantRecord, lastUsedAt: string): GrantRecord {
+  return grant.families.length === 0 || (grant.lastUsedAt ?? '') >= lastUsedAt ? grant : { ...grant, lastUsedAt }
+}
+
+function withSessionSeen(record: PersonRecord, id: Locator, seenAt: string): PersonRecord {
+  const found = record.sessions.find(session => session.id === id)
+  if (!found || found.seenAt >= seenAt) return record
+  return { ...record, sessions: record.sessions.map(session => (session === found ? { ...session, seenAt } : session)) }
+}
+
+function withTokenUsed(record: PersonRecord, id: Locator, lastUsedAt: string): PersonRecord {
+  const found = record.tokens.find(token => token.id === id)
+  if (!found || (found.lastUsedAt ?? '') >= lastUsedAt) return record
+  return { ...record, tokens: record.tokens.map(token => (token === found ? { ...token, lastUsedAt } : token)) }
+}
