@@ -1,5 +1,6 @@
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
 import { listOnVisit } from '../cards/list-on-visit.ts'
+import { answerChanges } from '../changes/changes.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -13,11 +14,11 @@ import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
-/** The five endpoints over a mount: contract in, use case out. */
+/** The endpoints over a mount: contract in, use case out. */
 export function addressHandlers(deps: Deps): AddressHandlers {
   const withMount = <Answer>(
     call: Call<AddressEndpoint>,
@@ -59,6 +60,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       )
     },
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
+    changes: call => answerChanges(deps, call),
   }
 }
 

@@ -10,6 +10,7 @@ const URLS: Record<EndpointName, string> = {
   find: '/api/v1/find/local/acme/tools?query=x',
   skills: '/api/v1/skills/local/acme/tools?path=x',
   files: '/api/v1/files/local/acme/tools?path=x',
+  changes: '/api/v1/changes/local/acme/tools?from=main',
   featured: '/api/v1/featured',
   owners: '/api/v1/owners/gh/acme',
   showcase: '/api/v1/showcase',
