@@ -4,6 +4,7 @@ import { answerChanges } from '../changes/changes.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
+import { listRefs } from '../mount/list-refs.ts'
 import type { BeforeReading, OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { BrowsePosition, browseFolder } from '../reading/browse.ts'
@@ -14,7 +15,7 @@ import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
@@ -59,6 +60,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
         onceReady(mount => readSkillPage(deps, mount, call.query)),
       )
     },
+    refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
     changes: call => answerChanges(deps, call),
   }
