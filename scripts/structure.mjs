@@ -19,6 +19,7 @@ export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
     ['routes', 'mcp', 'lock'],
+    ['changes'],
     ['http', 'cards', 'reading', 'packages', 'pictures', 'oauth'],
     ['mount', 'search'],
     ['snapshot'],

@@ -1,5 +1,6 @@
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
 import { listOnVisit } from '../cards/list-on-visit.ts'
+import { answerChanges } from '../changes/changes.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -14,7 +15,7 @@ import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'refs'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
@@ -68,6 +69,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
     },
     refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
+    changes: call => answerChanges(deps, call),
   }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
+import { ChangesAnswer, ChangesQuery } from './changes.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
 import { LegalDocument } from './legal.ts'
@@ -179,6 +180,14 @@ export const ENDPOINTS = {
       'file.too_large',
       'file.not_text',
     ],
+  }),
+  changes: reading({
+    path: '/changes/{address}',
+    subject: 'address',
+    summary: 'What an agent reads differently than at another commit',
+    query: ChangesQuery,
+    answer: ChangesAnswer,
+    errors: [...ADDRESS_ERRORS, 'skill.not_found'],
   }),
   refs: reading({
     path: '/refs/{address}',

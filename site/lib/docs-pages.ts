@@ -43,6 +43,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
     pages: [
       page('rest', null),
       page('answers', `${HANDBOOK}/docs/answers.md`),
+      page('changes', 'docs/changes.md'),
       page('errors', `${HANDBOOK}/docs/errors.md`),
       page('limits', `${HANDBOOK}/docs/limits.md`),
     ],

@@ -82,6 +82,8 @@ test('only the parameters that are required are, and integers are described with
     'skills path',
     'files address',
     'files path',
+    'changes address',
+    'changes from',
     'refs address',
     'owners owner',
     'legal kind',

@@ -8,6 +8,7 @@ import { type Service, startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { measureAgents } from './agents.ts'
 import { choosePaths, type Paths } from './calls.ts'
+import { measureChanges } from './changes.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
@@ -63,6 +64,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
+  changes: measureChanges,
   pages: async () => measurePages(root, await madeRepositories()),
   lighthouse: async () => measureLighthouse(root, await madeRepositories()),
   pictures: async () => measurePictures(root, await madeRepositories()),

@@ -108,6 +108,7 @@ export const FRAME: typeof EN_FRAME = {
       badges: 'Badges und Karten',
       rest: 'Referenz',
       answers: 'Antworten',
+      changes: 'Was sich geändert hat',
       errors: 'Fehler',
       limits: 'Grenzen',
       settings: 'Einstellungen',

@@ -105,6 +105,7 @@ export const FRAME = {
       badges: 'Badges and cards',
       rest: 'Reference',
       answers: 'Answers',
+      changes: 'What changed',
       errors: 'Errors',
       limits: 'Limits',
       settings: 'Settings',
