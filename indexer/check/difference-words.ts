@@ -38,7 +38,7 @@ export function factLines(facts: ChangeFacts): string[] {
     ),
     ...hosts.map(({ host, path }) => `new host in links: ${printable(host)} in ${printable(path)}`),
     ...executables.map(path => `new executable file: ${printable(path)}`),
-    ...(allowedTools ? [`allowed-tools: ${valueOf(allowedTools.before)} → ${valueOf(allowedTools.after)}`] : []),
+    ...(allowedTools ? [`allowed-tools: ${spellValue(allowedTools.before)} → ${spellValue(allowedTools.after)}`] : []),
     ...(serving === 'opened' ? ['its license permits a copy now: delivered in full'] : []),
     ...(serving === 'closed' ? ['its license permits no copy any more: described only'] : []),
   ]
@@ -58,7 +58,7 @@ export function countsOf({ counts }: Pick<Compared, 'counts'>): string {
   return kinds.length === 0 ? 'agents read the same' : kinds.join('; ')
 }
 
-function valueOf(value: FrontMatterValue | null): string {
+function spellValue(value: FrontMatterValue | null): string {
   if (value === null) return 'none'
   return printable(typeof value === 'string' ? value : JSON.stringify(value))
 }
