@@ -10,6 +10,7 @@ import { rememberListings } from './cards/list-on-visit.ts'
 import type { Deps } from './deps.ts'
 import { requestRepair } from './mount/request-repair.ts'
 import { NO_CONTENT } from './operator/operator-content.ts'
+import { createLoggedNames } from './people/logged-names.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -66,6 +67,9 @@ function assembleDeps({ blobs, states, queue, hosts, clock, random }: InProcessS
     clock,
     // Cursors live as long as the process.
     cursorKeys: deriveKeys(keys, 'cursor'),
+    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
+    people: null,
+    oauth: null,
     allow: null,
     deny: [],
     localSource: 'withheld',

@@ -5,6 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   Fragment,
+  Instant,
   License,
   ManifestMetadata,
   Sha256,
@@ -268,6 +269,8 @@ export const SnapshotHeader = z.object({
   rules: z.literal(RULES_VERSION),
   repositoryId: z.string(),
   commit: z.string(),
+  /** The date of the commit; absent when it is not known, and in snapshots of earlier versions of this program. */
+  committedAt: Instant.optional(),
   truncated: z.boolean(),
   /** Indexed by `Location`. The packs of the previous commit come first, so that its locations stay valid. */
   packs: z.array(PackEntry),

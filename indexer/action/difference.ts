@@ -60,6 +60,11 @@ async function baseOf(gitDir: string, from: string, { pull_request, before }: z.
   return await findBase(gitDir, isNewBranch ? null : before)
 }
 
+/** Outputs of the step, as `action.yml` names them. */
+export function differenceOutputs({ items }: Pick<Compared, 'items'>): Record<string, string> {
+  return { changes: String(items.length) }
+}
+
 /** Rows of a table of the summary. */
 const ROWS = 100
 

@@ -10,7 +10,7 @@ import { openStores } from '#infra/stores.ts'
 import { countsOf } from '../check/difference-words.ts'
 import { failuresOf, parseFailOn } from '../check/fail-on.ts'
 import { build } from './build.ts'
-import { compareCheckout, differenceSummary } from './difference.ts'
+import { compareCheckout, differenceOutputs, differenceSummary } from './difference.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
 import { prewarm } from './prewarm.ts'
@@ -51,7 +51,7 @@ async function reportDifference(inputs: Inputs, event: unknown, env: NodeJS.Proc
   const wanted = parseFailOn(inputs['fail-on'])
   const compared = await compareCheckout(resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout), inputs.from, event)
   const failures = failuresOf(compared.items, wanted)
-  core.setOutput('changes', String(compared.items.length))
+  for (const [name, value] of Object.entries(differenceOutputs(compared))) core.setOutput(name, value)
   core.info(countsOf(compared))
   if (env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(differenceSummary(compared, failures)).write()
   if (failures.length > 0)

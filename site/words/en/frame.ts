@@ -41,6 +41,8 @@ export const FRAME = {
     included: 'Included files',
     includedAre: 'What the skill cannot do without. References and scripts are named, and read on demand.',
     featured: 'Featured',
+    local: 'Local repositories',
+    localMore: 'and {n} more: type their address',
     unknown: 'The featured repositories cannot be loaded now. Addresses still open.',
     example: 'Example address',
     delivery: 'An agent that loads {skill} receives:',
@@ -82,6 +84,7 @@ export const FRAME = {
     around: 'Next and previous page',
     markdown: 'This page as Markdown',
     contents: 'On this page',
+    noGithub: 'This deployment serves no repositories of GitHub: addresses that begin with `/gh/` open on other deployments.',
     search: 'Search the documentation',
     found: 'Pages: {n}',
     noneFound: 'No page has these words.',
@@ -143,6 +146,7 @@ export const FRAME = {
     title: 'Something went wrong',
     /** How the last clause of a message begins that a waiting time replaces. */
     retry: 'try again',
+    noRef: 'This repository has no branch, tag or commit {ref}.',
     missing: 'There is no {missing} in {folder}.',
     near: 'Names like it:',
     find: 'Find skills by these words',
@@ -158,6 +162,8 @@ export const FRAME = {
     folder: 'Open the folder at this path',
     restart: 'Start again from the first page',
     whole: 'Open the whole repository at its default branch',
+    nearRefs: 'Refs like it:',
+    allRefs: 'All branches and tags of the repository',
   },
   pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },
 }

@@ -29,6 +29,7 @@ export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
   hostUrls?: Record<string, string>
+  listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
 }
@@ -36,7 +37,7 @@ export interface SiteSettings {
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering, ...settings }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
@@ -46,6 +47,7 @@ export async function openSite(
       hosts,
       baseUrl,
       hostUrls,
+      ...settings,
       rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
     })
   })
