@@ -265,7 +265,7 @@ export const VIEWS: typeof EN_VIEWS = {
     openSkill: 'den Skill öffnen',
     sinceSkill: 'Diesen Skill mit einem anderen Commit vergleichen',
     facts: {
-      hidden: 'neue unsichtbare Zeichen: {codePoint}, {count}-mal, in {path}',
+      hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
       host: 'neuer Host in Links: {host}, in {path}',
       executable: 'neue ausführbare Datei: {path}',
       allowedTools: 'allowed-tools: {before} → {after}',

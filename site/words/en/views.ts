@@ -258,7 +258,7 @@ export const VIEWS = {
     openSkill: 'open the skill',
     sinceSkill: 'Compare this skill with another commit',
     facts: {
-      hidden: 'new invisible characters: {codePoint}, {count} times, in {path}',
+      hidden: 'new invisible characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',
       executable: 'new executable file: {path}',
       allowedTools: 'allowed-tools: {before} → {after}',
