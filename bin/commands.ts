@@ -15,8 +15,9 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  const commands = [addServe, addWork, addIndex, addCheck, addMcp, addPin, addVerify, addPublish, addToken, addSweep]
-  for (const add of commands) add(program, env)
+  const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addSweep]
+  const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
+  for (const add of [...ofOperators, ...ofReaders]) add(program, env)
 
   try {
     await program.parseAsync(argv)
@@ -73,6 +74,24 @@ function addCheck(program: Command): void {
       const { checkFolder } = await import('#indexer/commands/check-folder.ts')
       process.exitCode = await checkFolder(folder, options)
     })
+}
+
+function addDiff(program: Command): void {
+  program
+    .command('diff')
+    .description('show what agents will read differently than at another commit, uncommitted files included')
+    .argument('[folder]', 'a repository, or a folder inside one', '.')
+    .option('--from <ref>', 'the commit to compare with (default: where the branch left the default branch, else HEAD)')
+    .option('--fail-on <kinds>', 'end with 1 on these differences, for example rules,license,hidden-text')
+    .option('--json', 'print one JSON document')
+    .option('--private', 'compare as a private repository, which serves every file whatever its license')
+    .option('--all', 'print every list in full')
+    .action(
+      async (folder: string, options: { from?: string; failOn?: string; json?: boolean; private?: boolean; all?: boolean }) => {
+        const { diffFolder } = await import('#indexer/commands/diff-folder.ts')
+        process.exitCode = await diffFolder(folder, options)
+      },
+    )
 }
 
 function addMcp(program: Command, env: NodeJS.ProcessEnv): void {

@@ -10,8 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import ts from 'typescript'
 
 /**
- * The rooms of each part, from top to bottom. A room imports only from rooms in rows below its own. Files that lie at the top of a part
- * have no row; they are only kept out of circles.
+ * The rooms of each part, from top to bottom: a room imports only rooms of rows below its own. Files at the top of a part have no row.
  *
  * @type {Record<string, string[][]>}
  */

@@ -174,7 +174,9 @@ async function answerAddress(
   const key = `${request.rawAddress}\n${query}\n${encoding}\n${format}\n${language}`
   // The page itself answers for an API that fails.
   const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
-  const facts = await readFacts(options.client, address, hasRefs).catch(() => null)
+  // A comparison depends on where its old side is, too.
+  const isLastingView = query.get('view') !== 'changes'
+  const facts = isLastingView ? await readFacts(options.client, address, hasRefs).catch(() => null) : null
   const kept = facts === null ? undefined : cache.get(key, facts)
   if (kept) {
     reply.header('cache-control', 'no-store')

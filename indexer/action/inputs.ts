@@ -13,12 +13,14 @@ const Service = z.string().transform((text, context): string | null => {
 
 const Inputs = z
   .object({
-    mode: z.enum(['prewarm', 'build'], 'must be prewarm or build'),
+    mode: z.enum(['prewarm', 'build', 'diff'], 'must be prewarm, build or diff'),
     service: Service,
     store: z.string().regex(/^(s3:.+)?$/, 'must be s3:<bucket> or s3:<bucket>/<prefix>'),
     role: z.string(),
     audience: z.string().min(1, 'must not be empty'),
     token: z.string(),
+    from: z.string(),
+    'fail-on': z.string(),
     checkout: z.string().min(1, 'must name a folder'),
     timeout: z
       .string()

@@ -7,7 +7,10 @@ import { ROOT } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
+import { countsOf } from '../check/difference-words.ts'
+import { failuresOf, parseFailOn } from '../check/fail-on.ts'
 import { build } from './build.ts'
+import { compareCheckout, differenceOutputs, differenceSummary } from './difference.ts'
 import { type Inputs, readInputs } from './inputs.ts'
 import { annotationsOf, type Outcome, outputsOf, summaryOf } from './outcome.ts'
 import { prewarm } from './prewarm.ts'
@@ -19,7 +22,9 @@ import { readWorkflow, WorkflowError, type WorkflowRun } from './workflow.ts'
 async function run(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const inputs = readInputs(name => core.getInput(name))
-    const workflow = readWorkflow(env, JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8')))
+    const event: unknown = JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8'))
+    if (inputs.mode === 'diff') return await reportDifference(inputs, event, env)
+    const workflow = readWorkflow(env, event)
     await report(await outcomeOf(inputs, workflow, env))
   } catch (error) {
     core.setFailed((error as Error).message)
@@ -40,6 +45,17 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
   })
   const { counts, diagnostics, truncated } = index
   return { address, commit, page, ...counts, isPartial: truncated, diagnostics }
+}
+
+async function reportDifference(inputs: Inputs, event: unknown, env: NodeJS.ProcessEnv): Promise<void> {
+  const wanted = parseFailOn(inputs['fail-on'])
+  const compared = await compareCheckout(resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout), inputs.from, event)
+  const failures = failuresOf(compared.items, wanted)
+  for (const [name, value] of Object.entries(differenceOutputs(compared))) core.setOutput(name, value)
+  core.info(countsOf(compared))
+  if (env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(differenceSummary(compared, failures)).write()
+  if (failures.length > 0)
+    core.setFailed(`agents would read differently: ${failures.join(', ')}; the summary of this run has the list`)
 }
 
 async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {

@@ -68,11 +68,11 @@ export function summaryOf({ address, commit, page, skills, documents, isPartial,
   return `${lines.join('\n')}\n`
 }
 
-function code(text: string): string {
+export function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`
 }
 
 /** Escapes HTML and Markdown: paths and messages contain text of the repository. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'|`*_[\]\\~\r\n]/g, character => `&#${character.charCodeAt(0)};`)
 }

@@ -1,5 +1,6 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowsePage } from '#core/contract/browse.ts'
+import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
@@ -20,6 +21,8 @@ export interface PageRequest {
   view: View
   path: string | undefined
   query: string | undefined
+  /** Of changes: the old side. */
+  from: string | undefined
   cursor: string | undefined
   /** Cursors of the pages of a list before this one. */
   back: readonly string[]
@@ -41,6 +44,9 @@ export type PageContent =
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
+  /** `null` before a ref was named. */
+  | { kind: 'changes'; page: ChangesPage | null }
+  | { kind: 'skill-changes'; page: SkillChangesPage }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
@@ -162,6 +168,7 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     view,
     path: query.get('path') ?? undefined,
     query: query.get('query') || undefined,
+    from: query.get('from') || undefined,
     cursor: query.get('cursor') || undefined,
     back: readBack(query.get('back')),
     offset: query.get('offset') || undefined,
@@ -214,6 +221,8 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       const { answer, status } = result
       return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
     }
+    case 'changes':
+      return await loadChanges(client, address, request)
     case 'refs': {
       const result = await client.get('refs', address, {})
       return result.ok ? { status: result.status, content: { kind: 'refs', refs: result.answer } } : problem(result)
@@ -224,6 +233,17 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       return { status: result.status, content: { kind: 'file', page: result.answer } }
     }
   }
+}
+
+/** Without a ref to compare with, the page has only the form. */
+async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
+  if (from === undefined) return { status: 200, content: { kind: 'changes', page: null } }
+  const where = path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }
+  const result = await client.get('changes', address, { from, ...given({ ...where, cursor }) })
+  if (!result.ok) return problem(result)
+  const { answer, status } = result
+  if (answer.status !== 'ready') return { status, content: stateContent(answer) }
+  return { status, content: 'skill' in answer ? { kind: 'skill-changes', page: answer } : { kind: 'changes', page: answer } }
 }
 
 /** Only the files endpoint answers the index state as an error; the page shows it as a state. */

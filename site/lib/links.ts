@@ -2,7 +2,7 @@ import { type Address, atPath, formatAddress } from '#core/address.ts'
 import type { Repository } from '#core/contract/mount.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs', 'changes'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How a page shows repository text: rendered, or character for character as an agent receives it. */
@@ -14,6 +14,8 @@ export const ACCOUNT_HOST = 'gh'
 export interface PageParameters {
   path?: string | undefined
   query?: string | undefined
+  /** Of changes: the old side. */
+  from?: string | undefined
   cursor?: string | undefined
   /** Cursors of the pages before, see `pager.ts`. */
   back?: readonly string[]
@@ -30,6 +32,7 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   const given: [string, string][] = view === 'overview' ? [] : [['view', view]]
   if (parameters.path !== undefined && !(view === 'browse' && parameters.path === address.path))
     given.push(['path', parameters.path])
+  if (parameters.from !== undefined) given.push(['from', parameters.from])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
   if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])

@@ -1,9 +1,11 @@
 import { formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
+import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import { ENGLISH } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
+import { factsOf, SIGNS } from './changes.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
@@ -47,6 +49,10 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
       )
     case 'refs':
       return refLines(page, content.refs, link)
+    case 'changes':
+      return content.page === null ? ['Add `&from=` with a branch, a tag or a commit.'] : changesLines(page, content.page, link)
+    case 'skill-changes':
+      return skillChangesLines(content.page)
     case 'browse':
       return content.page.entries.map(entry => entryLine(page, entry, link))
     case 'find':
@@ -63,6 +69,33 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
   return [
     ...refs.branches.map(({ name, commit }) => `- branch ${link(name, hrefOf(name))} ${commit}`),
     ...tagsOf(refs).map(({ name, ref }) => `- tag ${link(name, hrefOf(ref))}`),
+  ]
+}
+
+function changesLines({ address, request }: MountPage, { from, items, nextCursor }: ChangesPage, link: Link): string[] {
+  const hrefOf = (parameters: object) => pageHref(address, 'changes', { from: request.from, ...parameters })
+  const rows = items.map(item => {
+    const what = [item.kind, item.change, ...item.parts].join(', ')
+    const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, ENGLISH.words.changes.facts)
+    const name = item.kind === 'skill' ? link(item.path, hrefOf({ path: item.path })) : inline(item.path)
+    return [`- ${SIGNS[item.change]} ${name}: ${what}`, ...facts.map(fact => `  - ${inline(fact)}`)].join('\n')
+  })
+  const next = nextCursor === null ? [] : ['', link('Next page', hrefOf({ path: request.path, cursor: nextCursor }))]
+  return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? ['Agents read the same at both commits.'] : rows), ...next]
+}
+
+function skillChangesLines({ from, skill, entries }: SkillChangesPage): string[] {
+  const facts = factsOf(skill.facts, ENGLISH.words.changes.facts)
+  return [
+    `## ${inline(skill.path)}`,
+    '',
+    `${skill.change}${skill.parts.length > 0 ? `: ${skill.parts.join(', ')}` : ''}. From commit ${from.commit}.`,
+    ...facts.map(fact => `- ${inline(fact)}`),
+    ...entries.flatMap(({ kind, path, change, content }) => [
+      '',
+      `### ${kind}: ${inline(path)} (${change})`,
+      ...(content === '' ? [] : ['', fence(content)]),
+    ]),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,6 +45,20 @@ beforeAll(async () => {
   const tools = join(home, 'repositories', 'acme', 'tools')
   await mkdir(join(tools, 'a'), { recursive: true })
   await writeFile(join(tools, 'LICENSE'), await readFile(join(ROOT, 'LICENSE')))
+  execFileSync('git', ['init', '-q', '-b', 'main', tools])
+  execFileSync('git', [
+    '-C',
+    tools,
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@example.org',
+    'commit',
+    '-q',
+    '--allow-empty',
+    '-m',
+    'first',
+  ])
   await writeFile(join(tools, 'a', 'SKILL.md'), '---\nname: a\ndescription: What it does.\n---\nSee [nothing](nothing.md).\n')
 })
 afterAll(async () => {

@@ -48,6 +48,8 @@ test('outside a workflow the missing variable is named', () => {
 
 const DEFAULTS = {
   mode: 'prewarm',
+  from: '',
+  'fail-on': '',
   service: '',
   store: '',
   role: '',
@@ -68,7 +70,7 @@ test('inputs are read as the Action describes them', () => {
 })
 
 test.each([
-  [{ mode: 'warm' }, 'input mode: must be prewarm or build'],
+  [{ mode: 'warm' }, 'input mode: must be prewarm, build or diff'],
   [{}, 'input service: is required in mode prewarm'],
   [{ mode: 'build' }, 'input store: is required in mode build'],
   [{ mode: 'build', store: 'disk:here' }, 'input store: must be s3:'],

@@ -1,0 +1,59 @@
+import { type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
+
+/** Kinds of differences that a caller can fail on. */
+export const FAIL_ON = [
+  ...SKILL_PARTS,
+  'added',
+  'removed',
+  'moved',
+  'hidden-text',
+  'hosts',
+  'executables',
+  'allowed-tools',
+  'any',
+] as const
+export type FailOn = (typeof FAIL_ON)[number]
+
+/** A text that names no kind. The message names the known ones. */
+export class FailOnError extends Error {}
+
+/** @param text names, separated by commas. @throws FailOnError */
+export function parseFailOn(text: string): FailOn[] {
+  const names = text
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '')
+  return names.map(name => {
+    const known = FAIL_ON.find(one => one === name)
+    if (known === undefined) throw new FailOnError(`${name} is no kind of difference: choose from ${FAIL_ON.join(', ')}`)
+    return known
+  })
+}
+
+/** The kinds among `wanted` of which the items have a difference, in the order of `wanted`. */
+export function failuresOf(items: readonly ChangeItem[], wanted: readonly FailOn[]): FailOn[] {
+  return wanted.filter(kind => items.some(item => isKind(item, kind)))
+}
+
+/** A manifest counts by the skills that it changes, which are items of their own. */
+function isKind(item: ChangeItem, kind: FailOn): boolean {
+  if (kind === 'any') return true
+  if (item.kind === 'manifest') return false
+  const { parts, facts, change } = item
+  switch (kind) {
+    case 'added':
+    case 'removed':
+    case 'moved':
+      return change === kind
+    case 'hidden-text':
+      return facts.hiddenCharacters !== undefined
+    case 'hosts':
+      return facts.hosts !== undefined
+    case 'executables':
+      return facts.executables !== undefined
+    case 'allowed-tools':
+      return facts.allowedTools !== undefined
+    default:
+      return (parts as readonly string[]).includes(kind)
+  }
+}

@@ -1,0 +1,84 @@
+import { styleText } from 'node:util'
+import { printable } from '#core/hidden-text.ts'
+import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { ReadError } from '#core/ports/git-host.ts'
+import { findBase } from '#infra/worktree/base.ts'
+import { openCommit } from '#infra/worktree/commit.ts'
+import { WorktreeError } from '#infra/worktree/place.ts'
+import { openWorktree } from '#infra/worktree/reader.ts'
+import { compareRead, type DiffReport, readSide } from '../check/difference.ts'
+import { formatDifference } from '../check/difference-text.ts'
+import { FailOnError, failuresOf, parseFailOn } from '../check/fail-on.ts'
+import type { Paint } from '../check/fold.ts'
+import { formatFailure, formatJson } from '../check/terminal.ts'
+import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
+
+export interface DiffOptions {
+  /** The old side: anything that git takes for a commit. Default: where the branch left the default branch, else `HEAD`. */
+  from?: string
+  /** Kinds of differences that give exit code 1, separated by commas. */
+  failOn?: string
+  json?: boolean
+  /** Compare as a private repository, which serves every file whatever its license. */
+  private?: boolean
+  all?: boolean
+}
+
+const EXIT_OK = 0
+/** A difference that `failOn` names. */
+const EXIT_FAILED = 1
+/** The folder, the ref or an option is wrong, or a side cannot be read. */
+const EXIT_USAGE = 2
+
+/** `mountglass diff [<folder>]`: prints what agents will read differently. Exit code 0, 1 (`--fail-on`) or 2 (nothing could be compared). */
+export async function diffFolder(folder: string, options: DiffOptions): Promise<number> {
+  try {
+    const wanted = parseFailOn(options.failOn ?? '')
+    const report = await readDifference(folder, options)
+    const failures = report.status === 'compared' ? failuresOf(report.items, wanted) : []
+    const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
+    if (options.json) process.stdout.write(formatJson(report, 2))
+    else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
+    else process.stdout.write(formatDifference(report, { paint, width, all: options.all === true, failures }))
+    if (report.status === 'failed') return EXIT_USAGE
+    return failures.length > 0 ? EXIT_FAILED : EXIT_OK
+  } catch (error) {
+    if (!(error instanceof WorktreeError || error instanceof FailOnError)) throw error
+    process.stderr.write(`mountglass: ${printable(error.message)}\n`)
+    return EXIT_USAGE
+  }
+}
+
+/** @throws WorktreeError */
+async function readDifference(folder: string, options: DiffOptions): Promise<DiffReport> {
+  const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS })
+  try {
+    const { gitDir, folder: path } = worktree.description
+    if (gitDir === null) throw new WorktreeError(`${folder} is not in a git work tree, so there is nothing to compare it with`)
+    const from = await findBase(gitDir, options.from ?? null)
+    const repository = { name: 'repository', visibility: options.private ? 'private' : 'public' } as const
+    const old = await openCommit(gitDir, from.commit, LIMITS)
+    try {
+      const before = await readSide(old, repository, path)
+      const after = await readSide(worktree, repository, path)
+      return await compareRead(before, after, { from, to: { commit: null }, path })
+    } finally {
+      await old.close()
+    }
+  } catch (error) {
+    if (!(error instanceof IndexError || error instanceof ReadError)) throw error
+    return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }
+  } finally {
+    await worktree.close()
+  }
+}
+
+const LIMITS = {
+  treeEntries: TREE_ENTRIES,
+  treeDepthSegments: Number.MAX_SAFE_INTEGER,
+  seconds: INDEX_WALL_WITH_FETCH_SECONDS,
+}
+const COLUMNS_WITHOUT_TERMINAL = 80
+
+// Colors only on a terminal, and not with `NO_COLOR`.
+const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeAction, type TestAction } from '#test/support/action.ts'
+import { git, root, SKILL, write } from './check-scene.ts'
+
+let action: TestAction
+beforeAll(async () => {
+  action = await makeAction()
+})
+afterAll(() => action?.remove())
+
+const shaOf = (ref: string) => execFileSync('git', ['-C', root, 'rev-parse', ref], { encoding: 'utf8' }).trim()
+
+async function branchWithEdits(): Promise<string> {
+  await write({
+    'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe brief.\n',
+    'a/SKILL.md': SKILL('a'),
+    'b/SKILL.md': SKILL('b'),
+  })
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-qm', 'first')
+  git('checkout', '-qb', 'topic')
+  await write({
+    'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe **very** brief | now.\n',
+    'a/SKILL.md': SKILL('a', 'See\u202e it.\n'),
+  })
+  git('commit', '-qam', 'second')
+  git('checkout', '-q', 'main')
+  await write({ 'c/SKILL.md': SKILL('c') })
+  git('add', '.')
+  git('commit', '-qm', 'meanwhile')
+  git('checkout', '-q', 'topic')
+  return await shaOf('main')
+}
+const eventOf = (sha: string) => ({ pull_request: { base: { sha, ref: 'main' } }, repository: { private: false } })
+
+test('a pull request has in its summary what agents will read differently, without what was merged meanwhile', async () => {
+  const event = eventOf(await branchWithEdits())
+  const { code, outputs, summary } = await action.run({ inputs: { mode: 'diff' }, env: {}, event, workspace: root })
+  expect([code, outputs.changes]).toEqual([0, '3'])
+  expect(summary).toContain('2 skills changed; 1 manifest changed.')
+  expect(summary).toContain('| ~ | <code>SKILLSET.md</code> | manifest: rules; changes 2 skills |')
+  expect(summary).toContain('| ! | <code>a/SKILL.md</code> | new hidden characters: U+202E ×1 in a/SKILL.md |')
+  expect(summary).not.toContain('c/SKILL.md')
+})
+
+test('the step fails on the differences that it is told', async () => {
+  const event = eventOf(await branchWithEdits())
+  const failing = await action.run({
+    inputs: { mode: 'diff', 'fail-on': 'license,hidden-text' },
+    env: {},
+    event,
+    workspace: root,
+  })
+  expect([failing.code, failing.log]).toEqual([1, expect.stringContaining('agents would read differently: hidden-text')])
+  expect(failing.summary).toContain('**Failed on: hidden-text.**')
+  const passing = await action.run({ inputs: { mode: 'diff', 'fail-on': 'license' }, env: {}, event, workspace: root })
+  expect(passing.code).toBe(0)
+})
+
+test('a clone without history says how to get it, and a folder that is none what to do', async () => {
+  await branchWithEdits()
+  const shallow = await action.run({ inputs: { mode: 'diff' }, env: {}, event: eventOf('a'.repeat(40)), workspace: root })
+  expect([shallow.code, shallow.log]).toEqual([1, expect.stringContaining('set fetch-depth: 0 at actions/checkout')])
+  await rm(join(root, '.git'), { recursive: true })
+  const none = await action.run({ inputs: { mode: 'diff' }, env: {}, event: {}, workspace: root })
+  expect([none.code, none.log]).toEqual([1, expect.stringContaining('run actions/checkout in an earlier step')])
+})

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeEach, expect, test } from 'vitest'
+import { type Compared, DiffReport } from '#indexer/check/difference.ts'
+import { git, root, SKILL, write } from './check-scene.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'diff', ...args], {
+    env: { PATH: process.env.PATH, HOME: root },
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+function compared(...args: string[]): Compared {
+  const { stdout, stderr } = run(root, '--json', ...args)
+  const report = DiffReport.parse(JSON.parse(stdout || 'null'))
+  if (report.status !== 'compared') throw new Error(`${report.message} ${stderr}`)
+  return report
+}
+const pathsOf = ({ items }: Compared) => items.map(item => `${item.kind} ${item.change} ${item.path}`)
+
+beforeEach(async () => {
+  await write({
+    'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe brief.\n',
+    'a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA third line.\n'),
+    'b/SKILL.md': SKILL('b'),
+    'docs/guide.md': '# Guide\n\nText.\n',
+  })
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-qm', 'first')
+})
+
+test('a folder without edits reads the same', () => {
+  expect(compared().items).toEqual([])
+  expect(run(root)).toMatchObject({ status: 0, stdout: expect.stringContaining('agents read the same') })
+})
+
+test('uncommitted edits are compared with HEAD, committed ones with where the branch left the default branch', async () => {
+  git('checkout', '-qb', 'topic')
+  await write({ 'a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA new third line.\n') })
+  git('commit', '-qam', 'second')
+  await write({ 'b/run.sh': 'echo\n' })
+  const report = compared()
+  expect([report.from.ref, pathsOf(report)]).toEqual(['main', ['skill changed a/SKILL.md', 'skill changed b/SKILL.md']])
+  const uncommitted = compared('--from', 'HEAD')
+  expect(pathsOf(uncommitted)).toEqual(['skill changed b/SKILL.md'])
+  expect(uncommitted.items[0]).toMatchObject({ parts: ['files'], causes: [{ part: 'files', path: 'b/run.sh', change: 'added' }] })
+})
+
+test('a manifest is shown with the skills that it changes', async () => {
+  await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n' })
+  const { status, stdout } = run(root)
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/~ SKILLSET\.md\n\s+rules; changes 2 skills/)
+  expect(stdout).toMatch(/~ a\/SKILL\.md\n\s+rules by SKILLSET\.md/)
+  expect(stdout).toContain('2 skills changed; 1 manifest changed')
+})
+
+test('a skill that moves is one item', async () => {
+  await write({ 'c/a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA third line.\n') })
+  await rm(join(root, 'a'), { recursive: true })
+  expect(compared().items).toMatchObject([{ kind: 'skill', change: 'moved', path: 'c/a/SKILL.md', movedFrom: 'a/SKILL.md' }])
+})
+
+test('ends with 1 on the kinds of differences that it is told, and on no others', async () => {
+  await write({ 'b/SKILL.md': SKILL('b', 'See [it](https://x.example/).\u202e\n') })
+  expect(run(root, '--fail-on', 'rules,license').status).toBe(0)
+  const failed = run(root, '--fail-on', 'rules,hidden-text, hosts')
+  expect([failed.status, failed.stdout]).toEqual([1, expect.stringContaining('failed on: hidden-text, hosts')])
+  expect(failed.stdout).toContain('new hidden characters: U+202E ×1')
+  expect(failed.stdout).toContain('new host in links: x.example')
+  expect(failed.stdout).not.toContain('\u202e')
+  expect(run(root, '--fail-on', 'any').status).toBe(1)
+})
+
+test('of a folder only what lies below it is compared, with the rules above it', async () => {
+  await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n', 'docs/guide.md': '# Other\n' })
+  const report = DiffReport.parse(JSON.parse(run(join(root, 'a'), '--json').stdout))
+  expect(report.status === 'compared' && pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
+})
+
+test('a linked work tree is compared, too', async () => {
+  git('worktree', 'add', '-q', '-b', 'other', join(root, '..', 'linked'))
+  const { status, stdout } = run(join(root, '..', 'linked'))
+  expect([status, stdout]).toEqual([0, expect.stringContaining('agents read the same')])
+})
+
+test('what cannot be compared ends with 2 and says why', async () => {
+  expect(run(root, '--from', 'none')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('none is no branch, tag or commit'),
+  })
+  expect(run(root, '--fail-on', 'nothing')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('choose from rules, body'),
+  })
+  await rm(join(root, '.git'), { recursive: true })
+  expect(run(root)).toMatchObject({ status: 2, stderr: expect.stringContaining('is not in a git work tree') })
+})

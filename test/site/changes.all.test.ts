@@ -1,0 +1,114 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { hasBrowser, openBrowser } from './support/browser.ts'
+import { ensureBuilt } from './support/built-site.ts'
+import { runAxe } from './support/page-states.ts'
+
+const MIT = '{"license":"MIT"}\n'
+const skill = (name: string, body: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}`
+const ADDRESS = '/local/acme/tools'
+
+let repositories: TestRepositories
+let service: Service
+let first: string
+beforeAll(async () => {
+  await ensureBuilt()
+  repositories = await createRepositories()
+  const tools = await repositories.create('acme', 'tools')
+  first = await tools.commit({
+    'package.json': MIT,
+    'SKILLSET.md': '---\nname: all\n---\nBe brief.\n',
+    'a/SKILL.md': skill('a', 'One line.\nAnother line.\nA third line.\n'),
+    'b/SKILL.md': skill('b', 'The same line.\n'),
+    'old/SKILL.md': skill('old', 'It goes.\n'),
+  })
+  await tools.commit({
+    'SKILLSET.md': '---\nname: all\n---\nBe <b>very</b> brief.\n',
+    'a/SKILL.md': skill('a', 'One line.\nAnother \u202eline.\nSee [it](https://new.example/x).\n'),
+    'old/SKILL.md': null,
+    'new/SKILL.md': skill('new', 'It comes.\n'),
+  })
+  service = await startService({ MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off' })
+  await service.get('mounts', ADDRESS)
+  await service.get('changes', ADDRESS, { from: first })
+})
+afterAll(async () => {
+  await service?.stop()
+  await repositories?.remove()
+})
+
+const get = async (target: string) => {
+  const answer = await fetch(`${service.baseUrl}${target}`, { redirect: 'manual' })
+  return { status: answer.status, location: answer.headers.get('location'), html: await answer.text() }
+}
+const LIST = () => `${ADDRESS}?view=changes&from=${first}`
+const ONE = () => `${LIST()}&path=a/SKILL.md`
+
+test('the page lists what changed by signs and words, and leads to each skill', async () => {
+  const { status, html } = await get(LIST())
+  expect(status).toBe(200)
+  for (const words of ['+</span> added', '−</span> removed', '~</span> changed', 'changes 2 skills', 'new.example', 'U+202E'])
+    expect(html).toContain(words)
+  expect(html).toContain(`view=changes&amp;path=b/SKILL.md&amp;from=${first}`)
+})
+
+test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
+  const { status, html } = await get(ONE())
+  expect(status).toBe(200)
+  expect(html).toContain('<ins>+Be &#60;b&#62;very&#60;/b&#62; brief.</ins>')
+  expect(html).toContain('<del>-A third line.</del>')
+  expect(html).toContain('U+202E')
+})
+
+test('Markdown has the same', async () => {
+  expect((await get(`${LIST()}&format=markdown`)).html).toContain('~ [a/SKILL.md](')
+  expect((await get(`${ONE()}&format=markdown`)).html).toContain('+See [it](https://new.example/x).')
+})
+
+test('a pin that is not the newest leads to what changed since, and the form to two refs', async () => {
+  const pinned = await get(`${ADDRESS}@${first}?view=skill&path=a/SKILL.md`)
+  expect(pinned.html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}`)
+  const opened = await get(`/open?address=${ADDRESS}&from=${first}&ref=main&path=a%2FSKILL.md`)
+  expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@main?view=changes&from=${first}&path=a%2FSKILL.md`])
+})
+
+test('the page without a ref has only the form, one with a ref that is none says so', async () => {
+  expect(await get(`${ADDRESS}?view=changes`)).toMatchObject({ status: 200, html: expect.stringContaining('name="from"') })
+  expect((await get(`${ADDRESS}?view=changes&from=none`)).status).toBe(404)
+})
+
+test('German visitors read German words', async () => {
+  const { html } = await get(`${LIST()}&lang=de`)
+  for (const words of ['Was sich geändert hat', 'geändert', 'neuer Host in Links']) expect(html).toContain(words)
+})
+
+describe.skipIf(!hasBrowser)('in a browser without script', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  test.each([
+    [1280, 'light'],
+    [360, 'dark'],
+  ] as const)('at %i pixels nothing is cut off or wrong for axe', async (width, colorScheme) => {
+    for (const [name, target] of Object.entries({ list: LIST(), one: ONE() })) {
+      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+      const page = await context.newPage()
+      await page.goto(`${service.baseUrl}${target}`)
+      expect(await runAxe(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true)
+      const shots = process.env.MOUNTGLASS_TEST_SHOTS
+      if (shots) {
+        await mkdir(shots, { recursive: true })
+        await page.screenshot({ path: join(shots, `${name}-${width}.png`), fullPage: true })
+      }
+      await context.close()
+    }
+  })
+})
