@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { type Address, parseAddress } from '#core/address.ts'
-import { ServiceError } from '#core/errors.ts'
+import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
@@ -11,6 +11,7 @@ import { openInfra } from '#infra/open.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
+import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
@@ -30,7 +31,7 @@ interface Source extends InProcessSource {
 
 /**
  * `mountglass mcp [<folder or address>]`: an MCP server over stdin and stdout, without a port. A folder is read as it is now, whatever is
- * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: there is no such folder or address.
+ * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: the folder or address does not exist.
  */
 export async function serveOverStdio(target: string, options: StdioOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -75,6 +76,10 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
   const service = startInProcess(source)
   const { deps, hosts } = service
   const handlers = whenIndexed(service.handlers)
+  await requireMount(handlers, address).catch(async error => {
+    await service.close()
+    throw error
+  })
   const ended = Promise.withResolvers<void>()
   const connection = serveStdio(
     async () => {
@@ -98,4 +103,27 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
   await ended.promise
   await connection.close()
   await service.close()
+}
+
+/** What is wrong with the address itself, and will be at every call. */
+const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
+  'mount.repo_not_found',
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'mount.not_allowed',
+])
+
+/**
+ * The address is read once before the first message: a client shows its user why a server ended, and not what a call of it said. Where the host
+ * cannot be asked now, calls say so.
+ *
+ * @throws ServiceError
+ */
+async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: Address): Promise<void> {
+  try {
+    await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
+  } catch (error) {
+    if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
+      throw new ServiceError(error.code, { message: `${formatAddress(address)}: ${error.message}` })
+  }
 }

@@ -50,7 +50,9 @@ export async function findForkPoint(gitDir: string, left: string, right: string)
   }
   const commit = await mergeBase(gitDir, left, right)
   if (commit !== null) return commit
-  throw new WorktreeError(`the clone has no commit that ${left} and ${right} have in common: set fetch-depth: 0 at actions/checkout`)
+  throw new WorktreeError(
+    `the clone has no commit that ${left} and ${right} have in common: set fetch-depth: 0 at actions/checkout`,
+  )
 }
 
 async function commitOf(gitDir: string, ref: string): Promise<CommitSha | null> {
