@@ -19,12 +19,13 @@ import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
-import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
+import { announcement, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
+import { listLately, listLocal } from './local-addresses.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
@@ -100,7 +101,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const app = await buildApp(
     deps,
     options,
-    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra, deps, log) }, metrics) : undefined,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics) : undefined,
   )
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
@@ -147,7 +148,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       text => text !== null && app.log.info(text),
       () => {},
     )
-  const local = infraSettings.localRepositories === null ? null : await listLocal(infra, deps, log)
+  const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
 }
@@ -169,37 +170,6 @@ async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
   const found = await local?.repository(owner, name).catch(() => null)
   return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }
-
-/** Folders that are looked at for the addresses that the start prints. */
-const LISTED_FOLDERS = 500
-
-/** `null` also when the folder cannot be listed now: the service answers all the same. */
-async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promise<LocalAddresses | null> {
-  try {
-    const listed = await local?.list(LISTED_FOLDERS)
-    return listed ? { addresses: openAddresses(deps, listed.repositories), isComplete: listed.isComplete } : null
-  } catch (error) {
-    log.warn({ err: error }, 'the folder of local repositories cannot be listed')
-    return null
-  }
-}
-
-/** What the metadata document of an app may take. */
-const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
-
-/** The addresses of local repositories that everyone may open, looked up again after a few seconds. */
-function listLately(infra: Infra, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
-  let listing: Promise<readonly string[]> = Promise.resolve([])
-  let listedAt = Number.NEGATIVE_INFINITY
-  return () => {
-    if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
-    listedAt = performance.now()
-    listing = listLocal(infra, deps, log).then(local => local?.addresses ?? [])
-    return listing
-  }
-}
-
-const LISTED_MILLISECONDS = 5_000
 
 async function assembleDeps(
   settings: Settings,

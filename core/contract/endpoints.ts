@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
+import { ADDRESS_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
@@ -105,30 +106,6 @@ export const COMMON_ERRORS = [
   'request.timeout',
   'request.headers_too_large',
   'service.internal',
-] as const satisfies readonly ErrorCode[]
-
-const REPOSITORY_ERRORS = [
-  'address.invalid_escape',
-  'address.unknown_host',
-  'address.incomplete',
-  'address.invalid_owner',
-  'address.invalid_repository',
-  'address.invalid_ref',
-  'address.invalid_path',
-  'address.too_long',
-  'mount.repo_not_found',
-  'mount.not_allowed',
-  'mount.rate_limited',
-  'mount.unavailable',
-  'auth.required',
-  'auth.unavailable',
-] as const satisfies readonly ErrorCode[]
-
-const ADDRESS_ERRORS = [
-  ...REPOSITORY_ERRORS,
-  'mount.ref_not_found',
-  'mount.path_not_found',
-  'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
 /** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */

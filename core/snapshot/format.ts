@@ -281,10 +281,7 @@ export const SnapshotHeader = z.object({
   ),
   /** `null` when nothing can be searched. */
   search: SearchSection.nullable(),
-  /**
-   * Gzip members that say what was read of the Markdown texts with a record: the indexer of the next commit need not parse them again.
-   * `indexer/snapshot/text-readings.ts` has their layout. Absent in snapshots of earlier versions of this program.
-   */
+  /** Gzip members of what was read of Markdown texts, for the next commit; `indexer/snapshot/text-readings.ts` has their layout. */
   readings: Locations.optional(),
   /** The overview of the root. */
   root: z.object({

@@ -272,13 +272,10 @@ test('a host that cannot be asked is 503, with the time to wait when it is known
 })
 
 test('a queue that takes no job is 503 skill.unavailable', async () => {
-  const refusing = (queue: JobQueue): JobQueue => ({
-    ...queue,
-    offer: () => Promise.reject(new Error('no space left on device')),
-  })
+  const offer = () => Promise.reject(new Error('no space left on device'))
+  const refusing = (queue: JobQueue): JobQueue => ({ ...queue, offer })
   const full = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { deps: deps => ({ ...deps, queue: refusing(deps.queue) }) })
   try {
-    // Branches and tags need no index.
     for (const route of ROUTES.filter(name => ENDPOINTS[name].subject === 'address' && name !== 'refs')) {
       const answer = await full.get(URLS[route])
       expect([answer.status, answer.json.error.code]).toEqual([503, 'skill.unavailable'])

@@ -129,6 +129,15 @@ export const ANSWERS: Answers = {
       ],
       nextCursor: 'next',
     }),
+  refs: () => ({
+    defaultBranch: 'main',
+    branches: [
+      { name: 'main', commit: 'b'.repeat(40) },
+      { name: LONG, commit: COMMIT },
+    ],
+    tags: [{ name: 'v1' }, { name: LONG }],
+    truncated: true,
+  }),
   skills: ({ query }) =>
     query.get('path') === 'two'
       ? refusal('skill.ambiguous', { directories: ['a/pdf', 'b/pdf'] })
@@ -173,6 +182,7 @@ export const PAGES = [
   '/gh/acme/later',
   '/gh/acme/broken',
   '/gh/acme/tools?view=diagnostics',
+  '/gh/acme/tools@v1?view=refs',
   '/docs',
   '/docs/rest',
   '/gh/acme/missing@v9',
