@@ -21,6 +21,7 @@ import { registerEndpoints } from './http/endpoint.ts'
 import { answerError } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
+import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
@@ -37,10 +38,13 @@ import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
 import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
+import { oauthHandlers, registerOAuth } from './routes/oauth.ts'
 import { operatorHandlers } from './routes/operator-pages.ts'
 import { ownerHandler } from './routes/owners.ts'
+import { peopleHandlers } from './routes/people.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
+import { registerSignIn } from './routes/sign-in.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
 
@@ -129,7 +133,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
+    logAnswer(deps, request, reply)
     done()
   })
   app.addHook('onClose', async () => deps.uses.close())
@@ -143,19 +147,27 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
+  registerSignIn(app, deps.people, options.baseUrl)
+  if (deps.oauth) registerOAuth(app, deps.oauth)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
+  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
+    prefix: API,
+  })
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
 }
 
-function logAnswer({ method, originalUrl, log }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-  // Queries are not logged: they may hold what a person searches for.
-  log.info({ method, path: originalUrl.split('?', 1)[0], status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+function logAnswer(
+  { hosts, names }: Deps,
+  { method, originalUrl, log, is404 }: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+): void {
+  const target = loggedTarget(originalUrl, { isRoute: !is404, hosts: hosts.map(host => host.segment), names })
+  log.info({ method, ...target, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
 }
 
 /** @throws ServiceError `request.*`, before the body is read */
@@ -164,7 +176,13 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
   refuseUnknownRoute(methods, request, reply)
 }
 
-async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHandlers, methods: RouteMethods): Promise<void> {
+async function registerApi(
+  api: FastifyInstance,
+  deps: Deps,
+  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
+): Promise<void> {
+  // Bodies are JSON alone.
+  api.removeContentTypeParser('text/plain')
   api.addHook('onRequest', (request, reply, done) => {
     setApiHeaders(reply)
     setCorsHeaders(reply)
@@ -178,7 +196,13 @@ async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHa
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners, ...operatorHandlers(deps) })
+  const featured = featuredReader(deps, api.log)
+  registerEndpoints(
+    api,
+    parsers,
+    { people: deps.people, origin: baseUrl },
+    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(deps) },
+  )
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

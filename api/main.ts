@@ -16,17 +16,21 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
+import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
+import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
-import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
+import { createLoggedNames } from './people/logged-names.ts'
+import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
@@ -68,9 +72,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   )
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
-  const log: RepairDeps['log'] & FallbackLog = {
+  const log: StartLog = {
     error: (fields, message) => app.log.error(fields, message),
     warn: (fields, message) => app.log.warn(fields, message),
+    info: (fields, message) => app.log.info(fields, message),
   }
   const fallbacks = createFallbacks(metrics, log)
   // A folder wins over what was published.
@@ -83,23 +88,31 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     onOffered: () => indexer.wake(),
     log,
     fallbacks,
+    context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   }).catch(async error => {
     await infra.close()
     throw error
   })
-  const logger = { level: settings.logLevel, stream: process.stderr }
+  const logger = { level: settings.logLevel, stream: scrubbedLog(process.stderr) }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
+  const app = await buildApp(
+    deps,
+    options,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra, deps, log) }, metrics) : undefined,
+  )
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
+  const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
     app.log.info({ signal }, 'stopping')
     readiness.end()
     clearInterval(refreshing)
+    endKeepAlive()
     const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
     await Promise.all([closed, indexer.stop()])
+    await deps.people?.close()
     await monitoring?.close()
     await infra.close()
   }
@@ -122,10 +135,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
     const { log } = app
-    const { handover, queue } = infra
+    const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, memoryMegabytes, metrics, fallbacks }, log)
+      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
@@ -138,6 +151,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const hasHandbook = await isHandbookOpen(infra, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
 }
+
+type StartLog = RepairDeps['log'] & FallbackLog & PeopleContext['log']
 
 /** What an operator probably did not mean. */
 function settingsToReconsider(env: NodeJS.ProcessEnv): string[] {
@@ -169,6 +184,23 @@ async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promis
   }
 }
 
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
+/** The addresses of local repositories that everyone may open, looked up again after a few seconds. */
+function listLately(infra: Infra, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
+  let listing: Promise<readonly string[]> = Promise.resolve([])
+  let listedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
+    listedAt = performance.now()
+    listing = listLocal(infra, deps, log).then(local => local?.addresses ?? [])
+    return listing
+  }
+}
+
+const LISTED_MILLISECONDS = 5_000
+
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
@@ -179,14 +211,20 @@ async function assembleDeps(
     onOffered,
     log,
     fallbacks,
-  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics; fallbacks: Fallbacks },
+    context,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & {
+    log: StartLog
+    metrics: Metrics
+    fallbacks: Fallbacks
+    context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
+  },
 ): Promise<Deps> {
-  const { blobs, states, queue, hosts, local, clock, random } = infra
-  const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
-  if (keys === null)
-    throw new StartError(
-      'the stored sealing keys are damaged: remove the file secrets/keys from the store, and new keys are generated',
-    )
+  const { blobs, states, queue, hosts, local, clock } = infra
+  const keys = await deploymentKeys(infra, settings)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks })
+  const documents = openWebDocuments(CLIENT_DOCUMENT)
+  const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -204,6 +242,9 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
+    names,
+    people,
+    oauth,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,
@@ -214,7 +255,15 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, metrics: Metrics): SitePlugin {
+function pages(
+  deps: Deps,
+  {
+    baseUrl,
+    hostUrls,
+    listLocal,
+  }: { baseUrl: string; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+  metrics: Metrics,
+): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
   return async instance => {
     const client = createApiClient(injectTransport(instance))
@@ -225,6 +274,7 @@ function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, me
       hostUrls,
       localSource,
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
+      listLocal,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

@@ -69,7 +69,7 @@ function isTooLong(address: string): boolean {
 }
 
 /** A commit hash in lower case; other refs as they are. */
-function canonicalRef(ref: string): string {
+export function canonicalRef(ref: string): string {
   return isCommitSha(ref) ? ref.toLowerCase() : ref
 }
 

@@ -25,10 +25,22 @@ export const SKILL_PAGE_BREAK_SHARE = 1 / 16
 export const SKILL_PAGE_MIN_BYTES = 1024
 export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
+/** Branches, and tags, that one answer lists. */
+export const LISTED_REFS = 500
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */
 export const INDEXING_RETRY_SECONDS = 1
+
+/** Unified difference of the texts of a skill on a page. */
+export const DIFFERENCE_PAGE_BYTES = 16 * 1024
+/** Removed and added items of one name whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
+export const MOVE_PAIRS = 10_000
+export const MOVE_BYTES = 8 * 1024 * 1024
+/** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
+export const DIFFERENCE_COMPARISONS = 4_000_000
+/** A comparison of texts yields to other requests after this time. */
+export const COMPARED_SLICE_MS = 8
 
 /** Text of a tool's result over MCP: paths, addresses and lists around a page take up to a few KiB. */
 export const TOOL_BYTES = { min: 24 * 1024, max: 256 * 1024, default: 24 * 1024 } as const
@@ -40,6 +52,18 @@ export const OWNER_CARDS = 100
 /** Indexed repositories of one account that are read for its page. */
 export const OWNER_LISTINGS = 1_000
 export const CARD_SKILL_NAMES = 5
+
+// People
+export const TOKENS_PER_PERSON = 50
+export const TOKEN_LABEL_CHARACTERS = 60
+export const TOKEN_DAYS = { min: 1, max: 366 } as const
+/** Of one person. A further sign-in ends the oldest. */
+export const SESSIONS_PER_PERSON = 20
+/** A session ends after this time without a request, and at the latest after `SESSION_DAYS`. */
+export const SESSION_IDLE_DAYS = 14
+export const SESSION_DAYS = 60
+/** Grants of one person that are listed. */
+export const GRANTS_PER_PERSON = 100
 
 // The operator's content
 export const FEATURED_ADDRESSES = 50

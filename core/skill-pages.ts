@@ -1,4 +1,4 @@
-import type { Fragment } from './contract/shared.ts'
+import type { SkillFragment } from './contract/shared.ts'
 import { SKILL_PAGE_BREAK_SHARE, SKILL_PAGE_BYTES } from './limits.ts'
 import { countCharacters, cutAtBytes, sliceCharacters, utf8Length } from './text.ts'
 
@@ -8,6 +8,8 @@ export interface ContextPiece {
   path: string
   characters: number
   sizeBytes: number
+  /** An estimate. */
+  tokens: number
 }
 
 /** Start of a page. */
@@ -24,7 +26,7 @@ export interface ContextPosition {
 export interface ContextCut {
   piece: ContextPiece
   content: string
-  fragment: Fragment
+  fragment: SkillFragment
 }
 
 /** Start of the first page. */
@@ -54,10 +56,11 @@ export function cutSkillContext(
     const here: ContextPosition = { piece: start.piece + number, offsetCharacters, offsetBytes, fragment }
     if (!last && content === '') return { cuts, next: here }
     const length = countCharacters(content)
+    const { characters: totalLength, sizeBytes: totalBytes, tokens: totalTokens } = piece
     cuts.push({
       piece,
       content,
-      fragment: { index: fragment, offset: offsetCharacters, length, totalLength: piece.characters, last },
+      fragment: { index: fragment, offset: offsetCharacters, length, totalLength, totalBytes, totalTokens, last },
     })
     const bytes = utf8Length(content)
     if (!last) {
@@ -75,6 +78,17 @@ export function cutSkillContext(
     offsetCharacters = offsetBytes = fragment = 0
   }
   return { cuts, next: null }
+}
+
+/** The pages that these texts take. @param texts the rules, body and includes of a skill, in order of delivery */
+export function countPages(texts: readonly string[]): number {
+  const pieces = texts.map((text): ContextPiece => {
+    return { kind: 'body', path: '', characters: countCharacters(text), sizeBytes: utf8Length(text), tokens: 0 }
+  })
+  let pages = 1
+  let { next } = cutSkillContext(pieces, texts, START)
+  for (; next !== null; pages++) next = cutSkillContext(pieces.slice(next.piece), texts.slice(next.piece), next).next
+  return pages
 }
 
 /** The part of a text that fits on a page after `usedBytes`. */

@@ -17,6 +17,8 @@ export interface AnswerSource {
   repository: { id: string }
   commit: string
   snapshot: { indexedAt: Date }
+  /** Of an answer that compares: the other side. */
+  from?: { commit: string; snapshot: { indexedAt: Date } }
 }
 
 /** The client has the answer already: thrown before any of it is read. */
@@ -50,8 +52,9 @@ export class EntityTags {
    * @param name of the endpoint
    * @throws NotModified
    */
-  expect(request: FastifyRequest, name: string, { address, repository, commit, snapshot }: AnswerSource): void {
-    const source = [repository.id, commit, snapshot.indexedAt.getTime(), formatAddress(address)]
+  expect(request: FastifyRequest, name: string, { address, repository, commit, snapshot, from }: AnswerSource): void {
+    const other = from ? [from.commit, from.snapshot.indexedAt.getTime()] : []
+    const source = [repository.id, commit, snapshot.indexedAt.getTime(), ...other, formatAddress(address)]
     const made = [name, ...source, JSON.stringify(request.query)].join(' ')
     request.taggedBy = made
     // The answer to HEAD tells the length of what GET sends, also where the client has it.

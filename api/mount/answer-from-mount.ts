@@ -6,22 +6,29 @@ import { ReplacedSnapshot } from '../snapshot/unavailable.ts'
 import { type BeforeReading, type OpenMount, openMount } from './open-mount.ts'
 
 /**
- * Answers from the mount of an address. A repair may replace the snapshot while it is read, or since its header was cached: then the mount is
- * opened and read once more.
+ * Answers from the mount of an address, and once more where the snapshot was replaced.
  *
  * @throws ServiceError as `openMount` and `answer`
  */
-export async function answerFromMount<Answer>(
+export function answerFromMount<Answer>(
   deps: Deps,
   { viewer, subject }: { viewer: Viewer; subject: Address },
   answer: (mount: OpenMount) => Promise<Answer>,
   before?: BeforeReading,
 ): Promise<Answer> {
-  const once = async () => answer(await openMount(deps, viewer, subject, before))
+  return againIfReplaced(async () => answer(await openMount(deps, viewer, subject, before)))
+}
+
+/**
+ * A repair may replace a snapshot while it is read, or since its header was cached: then it is opened and read once more.
+ *
+ * @throws whatever `read` throws
+ */
+export async function againIfReplaced<Answer>(read: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await once()
+    return await read()
   } catch (error) {
-    if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await once()
+    if (error instanceof ServiceError && error.cause instanceof ReplacedSnapshot) return await read()
     throw error
   }
 }

@@ -75,13 +75,15 @@ function piecesOf(path: string, full: Full): StoredPiece[] {
   const stored =
     (kind: 'rule' | 'include') =>
     (part: ContextPart): StoredPiece => {
-      return { kind, path: part.path, characters: part.characters, sizeBytes: part.slice.lengthBytes, part }
+      const { path, characters, tokens, slice } = part
+      return { kind, path, characters, sizeBytes: slice.lengthBytes, tokens, part }
     }
   const body: StoredPiece = {
     kind: 'body',
     path,
     characters: countCharacters(full.body),
     sizeBytes: utf8Length(full.body),
+    tokens: full.bodyTokens,
     text: full.body,
   }
   return [...full.rules.map(stored('rule')), body, ...full.includes.map(stored('include'))]
@@ -115,7 +117,7 @@ function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): Skil
   }
 }
 
-type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'references' | 'oversized'>
+type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'budget' | 'references' | 'oversized'>
 
 function firstPageFields(
   { host, repository, commit, address }: ReadyMount,
@@ -135,6 +137,7 @@ function firstPageFields(
     files: full.files,
     fileDetails: full.fileDetails.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 })),
     ...(full.sha256 === undefined ? {} : { sha256: full.sha256 }),
+    budget: full.budget,
     references: full.references.filter(isReadable),
     ...(hasOversized && { oversized }),
   }

@@ -1,8 +1,10 @@
 import type { FailedAnswer, IndexingAnswer } from '#core/contract/shared.ts'
 import { listOnVisit } from '../cards/list-on-visit.ts'
+import { answerChanges } from '../changes/changes.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
+import { listRefs } from '../mount/list-refs.ts'
 import type { BeforeReading, OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { BrowsePosition, browseFolder } from '../reading/browse.ts'
@@ -13,11 +15,11 @@ import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
-/** The five endpoints over a mount: contract in, use case out. */
+/** The endpoints over a mount: contract in, use case out. */
 export function addressHandlers(deps: Deps): AddressHandlers {
   const withMount = <Answer>(
     call: Call<AddressEndpoint>,
@@ -65,7 +67,9 @@ export function addressHandlers(deps: Deps): AddressHandlers {
         onceReady(mount => readSkillPage(deps, mount, call.query, call.pageBytes)),
       )
     },
+    refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
+    changes: call => answerChanges(deps, call),
   }
 }
 

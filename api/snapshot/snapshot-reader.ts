@@ -42,6 +42,9 @@ export interface Snapshot {
   /** Rows in byte order of their keys. */
   range<Name extends TableName>(table: Name, options?: RangeOptions): Promise<TableRow<Name>[]>
 
+  /** The names of the shards of a table. Shards of one name hold the same rows, in whatever snapshots they are. */
+  shardNames(table: TableName): readonly string[]
+
   /** The bytes of a record. They are shared: do not change them. */
   record(location: Location): Promise<Uint8Array>
 
@@ -76,6 +79,8 @@ export interface RangeOptions {
   from?: string
   /** Default: all. */
   limit?: number
+  /** Names of shards whose rows are left out. Default: none. */
+  except?: ReadonlySet<string>
 }
 
 /** Settings of a reader. `cacheBytes`: of each of its two caches. */
@@ -177,11 +182,14 @@ class CachedSnapshot implements Snapshot {
 
   range<Name extends TableName>(
     table: Name,
-    { prefix = '', from = '', limit = Number.POSITIVE_INFINITY }: RangeOptions = {},
+    { prefix = '', from = '', limit = Number.POSITIVE_INFINITY, except }: RangeOptions = {},
   ): Promise<TableRow<Name>[]> {
     return this.#withDamageCheck(async () => {
       const start = compareBytes(from, prefix) > 0 ? from : prefix
-      const numbers = shardsOfRange(this.header.tables[table], start, prefix, limit)
+      const names = except && this.shardNames(table)
+      const numbers = shardsOfRange(this.header.tables[table], start, prefix, limit).filter(
+        number => !names || !except.has(names[number] ?? ''),
+      )
       const shards = await Promise.all(numbers.map(number => this.#shard(table, number)))
       const found: TableRow<Name>[] = []
       for (const rows of shards) {
@@ -193,6 +201,11 @@ class CachedSnapshot implements Snapshot {
       }
       return found
     })
+  }
+
+  shardNames(table: TableName): readonly string[] {
+    const { members } = this.#parts
+    return this.header.tables[table].shards.map(([, , location]) => members.keyOf(table, location))
   }
 
   record(location: Location): Promise<Uint8Array> {

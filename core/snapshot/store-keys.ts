@@ -35,9 +35,9 @@ export function ownerListingKey(ownerId: string, repositoryId: string): string {
   return `${ownerPrefix(ownerId)}${repositoryId}`
 }
 
-/** Entry with the latest changes of a host's repositories, for all processes. */
+/** Entry with the latest changes of a host's repositories, for all processes. It names private ones, too, so it is of the private class. */
 export function changesKey(host: string): string {
-  return `ctl/changes/${host}`
+  return `ctl/changes/prv/${host}`
 }
 
 /** Entry with answers of a host that the processes share. @param slot hex digits */
@@ -105,6 +105,30 @@ export const OPERATOR_KEY = 'ctl/operator'
 /** Published content, or a medium of it. A sweep leaves these. @param name the hash of the bytes, with an extension */
 export function operatorBlobKey(name: string): string {
   return `op/${name}`
+}
+
+/** Entries of people and of what acts for them are of the private class. A sweep leaves people and grants. */
+export const PEOPLE_PREFIX = 'ctl/people/prv/'
+export const SPENT_PREFIX = 'ctl/spent/prv/'
+
+/** Entry of a person: account, sessions, tokens, credential. @param person in hex digits */
+export function personKey(person: string): string {
+  return `${PEOPLE_PREFIX}${person}`
+}
+
+/** Prefix of one person's grants. */
+export function grantsPrefix(person: string): string {
+  return `ctl/grants/prv/${person}/`
+}
+
+/** Entry of what a person lets one app read. @param grant in hex digits */
+export function grantKey(person: string, grant: string): string {
+  return `${grantsPrefix(person)}${grant}`
+}
+
+/** Marker of a code that was redeemed. @param id in hex digits */
+export function spentKey(id: string): string {
+  return `${SPENT_PREFIX}${id}`
 }
 
 export const SWEEP_LEASE_KEY = 'ctl/sweep/lease'

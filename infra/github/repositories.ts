@@ -32,8 +32,12 @@ export interface RepositoriesOptions {
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
   find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
+  /** The repository, as the host shows it now. */
+  look(repository: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
+  /** Notes that a person sees the repository as public: that it is missing is forgotten, since it was opened a moment ago. */
+  noteOpened(repository: HostRepository): void
   /** Whether the host showed within the last minute that the repository is public. */
   wasShownLately(repository: HostRepository): boolean
   /** Whether the last answer for its name was "missing" or another repository. */
@@ -112,9 +116,18 @@ class GitHubRepositories implements Repositories {
     )
   }
 
+  look({ owner, name }: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble> {
+    return this.find(owner, name, 0)
+  }
+
   noteShown({ id }: Pick<HostRepository, 'id'>, askedAt: number): void {
     // Unless the host announced a change after the question.
     if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
+  }
+
+  noteOpened({ owner, name }: HostRepository): void {
+    const key = keyOf(owner, name)
+    if (this.#cache.known(key)?.status === 'missing') this.#cache.drop(key)
   }
 
   wasShownLately({ id }: HostRepository): boolean {

@@ -22,6 +22,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       { name: 'start', slug: '', source: 'docs/start.md' },
       page('addresses', `${HANDBOOK}/docs/addresses.md`),
       page('agents', 'docs/agents.md'),
+      page('pin', 'docs/pin.md'),
     ],
   },
   {
@@ -42,6 +43,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
     pages: [
       page('rest', null),
       page('answers', `${HANDBOOK}/docs/answers.md`),
+      page('changes', 'docs/changes.md'),
       page('errors', `${HANDBOOK}/docs/errors.md`),
       page('limits', `${HANDBOOK}/docs/limits.md`),
     ],

@@ -18,6 +18,8 @@ const READY = [
   `/api/v1/find${ADDRESS}?query=first`,
   `/api/v1/skills${ADDRESS}?path=one/SKILL.md`,
   `/api/v1/files${ADDRESS}?path=docs/guide.md`,
+  `/api/v1/changes${ADDRESS}?from=main`,
+  `/api/v1/changes${ADDRESS}?from=main&skill=one/SKILL.md`,
 ]
 
 let app: TestApp

@@ -8,6 +8,7 @@ import { type Service, startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { measureAgents } from './agents.ts'
 import { choosePaths, type Paths } from './calls.ts'
+import { measureChanges } from './changes.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
@@ -20,6 +21,7 @@ import { measureMounts } from './mounts.ts'
 import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
 import { measurePictures } from './pictures.ts'
+import { measurePrivate } from './private.ts'
 import { measureQuota } from './quota.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
@@ -62,11 +64,13 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
+  changes: measureChanges,
   pages: async () => measurePages(root, await madeRepositories()),
   lighthouse: async () => measureLighthouse(root, await madeRepositories()),
   pictures: async () => measurePictures(root, await madeRepositories()),
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
+  private: async () => measurePrivate(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
 }

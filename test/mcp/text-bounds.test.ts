@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadTokenizer, type Tokenizer } from '#indexer/check/tokens.ts'
+import { loadTokenizer, type Tokenizer } from '#indexer/pipeline/tokens.ts'
 import type { TestFile } from '#test/support/repository.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { message } from './scene.ts'

@@ -29,6 +29,10 @@ export interface Oracle {
   /** Files, links and files behind links that no route may name. */
   withheld: Set<string>
   links: Set<string>
+  /** The manifests in force that are not withheld themselves, by path. */
+  manifests: Map<string, Manifest>
+  /** The bytes and the executable bit of any regular file of at most a mebibyte. */
+  fileOf(path: string): { bytes: Buffer; isExecutable: boolean } | null
   /** The content of any regular file that is text. */
   textOf(path: string): string | null
 }
@@ -58,6 +62,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
   const small = regular.filter(({ bytes }) => bytes <= MIB)
   const blobs = readBlobs(gitDir, [...new Set(small.map(({ oid }) => oid))])
   const oids = new Map(small.map(({ path, oid }) => [path, oid]))
+  const modes = new Map(small.map(({ path, mode }) => [path, mode]))
   const textOf = (path: string) => {
     const blob = blobs.get(oids.get(path) ?? '')
     return blob === undefined ? null : textOfBytes(blob)
@@ -133,6 +138,11 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     readable: new Map(pathsWhere((_, kind) => kind !== 'nothing').map(path => [path, textOf(path)])),
     unlisted: new Set(pathsWhere((_, kind) => kind === 'nothing')),
     withheld,
+    manifests: new Map([...manifests.values()].filter(({ path }) => !withheld.has(path)).map(one => [one.path, one])),
+    fileOf(path) {
+      const bytes = blobs.get(oids.get(path) ?? '')
+      return bytes === undefined ? null : { bytes, isExecutable: modes.get(path) === '100755' }
+    },
     links: new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path)),
     textOf,
   }
@@ -141,7 +151,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
 const KIB = 1024
 const FOLDERS_OF_A_ROOT_SKILL = ['references', 'scripts', 'assets', 'templates', 'examples']
 
-interface Manifest {
+export interface Manifest {
   path: string
   include: string[]
   exclude: string[]

@@ -31,6 +31,8 @@ const API_OVER_STORES = [
   'mounts',
   'operator-content',
   'owners-indexed',
+  'private-local',
+  'private-reading',
   'raw-file',
   'reuse-withheld',
   'skills',

@@ -1,6 +1,11 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
+  'Branches and tags of the repository': 'Branches und Tags des Repositorys',
+  'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
+  'The repository has more branches or more tags than are listed.':
+    'Das Repository hat mehr Branches oder mehr Tags, als aufgeführt sind.',
+  'Date of the commit; absent where it is not known.': 'Datum des Commits; fehlt, wo es nicht bekannt ist.',
   'Canonical address.': 'Kanonische Adresse.',
   'As requested; `null` for the default branch.': 'Wie verlangt; `null` für den Standardbranch.',
   'Full commit hash.': 'Vollständiger Hash des Commits.',
@@ -23,6 +28,14 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'On a `SKILL.md` and on its folder.': 'Bei einer `SKILL.md` und bei ihrem Ordner.',
   'On a `SKILL.md` and on its folder, and on a file that may not be served.':
     'Bei einer `SKILL.md` und bei ihrem Ordner, und bei einer Datei, die nicht ausgeliefert werden darf.',
+  'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.':
+    'Von allem, was ein Agent davon erhält (o200k_base, geschätzt); fehlt, wenn die Lizenz nur eine Beschreibung erlaubt.',
+  'What the whole skill takes; on the first page only.': 'Was der ganze Skill braucht; nur auf der ersten Seite.',
+  'Bytes of the whole text.': 'Byte des ganzen Textes.',
+  'Tokens of the whole text (o200k_base, an estimate).': 'Tokens des ganzen Textes (o200k_base, geschätzt).',
+  'o200k_base, an estimate: each model counts with its own encoding.':
+    'o200k_base, geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
+  'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
   'Bytes.': 'Byte.',
   'Of the bytes of the file, where they are held.': 'Der Bytes der Datei, wo sie gespeichert sind.',
   'SHA-256, in lower-case hexadecimal digits.': 'SHA-256, in kleinen Hexadezimalziffern.',
@@ -61,6 +74,50 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Canonical path of a file inside the mount.': 'Kanonischer Pfad einer Datei innerhalb der Adresse.',
   'Characters before the page.': 'Zeichen vor der Seite.',
   'Characters on the page at most.': 'Zeichen, die die Seite höchstens hat.',
+  'What an agent reads differently than at another commit':
+    'Was ein Agent anders liest als bei einem anderen Commit',
+  'The old side: a branch, a tag, `refs/heads/…`, `refs/tags/…` or a full commit. The address names the new side.':
+    'Die alte Seite: ein Branch, ein Tag, `refs/heads/…`, `refs/tags/…` oder ein vollständiger Commit. Die Adresse nennt die neue Seite.',
+  'Exact canonical path of a `SKILL.md`, on the new side or, where no skill lies there, on the old one: answers with the difference of its texts. Not together with `path` or `limit`.':
+    'Genauer kanonischer Pfad einer `SKILL.md`, auf der neuen Seite oder, wo dort kein Skill liegt, auf der alten: Die Antwort ist der Unterschied seiner Texte. Nicht zusammen mit `path` oder `limit`.',
+  'Items on a page at most; default: 50.':
+    'Einträge, die eine Seite höchstens hat; Standard: 50.',
+  'A manifest, an include, a file of the skill, its `SKILL.md`, or the source of its license.':
+    'Ein Manifest, eine Einbindung, eine Datei des Skills, seine `SKILL.md` oder die Quelle seiner Lizenz.',
+  'Characters that a reader does not see, as many as there are more than before.':
+    'Zeichen, die ein Leser nicht sieht, so viele, wie es mehr sind als vorher.',
+  'Hosts of http(s) links that no text of the old side links to.':
+    'Hosts von http(s)-Links, auf die kein Text der alten Seite verweist.',
+  'Files that were not there before, or not executable.':
+    'Dateien, die es vorher nicht gab oder die nicht ausführbar waren.',
+  'What a reviewer looks for, of the new side; a key stands only where there is something.':
+    'Worauf bei einer Durchsicht zu achten ist, von der neuen Seite; ein Schlüssel steht nur da, wo es etwas gibt.',
+  'As `skills` says it; `null` when something is missing, or only a description is served.':
+    'Wie bei `skills`; `null`, wenn etwas fehlt oder nur eine Beschreibung ausgeliefert wird.',
+  'The file of a document; the numbers are `null` when it is not served.':
+    'Die Datei eines Dokuments; die Zahlen sind `null`, wenn sie nicht ausgeliefert wird.',
+  'The old path; present when it moved.':
+    'Der alte Pfad; vorhanden, wenn es umgezogen ist.',
+  'Those that changed; empty when it was added or removed.':
+    'Die Teile, die sich änderten; leer, wenn er hinzukam oder wegfiel.',
+  'By part, then path.':
+    'Nach Teil, dann nach Pfad.',
+  'Skill items of the whole comparison whose causes name it.':
+    'Einträge von Skills im ganzen Vergleich, deren Ursachen es nennen.',
+  'Of the whole comparison, the same on every page.':
+    'Des ganzen Vergleichs, auf jeder Seite gleich.',
+  'By path, a moved one by its new path; then by kind.':
+    'Nach Pfad, ein umgezogener nach seinem neuen; dann nach Art.',
+  'Of the new side.':
+    'Von der neuen Seite.',
+  'A text as it is delivered.':
+    'Ein Text, wie er ausgeliefert wird.',
+  'A piece of the unified difference, without file headers: three lines of context, and lines that end at `\\n` only.':
+    'Ein Stück des vereinten Unterschieds, ohne Kopfzeilen der Dateien: drei Zeilen Umgebung, und Zeilen enden nur bei `\\n`.',
+  'Which piece of the difference of this text it is.':
+    'Welches Stück des Unterschieds dieses Textes es ist.',
+  'The texts in order of delivery of the new side, then the removed ones. At most 16 KiB of differences on a page.':
+    'Die Texte in der Reihenfolge der Auslieferung der neuen Seite, dann die weggefallenen. Höchstens 16 KiB an Unterschieden auf einer Seite.',
   'The addresses that the operator selected': 'Die Adressen, die der Betreiber ausgewählt hat',
   'In the order that the operator chose.': 'In der Reihenfolge, die der Betreiber gewählt hat.',
   'As on the mount.': 'Wie in der Übersicht.',
@@ -91,4 +148,28 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'The terms or the privacy page of the deployment': 'Die Nutzungsbedingungen oder die Datenschutzseite der Installation',
   'The latest revision of any language.': 'Die letzte Änderung in irgendeiner Sprache.',
   'Markdown.': 'Markdown.',
+  'Who is signed in': 'Wer angemeldet ist',
+  '`null` when nobody is signed in.': '`null`, wenn niemand angemeldet ist.',
+  'The repositories that a person and the app of the host reach, by installation':
+    'Die Repositorys, die eine Person und die App des Hosts erreichen, nach Installation',
+  "The host's page on which an account installs the app.": 'Seite des Hosts, auf der ein Konto die App installiert.',
+  "The host's page on which the installation is changed.": 'Seite des Hosts, auf der die Installation geändert wird.',
+  'More repositories exist; they are opened by their addresses.':
+    'Es gibt weitere Repositorys; sie werden über ihre Adressen geöffnet.',
+  'More installations exist.': 'Es gibt weitere Installationen.',
+  'The apps that read on behalf of a person': 'Die Apps, die im Namen einer Person lesen',
+  'The app, in its own words: nobody checked them.': 'Die App in ihren eigenen Worten: Niemand hat sie geprüft.',
+  'The repository that the app reads.': 'Das Repository, das die App liest.',
+  'Newest first.': 'Das Neueste zuerst.',
+  'End a grant with all its tokens, at once': 'Eine Freigabe mit allen ihren Tokens sofort beenden',
+  'The agent tokens of a person, without their secrets': 'Die Agenten-Tokens einer Person, ohne ihre Geheimnisse',
+  'The repository that the token reads.': 'Das Repository, das das Token liest.',
+  'At most one hour old; `null` before the first use.': 'Höchstens eine Stunde alt; `null` vor der ersten Verwendung.',
+  'Newest first. Tokens that expired are left out.': 'Das neueste zuerst. Abgelaufene Tokens fehlen.',
+  'Tokens that one person may hold.': 'Wie viele Tokens eine Person haben darf.',
+  'Make an agent token that reads one private repository': 'Ein Agenten-Token anlegen, das ein privates Repository liest',
+  'The secret. It is answered this once only.': 'Das Geheimnis. Es wird nur dieses eine Mal gesendet.',
+  'End an agent token, at once': 'Ein Agenten-Token sofort beenden',
+  '`/gh/<owner>/<repository>`, without ref and path.': '`/gh/<owner>/<repository>`, ohne Ref und Pfad.',
+  '1 to 60 characters, without control characters.': '1 bis 60 Zeichen, ohne Steuerzeichen.',
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { estimateTokens, inOneLine } from '#api/mcp/tokens.ts'
-import { loadTokenizer, type Tokenizer } from '#indexer/check/tokens.ts'
+import { loadTokenizer, type Tokenizer } from '#indexer/pipeline/tokens.ts'
 
 let tokenizer: Tokenizer
 beforeAll(async () => {

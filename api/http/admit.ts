@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify'
+import type { Awaitable } from '#core/concurrency/awaitable.ts'
+import type { EndpointCredential, EndpointGuard } from '#core/contract/endpoints.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { RequestOrigin } from '../people/audit.ts'
+import { isFromOwnPages } from '../people/own-pages.ts'
+import type { People } from '../people/people.ts'
+import { bearerOf } from '../people/presented.ts'
+import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
+
+/** Who may call a route. `own_pages_of_anyone`: a page of this deployment, signed in or not. */
+export type RouteGuard = EndpointGuard | 'own_pages_of_anyone'
+
+/** Who is admitted to what. */
+export interface Admission {
+  /** `null`: everybody is anonymous. */
+  people: People | null
+  /** Public origin of the deployment, where its own pages are. */
+  origin: string
+}
+
+/**
+ * The viewer of a request, if the guard admits it. Where the request comes from is checked before anybody is looked up.
+ *
+ * @throws ServiceError `auth.forbidden_origin`, `auth.required`, `auth.unavailable`
+ */
+export function admit(
+  { people, origin }: Admission,
+  request: FastifyRequest,
+  { guard, credential }: { guard: RouteGuard; credential: EndpointCredential },
+): Awaitable<Viewer> {
+  const { headers } = request
+  if (isForOwnPages(guard) && !isFromOwnPages(headers, origin)) {
+    people?.foundation.audit.note('origin.refused', { origin: originOf(request) })
+    throw new ServiceError('auth.forbidden_origin')
+  }
+  const viewer = identify(people, headers, credential)
+  if (guard === 'anyone' || guard === 'own_pages_of_anyone') return viewer
+  return viewer instanceof Promise ? viewer.then(requirePerson) : requirePerson(viewer)
+}
+
+/** With a token, the cookie is not looked at. @throws ServiceError `auth.required` for a token that is not valid, `auth.unavailable` */
+export function identify(
+  people: People | null,
+  headers: FastifyRequest['headers'],
+  credential: EndpointCredential,
+): Awaitable<Viewer> {
+  if (credential === 'none') return ANONYMOUS
+  const token = bearerOf(headers)
+  if (token === null) return people === null || headers.cookie === undefined ? ANONYMOUS : people.bySession(headers)
+  // A token is no session.
+  if (credential === 'session') return ANONYMOUS
+  if (people === null) throw new ServiceError('auth.required')
+  return people.byBearer(token)
+}
+
+function isForOwnPages(guard: RouteGuard): boolean {
+  return guard === 'own_pages' || guard === 'own_pages_of_anyone'
+}
+
+/** How the audit log names a request. */
+export function originOf({ id, ip }: Pick<FastifyRequest, 'id' | 'ip'>): RequestOrigin {
+  return { requestId: id, ip }
+}
+
+function requirePerson(viewer: Viewer): Viewer {
+  if (viewer.kind !== 'person') throw new ServiceError('auth.required')
+  return viewer
+}

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { editFiles, generateFiles } from '#test/support/changing-repositories.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { expectAgreement } from './changes.ts'
+
+/** Repositories, and pairs of commits of each: a few edits, and many. */
+const SEEDS = Array.from({ length: 20 }, (_, number) => `all-${number}`)
+const EDITS = [2, 8, 20]
+
+describe('an independent reading of both trees agrees on every item of sixty pairs of commits', () => {
+  let app: TestApp
+  let items = 0
+  beforeAll(async () => {
+    app = await testApp(Object.fromEntries(SEEDS.map(seed => [`acme/${seed}`, generateFiles(seed)])))
+  })
+  afterAll(() => app.close())
+
+  test.each(SEEDS.flatMap(seed => EDITS.map(times => [seed, times] as const)))('%s, %d edits', async (seed, times) => {
+    const name = `acme/${seed}`
+    const files = editFiles(generateFiles(seed), `${seed}-${times}`, times)
+    const to = await app.repository(name).commit(files, { replace: true, parent: app.commitOf(name), branch: `edits-${times}` })
+    items += await expectAgreement(app, { name, from: app.commitOf(name), to })
+  })
+
+  test('and there was much to agree on', () => {
+    expect(items).toBeGreaterThan(500)
+  })
+})

@@ -1,0 +1,423 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type { Oracle } from './oracle.ts'
+
+/*
+ * A second, straightforward reading of what `changes` has to answer: from the trees of two commits, without a line of the indexer, the API or of
+ * core. What licenses say is not read again; whoever asks gives it. Tokens are left out: other tests hold them to what `skills` says.
+ */
+
+interface License {
+  kind: string
+  name: string | null
+  source: string | null
+}
+
+/** One side: what the tree says, and what licenses say of a skill or a document. */
+export interface OracleSide {
+  tree: Oracle
+  servingOf(path: string): { license: License; full: boolean }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an item of three kinds, compared as a whole
+type Item = Record<string, any>
+
+/** The items of the comparison below a folder, in order. */
+export function expectedItems(before: OracleSide, after: OracleSide, folder: string): Item[] {
+  const [old, new_] = [readSide(before, folder), readSide(after, folder)]
+  const skills = pairUp(old.skills, new_.skills, one => (one.full ? one.body : null))
+  const documents = pairUp(old.documents, new_.documents, one => one.text)
+  const items = [
+    ...skills.flatMap(pair => skillItem(pair)),
+    ...documents.flatMap(pair => documentItem(pair)),
+    ...pairUp(old.manifests, new_.manifests, () => null).flatMap(pair => manifestItem(pair)),
+  ]
+  for (const item of items) {
+    if (item.kind !== 'manifest') continue
+    item.skills = items.filter(
+      ({ kind, causes }) => kind === 'skill' && causes.some((one: Item) => one.path === item.path),
+    ).length
+  }
+  return items.sort((left, right) => inBytes(left.path, right.path) || inBytes(left.kind, right.kind))
+}
+
+interface Text {
+  path: string
+  text: string
+}
+
+interface Skill {
+  path: string
+  name: string
+  directory: string
+  fields: string
+  tools: string | null
+  license: License
+  full: boolean
+  complete: boolean
+  rules: Text[]
+  body: string
+  includes: Text[]
+  files: { path: string; bytes: Buffer; isExecutable: boolean }[]
+  declared: { path: string; list: string }[]
+}
+
+interface Document {
+  path: string
+  name: string
+  summary: string
+  license: License
+  full: boolean
+  text: string | null
+}
+
+interface ManifestOfSide {
+  path: string
+  name: string
+  rules: string | null
+  include: string
+  exclude: string
+  license: string
+  others: string
+  file: { sha256: string; bytes: number } | null
+}
+
+function readSide({ tree, servingOf }: OracleSide, folder: string) {
+  const isBelow = (path: string) => folder === '' || path.startsWith(`${folder}/`)
+  const skills = tree.skills
+    .filter(({ internal, path }) => !internal && isBelow(path))
+    .map(skill => readSkill(tree, servingOf, skill))
+  const documents = [...tree.documents].filter(isBelow).map((path): Document => {
+    const { license, full } = servingOf(path)
+    const text = tree.textOf(path) ?? ''
+    const [, title = posix.basename(path, '.md')] = /^# (.*)$/m.exec(text) ?? []
+    const summary = full ? (text.split(/\n{2,}/)[1] ?? '') : ''
+    return { path, name: title, summary, license, full, text: full ? text : null }
+  })
+  const manifests = [...tree.manifests.values()]
+    .filter(({ path }) => isBelow(path))
+    .map(({ path, rules }): ManifestOfSide => {
+      const text = tree.textOf(path) ?? ''
+      const isServed = servingOf(path).full
+      const isDelivered = tree.skills.some(
+        skill => servingOf(skill.path).full && skill.context.rules.some(rule => rule.path === path),
+      )
+      const field = (name: string) => new RegExp(`^${name}:.*$`, 'm').exec(frontMatterOf(text))?.[0] ?? ''
+      return {
+        path,
+        name: path,
+        rules: (isServed || isDelivered) && rules !== '' ? rules : null,
+        include: field('include'),
+        exclude: field('exclude'),
+        license: field('license'),
+        others: frontMatterOf(text).replace(/^(?:include|exclude|license):.*\n/gm, ''),
+        file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : null,
+      }
+    })
+  return { skills, documents, manifests }
+}
+
+function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Oracle['skills'][number]): Skill {
+  const { path, directory, context, complete, files } = skill
+  const { license, full } = servingOf(path)
+  const fields = frontMatterOf(tree.textOf(path) ?? '')
+  const [, name = posix.basename(directory)] = /^name: (.*)$/m.exec(fields) ?? []
+  const above = [...tree.manifests.values()].filter(one => {
+    const folder = posix.dirname(one.path)
+    return folder === '.' || directory === folder || directory.startsWith(`${folder}/`)
+  })
+  const [own = ''] = /^include:.*$/m.exec(fields) ?? []
+  return {
+    path,
+    name,
+    directory,
+    fields: fields.replace(/^include:.*\n/gm, ''),
+    tools: /^allowed-tools: (.*)$/m.exec(fields)?.[1] ?? null,
+    license,
+    full,
+    complete: !full || complete,
+    rules: full ? context.rules : [],
+    body: full ? context.body : '',
+    includes: full ? context.includes : [],
+    files: full
+      ? files.flatMap(file => ({ path: file, ...(tree.fileOf(file) ?? { bytes: Buffer.alloc(0), isExecutable: false }) }))
+      : [],
+    declared: full
+      ? [
+          ...above.map(one => ({ path: one.path, list: one.include.join(' ') })),
+          { path, list: own.replace(/^include: */, '') },
+        ].filter(({ list }) => list !== '')
+      : [],
+  }
+}
+
+type Pair<Row> = [before: Row | null, after: Row | null]
+
+/** Rows of one path belong together; of the others, those that moved. */
+function pairUp<Row extends { path: string; name: string }>(
+  before: readonly Row[],
+  after: readonly Row[],
+  textOf: (row: Row) => string | null,
+): Pair<Row>[] {
+  const pairs: Pair<Row>[] = before.flatMap(old =>
+    after.filter(({ path }) => path === old.path).map((one): Pair<Row> => [old, one]),
+  )
+  let removed = before.filter(({ path }) => !after.some(one => one.path === path))
+  let added = after.filter(({ path }) => !before.some(one => one.path === path))
+  const alike = removed
+    .flatMap(old => added.map(one => ({ old, one, likeness: old.name === one.name ? likeness(textOf(old), textOf(one)) : 0 })))
+    .filter(pair => pair.likeness >= 0.6)
+    .sort(
+      (left, right) =>
+        right.likeness - left.likeness || inBytes(left.old.path, right.old.path) || inBytes(left.one.path, right.one.path),
+    )
+  for (const { old, one } of alike) {
+    if (!removed.includes(old) || !added.includes(one)) continue
+    pairs.push([old, one])
+    removed = removed.filter(row => row !== old)
+    added = added.filter(row => row !== one)
+  }
+  return [...pairs, ...removed.map((row): Pair<Row> => [row, null]), ...added.map((row): Pair<Row> => [null, row])]
+}
+
+function likeness(left: string | null, right: string | null): number {
+  if (left === null || right === null || left === '' || right === '') return 0
+  const rest: string[] = right.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  let common = 0
+  for (const line of left.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    const at = rest.indexOf(line)
+    if (at < 0) continue
+    rest.splice(at, 1)
+    common += Buffer.byteLength(line)
+  }
+  return (2 * common) / (Buffer.byteLength(left) + Buffer.byteLength(right))
+}
+
+function changeOf([before, after]: Pair<{ path: string }>, parts: readonly string[]): string | null {
+  if (before === null) return 'added'
+  if (after === null) return 'removed'
+  if (before.path !== after.path) return 'moved'
+  return parts.length > 0 ? 'changed' : null
+}
+
+function skillItem([before, after]: Pair<Skill>): Item[] {
+  const row = (after ?? before) as Skill
+  const causes = before && after ? causesOf(before, after) : []
+  const parts = before && after ? partsOf(before, after) : []
+  const change = changeOf([before, after], parts)
+  if (change === null) return []
+  const side = (one: Skill | null) =>
+    one && { sha256: digestOf(one), bytes: bytesOf(one), license: one.license, full: one.full, complete: one.complete }
+  return [
+    {
+      kind: 'skill',
+      path: row.path,
+      directory: row.directory,
+      name: row.name,
+      change,
+      ...(change === 'moved' ? { movedFrom: before?.path } : {}),
+      parts,
+      causes: PARTS.flatMap(part => {
+        const ofPart = parts.includes(part) ? causes.filter(cause => cause.part === part) : []
+        return ofPart.sort((left, right) => inBytes(left.path, right.path))
+      }),
+      before: side(before),
+      after: side(after),
+      facts: after === null ? {} : factsOf(before, after),
+    },
+  ]
+}
+
+const PARTS = ['rules', 'body', 'includes', 'files', 'metadata', 'license', 'serving']
+
+/** A path in the directory of a skill, by its path in it. */
+const inside = (skill: Skill, path: string) =>
+  skill.directory === '' || path.startsWith(`${skill.directory}/`) ? `(skill)/${posix.relative(skill.directory, path)}` : path
+
+function partsOf(before: Skill, after: Skill): string[] {
+  const texts = (skill: Skill, list: readonly Text[]) => list.map(({ path, text }) => [inside(skill, path), text])
+  const files = (skill: Skill) => skill.files.map(one => [inside(skill, one.path), sha256(one.bytes), one.isExecutable]).sort()
+  const license = (skill: Skill) => [
+    skill.license.kind,
+    skill.license.name,
+    skill.license.source && inside(skill, skill.license.source),
+  ]
+  const differs = (of: (skill: Skill) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after))
+  return PARTS.filter(part => {
+    if (part === 'rules') return differs(skill => texts(skill, skill.rules))
+    if (part === 'includes') return differs(skill => texts(skill, skill.includes))
+    if (part === 'body') return differs(skill => [skill.full, skill.body])
+    if (part === 'files') return differs(files)
+    if (part === 'metadata') return differs(skill => skill.fields)
+    if (part === 'license') return differs(license)
+    return differs(skill => [skill.full, skill.complete])
+  })
+}
+
+interface ExpectedCause {
+  part: string
+  path: string
+  change: string
+}
+
+function causesOf(before: Skill, after: Skill): ExpectedCause[] {
+  const causes: ExpectedCause[] = []
+  const add = (part: string, path: string, change: string) => {
+    if (!causes.some(cause => cause.part === part && cause.path === path)) causes.push({ part, path, change })
+  }
+  const compareLists = <One extends { path: string }>(
+    part: string,
+    old: readonly One[],
+    new_: readonly One[],
+    spell: (one: One) => string,
+  ) => {
+    for (const one of old)
+      if (!new_.some(other => inside(after, other.path) === inside(before, one.path))) add(part, one.path, 'removed')
+    for (const one of new_) {
+      const earlier = old.find(other => inside(before, other.path) === inside(after, one.path))
+      if (earlier === undefined) add(part, one.path, 'added')
+      else if (spell(earlier) !== spell(one)) add(part, one.path, 'changed')
+    }
+  }
+  compareLists('rules', before.rules, after.rules, ({ text }) => text)
+  if (before.full && after.full) add('body', after.path, 'changed')
+  else if (before.full !== after.full) add('body', after.path, after.full ? 'added' : 'removed')
+  compareLists('includes', before.includes, after.includes, ({ text }) => text)
+  if (before.full && after.full) compareLists('includes', before.declared, after.declared, ({ list }) => list)
+  compareLists('files', before.files, after.files, ({ bytes, isExecutable }) => `${sha256(bytes)} ${isExecutable}`)
+  add('metadata', after.path, 'changed')
+  for (const part of ['license', ...(before.full === after.full ? [] : ['serving'])]) {
+    const [old, new_] = [before.license.source, after.license.source]
+    if (old !== null && new_ !== null && inside(before, old) === inside(after, new_)) add(part, new_, 'changed')
+    else {
+      if (old !== null) add(part, old, 'removed')
+      if (new_ !== null) add(part, new_, 'added')
+    }
+  }
+  return causes
+}
+
+function factsOf(before: Skill | null, after: Skill): Item {
+  const texts = (skill: Skill): Text[] =>
+    skill.full ? [...skill.rules, { path: skill.path, text: skill.body }, ...skill.includes] : []
+  const old = before === null ? [] : texts(before)
+  const executables = after.files
+    .filter(one => one.isExecutable)
+    .filter(
+      one => !before?.files.some(earlier => earlier.isExecutable && inside(before, earlier.path) === inside(after, one.path)),
+    )
+    .map(({ path }) => path)
+  return {
+    ...factsOfTexts(
+      old.map(one => ({ ...one, place: inside(before as Skill, one.path) })),
+      texts(after).map(one => ({ ...one, place: inside(after, one.path) })),
+    ),
+    ...(executables.length > 0 ? { executables } : {}),
+    ...(before?.tools === after.tools || (before === null && after.tools === null)
+      ? {}
+      : { allowedTools: { before: before?.tools ?? null, after: after.tools } }),
+    ...(before === null || before.full === after.full ? {} : { serving: after.full ? 'opened' : 'closed' }),
+  }
+}
+
+function factsOfTexts(before: readonly (Text & { place: string })[], after: readonly (Text & { place: string })[]): Item {
+  const count = (text: string, character: string) => text.split(character).length - 1
+  const hidden = after.flatMap(({ path, place, text }) =>
+    [...'\u200b\u202e'].flatMap(character => {
+      const earlier = before.find(one => one.place === place)?.text ?? ''
+      const more = count(text, character) - count(earlier, character)
+      return more > 0 ? [{ path, codePoint: `U+${character.charCodeAt(0).toString(16).toUpperCase()}`, count: more }] : []
+    }),
+  )
+  const hostsIn = (text: string) => [
+    ...new Set([...text.matchAll(/https?:\/\/([a-z0-9.-]*[a-z0-9])/gi)].map(([, host = '']) => host.toLowerCase())),
+  ]
+  const known = before.flatMap(({ text }) => hostsIn(text))
+  const hosts = after.flatMap(({ path, text }) =>
+    hostsIn(text)
+      .filter(host => !known.includes(host))
+      .map(host => ({ host, path })),
+  )
+  hidden.sort((left, right) => inBytes(left.path, right.path) || inBytes(left.codePoint, right.codePoint))
+  hosts.sort((left, right) => inBytes(left.host, right.host) || inBytes(left.path, right.path))
+  return { ...(hidden.length > 0 ? { hiddenCharacters: hidden } : {}), ...(hosts.length > 0 ? { hosts } : {}) }
+}
+
+function documentItem([before, after]: Pair<Document>): Item[] {
+  const row = (after ?? before) as Document
+  const of: string[] = ['body', 'metadata', 'license', 'serving']
+  const spell: Record<string, (one: Document) => unknown> = {
+    body: one => one.text,
+    metadata: one => [one.name, one.summary],
+    license: one => [one.license.kind, one.license.name, one.license.source],
+    serving: one => one.full,
+  }
+  const parts =
+    before && after ? of.filter(part => JSON.stringify(spell[part]?.(before)) !== JSON.stringify(spell[part]?.(after))) : []
+  const change = changeOf([before, after], parts)
+  if (change === null) return []
+  const side = (one: Document | null) =>
+    one && {
+      sha256: one.text === null ? null : sha256(one.text),
+      bytes: one.text === null ? null : Buffer.byteLength(one.text),
+      license: one.license,
+      full: one.full,
+    }
+  const place = (one: Document | null) => (one?.text == null ? [] : [{ path: one.path, place: 'file', text: one.text }])
+  return [
+    {
+      kind: 'document',
+      path: row.path,
+      title: row.name,
+      change,
+      ...(change === 'moved' ? { movedFrom: before?.path } : {}),
+      parts,
+      before: side(before),
+      after: side(after),
+      facts: {
+        ...(after === null ? {} : factsOfTexts(place(before), place(after))),
+        ...(before && after && before.full !== after.full ? { serving: after.full ? 'opened' : 'closed' } : {}),
+      },
+    },
+  ]
+}
+
+function manifestItem([before, after]: Pair<ManifestOfSide>): Item[] {
+  const of: [string, keyof ManifestOfSide][] = [
+    ['rules', 'rules'],
+    ['includes', 'include'],
+    ['exclusions', 'exclude'],
+    ['license', 'license'],
+    ['metadata', 'others'],
+  ]
+  const parts = before && after ? of.filter(([, key]) => before[key] !== after[key]).map(([part]) => part) : []
+  const change = changeOf([before, after], parts)
+  const { path } = (after ?? before) as ManifestOfSide
+  return change === null
+    ? []
+    : [{ kind: 'manifest', path, change, parts, before: before?.file ?? null, after: after?.file ?? null }]
+}
+
+function digestOf({ full, complete, path, rules, body, includes }: Skill): string | null {
+  if (!full || !complete) return null
+  const hash = createHash('sha256')
+  for (const one of [...rules, { path, text: body }, ...includes])
+    hash.update(`${one.path}\n${Buffer.byteLength(one.text)}\n${one.text}`)
+  return hash.digest('hex')
+}
+
+function bytesOf({ full, rules, body, includes }: Skill): number | null {
+  return full ? [...rules, { text: body }, ...includes].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) : null
+}
+
+function frontMatterOf(text: string): string {
+  return /^---\n([\s\S]*?)^---$/m.exec(text)?.[1] ?? ''
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function inBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
+}
