@@ -1,3 +1,5 @@
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { listFiles, listPackages } from '#api/packages/packages.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { ROOT } from '#core/repo-path.ts'
@@ -5,6 +7,8 @@ import { decodeText } from '#core/text.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { jobAt } from '#test/support/answered.ts'
+import { commitFolder } from '#test/support/corpus.ts'
+import { createRandom } from '#test/support/random.ts'
 import type { Service } from '#test/support/service.ts'
 import { printTable } from './measure.ts'
 import type { BenchRepository } from './repositories.ts'
@@ -20,7 +24,7 @@ export async function measurePackageCost(
   const blobs = await openDiskBlobStore(store)
   const snapshots = createSnapshotReader(blobs)
   const rows: Record<string, string | number>[] = []
-  for (const { owner, name } of repositories) {
+  for (const { owner, name } of [...repositories, await makeWithPictures(root)]) {
     await service.get('mounts', `/local/${owner}/${name}`)
     const { repository, commit } = await jobAt(host, owner, name)
     const snapshot = await snapshots.open(repository, commit)
@@ -45,4 +49,29 @@ export async function measurePackageCost(
   }
   await Promise.all([host.close(), blobs.close()])
   printTable('What snapshots hold so that skills can be installed', rows)
+}
+
+const PICTURED_SKILLS = 40
+const PICTURE_BYTES = 20_000
+
+/** The archives of real repositories hold their text alone; this one has a picture beside every skill, which no compression makes smaller. */
+async function makeWithPictures(root: string): Promise<Pick<BenchRepository, 'owner' | 'name'>> {
+  const repository = { owner: 'generated', name: 'skills-with-pictures' }
+  const source = await mkdtemp(join(root, 'pictures-'))
+  const random = createRandom('pictures')
+  await writeFile(join(source, 'package.json'), '{"license":"MIT"}\n')
+  for (let number = 0; number < PICTURED_SKILLS; number++) {
+    const folder = join(source, `skill-${number}`)
+    await mkdir(folder)
+    await writeFile(
+      join(folder, 'SKILL.md'),
+      `---\nname: skill-${number}\ndescription: Has a picture.\n---\n${'Do it well. '.repeat(300)}\n`,
+    )
+    await writeFile(
+      join(folder, 'logo.png'),
+      Buffer.from(Array.from({ length: PICTURE_BYTES }, () => Math.floor(random() * 256))),
+    )
+  }
+  await commitFolder(source, root, repository)
+  return repository
 }

@@ -29,6 +29,7 @@ const API_OVER_STORES = [
   'hooks',
   'hooks-refused',
   'mounts',
+  'operator-content',
   'owners-indexed',
   'private-local',
   'private-reading',
