@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { type Document, inBytes, type ManifestOfSide, type OracleSide, readSide, type Skill, sha256, type Text } from './changes-oracle-sides.ts'
+import {
+  type Document,
+  inBytes,
+  type ManifestOfSide,
+  type OracleSide,
+  readSide,
+  type Skill,
+  sha256,
+  type Text,
+} from './changes-oracle-sides.ts'
 
 /*
  * A second, straightforward reading of what `changes` has to answer: from the trees of two commits, without a line of the indexer, the API or of
