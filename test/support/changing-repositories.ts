@@ -86,11 +86,7 @@ const EDITS: readonly Edit[] = [
   ),
   changeText(
     path => path.endsWith('SKILL.md'),
-    text =>
-      text
-        .replace(/^---\n(?!name)/m, '---\n')
-        .replace(/^description/m, 'allowed-tools: Read Bash\ndescription')
-        .replace(/^allowed-tools: .*\nallowed-tools/m, 'allowed-tools'),
+    text => text.replace(/^allowed-tools: .*\n/m, '').replace(/^description/m, 'allowed-tools: Read Bash\ndescription'),
   ),
   changeText(
     path => path.endsWith('SKILL.md'),
