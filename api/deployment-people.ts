@@ -10,7 +10,6 @@ import { viewerOfAccess } from './oauth/grants.ts'
 import { type OAuthDeps, openOAuth } from './oauth/oauth.ts'
 import type { AuditLog } from './people/audit.ts'
 import { formatIdKey, parseIdKey } from './people/locators.ts'
-import type { LoggedNames } from './people/logged-names.ts'
 import { openPeople } from './people/open-people.ts'
 import type { People } from './people/people.ts'
 import { formatNewKeys, parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
@@ -32,7 +31,6 @@ export interface PeopleContext {
   isBucket: boolean
   log: AuditLog
   fallbacks: Fallbacks
-  names: LoggedNames
 }
 
 /** The sealing keys of a deployment: of the settings, or generated once and kept with the store. @throws SettingsError */
@@ -52,7 +50,7 @@ export async function deploymentPeople(
   infra: PeopleInfra,
   settings: Pick<Settings, 'idKey' | 'allow' | 'deny'>,
   keys: SealingKeys,
-  { baseUrl, isBucket, log, fallbacks, names }: PeopleContext,
+  { baseUrl, isBucket, log, fallbacks }: PeopleContext,
 ): Promise<People | null> {
   const { states, clock, random, people } = infra
   const git = infra.hosts.find(({ segment }) => segment === 'gh')
@@ -65,7 +63,6 @@ export async function deploymentPeople(
     clock,
     random,
     log,
-    names,
     fallbacks,
     host: people && git ? { people, git } : null,
     isServed: repository => isServed(settings, repository),

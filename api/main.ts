@@ -222,7 +222,7 @@ async function assembleDeps(
   const { blobs, states, queue, hosts, local, clock } = infra
   const keys = await deploymentKeys(infra, settings)
   const names = createLoggedNames(deriveKeys(keys, 'log')[0])
-  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks, names })
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks })
   const documents = openWebDocuments(CLIENT_DOCUMENT)
   const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)

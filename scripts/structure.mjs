@@ -17,7 +17,7 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
-    ['routes', 'mcp'],
+    ['routes', 'mcp', 'lock'],
     ['changes'],
     ['http', 'cards', 'reading', 'packages', 'pictures', 'oauth'],
     ['mount', 'search'],

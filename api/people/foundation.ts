@@ -1,10 +1,10 @@
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
-import type { SealingKeys } from '../purpose-keys.ts'
+import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
 import { createLocators, type Locators } from './locators.ts'
-import type { LoggedNames } from './logged-names.ts'
+import { createLoggedNames } from './logged-names.ts'
 import { openRecords, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
@@ -27,15 +27,14 @@ export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' |
   /** See `createLocators`. */
   idKey: Uint8Array
   log: AuditLog
-  names: Pick<LoggedNames, 'hashOf'>
 }
 
-export function createFoundation({ states, keys, idKey, log, names, ...rest }: FoundationOptions): Foundation {
+export function createFoundation({ states, keys, idKey, log, ...rest }: FoundationOptions): Foundation {
   return {
     ...rest,
     records: openRecords(states),
     seals: createSeals(keys, rest.origin, rest.clock),
     locators: createLocators(idKey),
-    audit: createAudit(log, names),
+    audit: createAudit(log, createLoggedNames(deriveKeys(keys, 'log')[0])),
   }
 }

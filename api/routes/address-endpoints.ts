@@ -26,8 +26,15 @@ export function addressHandlers(deps: Deps): AddressHandlers {
     answer: (mount: OpenMount) => Promise<Answer>,
     readAhead?: BeforeReading['readAhead'],
   ): Promise<Answer> => {
-    const { onSource } = call
-    return answerFromMount(deps, call, answer, { ...(onSource && { onReady: onSource }), ...(readAhead && { readAhead }) })
+    const { onSource, signal } = call
+    const answerUnlessGone = (mount: OpenMount) => {
+      signal?.throwIfAborted()
+      return answer(mount)
+    }
+    return answerFromMount(deps, call, answerUnlessGone, {
+      ...(onSource && { onReady: onSource }),
+      ...(readAhead && { readAhead }),
+    })
   }
 
   const rankingBuffers = new RankingBuffers()
@@ -57,7 +64,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       requireCursorForm(call.query.cursor, SkillPosition)
       return withMount(
         call,
-        onceReady(mount => readSkillPage(deps, mount, call.query)),
+        onceReady(mount => readSkillPage(deps, mount, call.query, call.pageBytes)),
       )
     },
     refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),

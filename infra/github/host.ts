@@ -214,6 +214,7 @@ class GitHubHost implements GitHost {
   }
 
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
+    if (repository.visibility === 'private') return this.#private?.refs(repository) ?? Promise.resolve(MISSING)
     return this.#listRefs(repository)
   }
 

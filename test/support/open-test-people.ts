@@ -1,6 +1,5 @@
 import { viewerOfAccess } from '#api/oauth/grants.ts'
 import { type OAuthDeps, openOAuth } from '#api/oauth/oauth.ts'
-import type { LoggedNames } from '#api/people/logged-names.ts'
 import { openPeople } from '#api/people/open-people.ts'
 import type { People } from '#api/people/people.ts'
 import type { SealingKeys } from '#api/purpose-keys.ts'
@@ -13,7 +12,6 @@ import { systemRandom } from '#infra/system/random.ts'
 export interface TestPeopleOptions {
   states: StateStore
   keys: SealingKeys
-  names: LoggedNames
   clock: Clock
   baseUrl: string
   log: () => { info(fields: object, message: string): void }
@@ -25,12 +23,11 @@ export const ID_KEY = new Uint8Array(32).fill(9)
 /** The people of one process. @param github `null`: nobody signs in */
 export function openTestPeople(
   github: GitHubHost | null,
-  { states, keys, names, clock, baseUrl, log }: TestPeopleOptions,
+  { states, keys, clock, baseUrl, log }: TestPeopleOptions,
 ): People {
   return openPeople({
     states,
     keys,
-    names,
     idKey: ID_KEY,
     readAccess: viewerOfAccess,
     origin: baseUrl,

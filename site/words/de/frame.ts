@@ -97,6 +97,7 @@ export const FRAME: typeof EN_FRAME = {
       start: 'Was es ist',
       addresses: 'Adressen',
       agents: 'Agenten und MCP',
+      pin: 'Festhalten, was Agenten lesen',
       'write-a-skill': 'Skills, die vollständig ankommen',
       rules: 'Manifeste und Regeln',
       'manifest-keys': 'Schlüssel eines Manifests',

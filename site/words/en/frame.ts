@@ -94,6 +94,7 @@ export const FRAME = {
       start: 'What it is',
       addresses: 'Addresses',
       agents: 'Agents and MCP',
+      pin: 'Pin what agents read',
       'write-a-skill': 'Skills that arrive whole',
       rules: 'Manifests and rules',
       'manifest-keys': 'Keys of a manifest',
