@@ -1,7 +1,6 @@
 /**
  * `npm run structure`: draws the rooms of every part from the imports of its files, and measures functions and files, of the tests files
- * alone. Ends with 1 when an import runs up or sideways, rooms import each other in a circle, or a measure is over its bound. The unit tests
- * do the same.
+ * alone. Ends with 1 when an import runs up or sideways, in a circle of rooms, or a measure is over its bound. The unit tests do the same.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

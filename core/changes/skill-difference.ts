@@ -63,8 +63,8 @@ async function differenceOf(before: PlacedText | null, after: PlacedText | null)
     ...(hasMoved && { movedFrom: before.path }),
     change:
       before === null ? 'added' : after === null ? 'removed' : hasMoved ? 'moved' : content === '' ? 'unchanged' : 'changed',
-    before: before && before.side,
-    after: after && after.side,
+    before: before?.side ?? null,
+    after: after?.side ?? null,
     content,
     characters: countCharacters(content),
   }

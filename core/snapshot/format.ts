@@ -221,11 +221,9 @@ export type ContextRow = z.infer<typeof ContextRow>
 
 /** `tokens`: the tokens of every text that skills deliver, for the indexer of the next commit. Key: SHA-256 of the text, first 32 hex digits. */
 export const TokensRow = z.object({ tokens: z.int().min(0) })
-export type TokensRow = z.infer<typeof TokensRow>
 
 /** `withheld`: excluded files and folders, and closed folders. Key: path. Applies to everything below it. */
 export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
-export type WithheldRow = z.infer<typeof WithheldRow>
 
 /**
  * The search section: segments of one or more packs, in order. The head is at their end; `core/search/head.ts` has the layout.
@@ -295,8 +293,7 @@ export const SnapshotHeader = z.object({
 })
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>
 
-/** Maximum size of an unpacked header. */
-export const HEADER_BYTES = 32 * 1024 * 1024
+export const HEADER_BYTES = 32 * 1024 * 1024 // unpacked
 
 /** The JSON value that `SnapshotHeader` parses. */
 export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHeader> {

@@ -69,7 +69,9 @@ function editEveryHundredth({ gitDir }: BenchRepository): void {
     execFileSync('git', [`--git-dir=${gitDir}`, ...args], { input, maxBuffer: 256 * 1024 * 1024 }).toString()
   git(['tag', 'before', 'HEAD'])
   const branch = git(['symbolic-ref', 'HEAD']).trim()
-  const paths = git(['ls-tree', '-r', '--name-only', 'HEAD']).split('\n').filter(path => path.endsWith('.md'))
+  const paths = git(['ls-tree', '-r', '--name-only', 'HEAD'])
+    .split('\n')
+    .filter(path => path.endsWith('.md'))
   const commands = paths
     .filter((_path, index) => index % 100 === 50)
     .map(path => {

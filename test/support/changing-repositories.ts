@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { ChangeItem, ChangesAnswer } from '#core/contract/changes.ts'
-import { expectedItems, type OracleSide } from './changes-oracle.ts'
+import { expectedItems } from './changes-oracle.ts'
+import type { OracleSide } from './changes-oracle-sides.ts'
 import { readOracle } from './oracle.ts'
 import { createRandom } from './random.ts'
 import type { TestFile } from './repository.ts'
@@ -85,11 +86,7 @@ const EDITS: readonly Edit[] = [
   ),
   changeText(
     path => path.endsWith('SKILL.md'),
-    text =>
-      text
-        .replace(/^---\n(?!name)/m, '---\n')
-        .replace(/^description/m, 'allowed-tools: Read Bash\ndescription')
-        .replace(/^allowed-tools: .*\nallowed-tools/m, 'allowed-tools'),
+    text => text.replace(/^allowed-tools: .*\n/m, '').replace(/^description/m, 'allowed-tools: Read Bash\ndescription'),
   ),
   changeText(
     path => path.endsWith('SKILL.md'),

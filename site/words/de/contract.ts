@@ -74,48 +74,37 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Canonical path of a file inside the mount.': 'Kanonischer Pfad einer Datei innerhalb der Adresse.',
   'Characters before the page.': 'Zeichen vor der Seite.',
   'Characters on the page at most.': 'Zeichen, die die Seite höchstens hat.',
-  'What an agent reads differently than at another commit':
-    'Was ein Agent anders liest als bei einem anderen Commit',
+  'What an agent reads differently than at another commit': 'Was ein Agent anders liest als bei einem anderen Commit',
   'The old side: a branch, a tag, `refs/heads/…`, `refs/tags/…` or a full commit. The address names the new side.':
     'Die alte Seite: ein Branch, ein Tag, `refs/heads/…`, `refs/tags/…` oder ein vollständiger Commit. Die Adresse nennt die neue Seite.',
   'Exact canonical path of a `SKILL.md`, on the new side or, where no skill lies there, on the old one: answers with the difference of its texts. Not together with `path` or `limit`.':
     'Genauer kanonischer Pfad einer `SKILL.md`, auf der neuen Seite oder, wo dort kein Skill liegt, auf der alten: Die Antwort ist der Unterschied seiner Texte. Nicht zusammen mit `path` oder `limit`.',
-  'Items on a page at most; default: 50.':
-    'Einträge, die eine Seite höchstens hat; Standard: 50.',
+  'Items on a page at most; default: 50.': 'Einträge, die eine Seite höchstens hat; Standard: 50.',
   'A manifest, an include, a file of the skill, its `SKILL.md`, or the source of its license.':
     'Ein Manifest, eine Einbindung, eine Datei des Skills, seine `SKILL.md` oder die Quelle seiner Lizenz.',
   'Characters that a reader does not see, as many as there are more than before.':
     'Zeichen, die ein Leser nicht sieht, so viele, wie es mehr sind als vorher.',
   'Hosts of http(s) links that no text of the old side links to.':
     'Hosts von http(s)-Links, auf die kein Text der alten Seite verweist.',
-  'Files that were not there before, or not executable.':
-    'Dateien, die es vorher nicht gab oder die nicht ausführbar waren.',
+  'Files that were not there before, or not executable.': 'Dateien, die es vorher nicht gab oder die nicht ausführbar waren.',
   'What a reviewer looks for, of the new side; a key stands only where there is something.':
     'Worauf bei einer Durchsicht zu achten ist, von der neuen Seite; ein Schlüssel steht nur da, wo es etwas gibt.',
   'As `skills` says it; `null` when something is missing, or only a description is served.':
     'Wie bei `skills`; `null`, wenn etwas fehlt oder nur eine Beschreibung ausgeliefert wird.',
   'The file of a document; the numbers are `null` when it is not served.':
     'Die Datei eines Dokuments; die Zahlen sind `null`, wenn sie nicht ausgeliefert wird.',
-  'The old path; present when it moved.':
-    'Der alte Pfad; vorhanden, wenn es umgezogen ist.',
-  'Those that changed; empty when it was added or removed.':
-    'Die Teile, die sich änderten; leer, wenn er hinzukam oder wegfiel.',
-  'By part, then path.':
-    'Nach Teil, dann nach Pfad.',
+  'The old path; present when it moved.': 'Der alte Pfad; vorhanden, wenn es umgezogen ist.',
+  'Those that changed; empty when it was added or removed.': 'Die Teile, die sich änderten; leer, wenn er hinzukam oder wegfiel.',
+  'By part, then path.': 'Nach Teil, dann nach Pfad.',
   'Skill items of the whole comparison whose causes name it.':
     'Einträge von Skills im ganzen Vergleich, deren Ursachen es nennen.',
-  'Of the whole comparison, the same on every page.':
-    'Des ganzen Vergleichs, auf jeder Seite gleich.',
-  'By path, a moved one by its new path; then by kind.':
-    'Nach Pfad, ein umgezogener nach seinem neuen; dann nach Art.',
-  'Of the new side.':
-    'Von der neuen Seite.',
-  'A text as it is delivered.':
-    'Ein Text, wie er ausgeliefert wird.',
+  'Of the whole comparison, the same on every page.': 'Des ganzen Vergleichs, auf jeder Seite gleich.',
+  'By path, a moved one by its new path; then by kind.': 'Nach Pfad, ein umgezogener nach seinem neuen; dann nach Art.',
+  'Of the new side.': 'Von der neuen Seite.',
+  'A text as it is delivered.': 'Ein Text, wie er ausgeliefert wird.',
   'A piece of the unified difference, without file headers: three lines of context, and lines that end at `\\n` only.':
     'Ein Stück des vereinten Unterschieds, ohne Kopfzeilen der Dateien: drei Zeilen Umgebung, und Zeilen enden nur bei `\\n`.',
-  'Which piece of the difference of this text it is.':
-    'Welches Stück des Unterschieds dieses Textes es ist.',
+  'Which piece of the difference of this text it is.': 'Welches Stück des Unterschieds dieses Textes es ist.',
   'The texts in order of delivery of the new side, then the removed ones. At most 16 KiB of differences on a page.':
     'Die Texte in der Reihenfolge der Auslieferung der neuen Seite, dann die weggefallenen. Höchstens 16 KiB an Unterschieden auf einer Seite.',
   'The addresses that the operator selected': 'Die Adressen, die der Betreiber ausgewählt hat',
