@@ -5,6 +5,7 @@ import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
+import type { OAuthDeps } from './oauth/oauth.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
 import type { LoggedNames } from './people/logged-names.ts'
@@ -27,6 +28,8 @@ export interface Deps {
   people: People | null
   /** How the log names repositories. */
   names: LoggedNames
+  /** The authorization server; `null` where nobody signs in. */
+  oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

@@ -18,18 +18,18 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
-    ['routes', 'mcp'],
-    ['http', 'cards', 'reading', 'packages', 'pictures'],
+    ['routes', 'mcp', 'lock'],
+    ['http', 'cards', 'reading', 'packages', 'pictures', 'oauth'],
     ['mount', 'search'],
     ['snapshot'],
     ['operator', 'people'],
   ],
   indexer: [['commands', 'action'], ['jobs', 'check', 'sweep'], ['pipeline'], ['search'], ['rules', 'reuse'], ['snapshot']],
   infra: [
-    ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'],
+    ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system', 'web'],
     ['git'],
   ],
-  core: [['search'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
+  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
   scripts: [['servers'], ['setup']],
   bin: [],
 }

@@ -1,3 +1,5 @@
+import type { LoggedNames } from './logged-names.ts'
+
 /** What an operator can look up later: who did what with sign-ins, tokens and grants, and what was refused. */
 export interface Audit {
   note(event: AuditEvent, subject: AuditSubject): void
@@ -47,11 +49,11 @@ export interface AuditLog {
   info(fields: object, message: string): void
 }
 
-/** @param hashOf what a log says instead of the name of a repository */
-export function createAudit(log: AuditLog, hashOf: (address: string) => string): Audit {
+export function createAudit(log: AuditLog, names: Pick<LoggedNames, 'hashOf'>): Audit {
   return {
     note(audit, { origin, address, ...subject }) {
-      const repo = address === undefined ? {} : { repo: hashOf(address) }
+      const [, host = '', owner = '', repository = ''] = address?.split('/') ?? []
+      const repo = address === undefined ? {} : { repo: names.hashOf({ host, owner, repository }) }
       log.info({ audit, ...(origin && { reqId: origin.requestId, ip: origin.ip }), ...subject, ...repo }, 'audit')
     },
   }

@@ -1,10 +1,10 @@
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
-import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
+import type { SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
 import { createLocators, type Locators } from './locators.ts'
-import { createLoggedNames } from './logged-names.ts'
+import type { LoggedNames } from './logged-names.ts'
 import { openRecords, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
@@ -27,19 +27,15 @@ export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' |
   /** See `createLocators`. */
   idKey: Uint8Array
   log: AuditLog
+  names: Pick<LoggedNames, 'hashOf'>
 }
 
-export function createFoundation({ states, keys, idKey, log, ...rest }: FoundationOptions): Foundation {
-  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
-  const hashOf = (address: string) => {
-    const [, host = '', owner = '', repository = ''] = address.split('/')
-    return names.hashOf({ host, owner, repository })
-  }
+export function createFoundation({ states, keys, idKey, log, names, ...rest }: FoundationOptions): Foundation {
   return {
     ...rest,
     records: openRecords(states),
     seals: createSeals(keys, rest.origin, rest.clock),
     locators: createLocators(idKey),
-    audit: createAudit(log, hashOf),
+    audit: createAudit(log, names),
   }
 }

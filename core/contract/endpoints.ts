@@ -6,8 +6,10 @@ import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
+import { OAuthDecision, OAuthRedirect, OAuthRequest, OAuthRequestQuery } from './oauth.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
 import { CreatedToken, Me, MyGrants, MyRepositories, MyTokens, Nothing, TokenRequest } from './people.ts'
+import { RefList } from './refs.ts'
 import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
@@ -68,6 +70,7 @@ function personal<
   Subject extends EndpointSubject,
   Answer extends z.ZodType,
   Body extends z.ZodType | null = null,
+  Query extends z.ZodType = typeof NO_QUERY,
 >(
   method: Method,
   definition: Pick<
@@ -75,10 +78,11 @@ function personal<
     'path' | 'subject' | 'summary' | 'status' | 'answer' | 'errors'
   > & {
     guard?: EndpointGuard
+    query?: Query
     body?: Body
     invalidBody?: ErrorCode
   },
-): Endpoint<Subject, typeof NO_QUERY, Answer, Body> & { method: Method } {
+): Endpoint<Subject, Query, Answer, Body> & { method: Method } {
   const guard = definition.guard ?? (method === 'GET' ? 'signed_in' : 'own_pages')
   const refused: Record<EndpointGuard, ErrorCode[]> = {
     anyone: [],
@@ -86,7 +90,8 @@ function personal<
     own_pages: ['auth.forbidden_origin', 'auth.required'],
   }
   const errors = [...refused[guard], ...definition.errors, 'auth.unavailable' as const]
-  return { ...definition, method, guard, credential: 'session', query: NO_QUERY, body: (definition.body ?? null) as Body, errors }
+  const body = (definition.body ?? null) as Body
+  return { ...definition, method, guard, credential: 'session', query: (definition.query ?? NO_QUERY) as Query, body, errors }
 }
 
 const NO_QUERY = z.strictObject({})
@@ -101,7 +106,7 @@ export const COMMON_ERRORS = [
   'service.internal',
 ] as const satisfies readonly ErrorCode[]
 
-const ADDRESS_ERRORS = [
+const REPOSITORY_ERRORS = [
   'address.invalid_escape',
   'address.unknown_host',
   'address.incomplete',
@@ -111,14 +116,18 @@ const ADDRESS_ERRORS = [
   'address.invalid_path',
   'address.too_long',
   'mount.repo_not_found',
-  'mount.ref_not_found',
-  'mount.path_not_found',
   'mount.not_allowed',
   'mount.rate_limited',
   'mount.unavailable',
-  'skill.unavailable',
   'auth.required',
   'auth.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+const ADDRESS_ERRORS = [
+  ...REPOSITORY_ERRORS,
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
 /** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */
@@ -170,6 +179,14 @@ export const ENDPOINTS = {
       'file.too_large',
       'file.not_text',
     ],
+  }),
+  refs: reading({
+    path: '/refs/{address}',
+    subject: 'address',
+    summary: 'Branches and tags of the repository',
+    query: z.strictObject({}),
+    answer: RefList,
+    errors: REPOSITORY_ERRORS,
   }),
   featured: reading({
     path: '/featured',
@@ -271,6 +288,26 @@ export const ENDPOINTS = {
     status: 204,
     answer: Nothing,
     errors: ['token.not_found'],
+  }),
+  oauthRequest: personal('GET', {
+    path: '/oauth/request',
+    subject: 'none',
+    guard: 'anyone',
+    summary: 'What an app asks a person to approve',
+    query: OAuthRequestQuery,
+    status: 200,
+    answer: OAuthRequest,
+    errors: ['oauth.invalid_request'],
+  }),
+  oauthDecision: personal('POST', {
+    path: '/oauth/decision',
+    subject: 'none',
+    summary: 'Approve or refuse what an app asks for',
+    body: OAuthDecision,
+    invalidBody: 'oauth.invalid_request',
+    status: 200,
+    answer: OAuthRedirect,
+    errors: ['oauth.invalid_request', 'request.too_large', 'mount.unavailable', 'oauth.not_visible'],
   }),
 } as const
 

@@ -108,6 +108,8 @@ test('with the last session the credential of the host ends, unless a token read
   expect(await scene.deps.people?.see(viewer, 'acme', 'closed')).toMatchObject({ status: 'ok', value: { visibility: 'private' } })
 })
 
+const LATER = '2100-01-01T00:00:00Z'
+
 test('forget me ends everything, here and at the host, and leaves no record', async () => {
   const ida = newUser('ida')
   const browser = await scene.signIn(ida)
@@ -120,13 +122,16 @@ test('forget me ends everything, here and at the host, and leaves no record', as
     v: 1 as const,
     id: 'd'.repeat(24),
     uk: person,
+    uid: record?.host?.id ?? '',
     client,
     address: '/gh/acme/closed',
     repoId: 'gh-1',
     scope: 'read',
     createdAt: at,
     lastUsedAt: null,
-    families: [],
+    ended: 0,
+    families: [{ fid: 'f'.repeat(24), createdAt: at, exp: LATER, idleExp: LATER, gen: 0, rh: 'h', old: [], prev: null, at: [] }],
+    exp: LATER,
   }
   await records.grants.update([person, grant.id], () => grant)
   expect((await browser.get('/api/v1/me/grants')).json.items).toEqual([

@@ -1,6 +1,11 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
+  'Branches and tags of the repository': 'Branches und Tags des Repositorys',
+  'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
+  'The repository has more branches or more tags than are listed.':
+    'Das Repository hat mehr Branches oder mehr Tags, als aufgeführt sind.',
+  'Date of the commit; absent where it is not known.': 'Datum des Commits; fehlt, wo es nicht bekannt ist.',
   'Canonical address.': 'Kanonische Adresse.',
   'As requested; `null` for the default branch.': 'Wie verlangt; `null` für den Standardbranch.',
   'Full commit hash.': 'Vollständiger Hash des Commits.',
@@ -23,6 +28,14 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'On a `SKILL.md` and on its folder.': 'Bei einer `SKILL.md` und bei ihrem Ordner.',
   'On a `SKILL.md` and on its folder, and on a file that may not be served.':
     'Bei einer `SKILL.md` und bei ihrem Ordner, und bei einer Datei, die nicht ausgeliefert werden darf.',
+  'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.':
+    'Von allem, was ein Agent davon erhält (o200k_base, geschätzt); fehlt, wenn die Lizenz nur eine Beschreibung erlaubt.',
+  'What the whole skill takes; on the first page only.': 'Was der ganze Skill braucht; nur auf der ersten Seite.',
+  'Bytes of the whole text.': 'Byte des ganzen Textes.',
+  'Tokens of the whole text (o200k_base, an estimate).': 'Tokens des ganzen Textes (o200k_base, geschätzt).',
+  'o200k_base, an estimate: each model counts with its own encoding.':
+    'o200k_base, geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
+  'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
   'Bytes.': 'Byte.',
   'Of the bytes of the file, where they are held.': 'Der Bytes der Datei, wo sie gespeichert sind.',
   'SHA-256, in lower-case hexadecimal digits.': 'SHA-256, in kleinen Hexadezimalziffern.',
