@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createLoggedNames } from '#api/people/logged-names.ts'
 import { openPeople } from '#api/people/open-people.ts'
 import type { People } from '#api/people/people.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
@@ -73,6 +74,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       random: systemRandom,
       log: { info: fields => void audits.push(fields) },
       fallbacks: NO_FALLBACKS,
+      names: createLoggedNames(ID_KEY),
       host: { people: host.people, git: host },
       isServed: () => true,
       leaseMs: 20_000,
@@ -136,6 +138,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       random: systemRandom,
       log: { info: fields => void audits.push(fields) },
       fallbacks: NO_FALLBACKS,
+      names: createLoggedNames(ID_KEY),
       host: { people: other.host.people ?? failed(), git: other.host },
       isServed: () => true,
     })
@@ -249,7 +252,8 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
 function grantOf(person: string, createdAt: string) {
   const client = { h: 'h', id: 'c', name: 'An app', uri: null, kind: 'dcr' as const }
   const of = { address: '/gh/acme/closed', repoId: 'gh-1', scope: 'read' }
-  return { v: 1 as const, id: 'b', uk: person, client, ...of, createdAt, lastUsedAt: null, families: [] }
+  const ends = { ended: 0, exp: createdAt }
+  return { v: 1 as const, id: 'b', uk: person, uid: 'gh-1', client, ...of, createdAt, lastUsedAt: null, families: [], ...ends }
 }
 
 function failed(): never {
