@@ -44,12 +44,13 @@ export async function manageTokens(
       const keySettings = parseKeySettings(env)
       const keys = await deploymentKeys(infra, keySettings)
       const names = createLoggedNames(deriveKeys(keys, 'log')[0])
-      const people = await deploymentPeople(
-        infra,
-        { ...keySettings, allow: null, deny: [] },
-        keys,
-        { baseUrl: settings.baseUrl, isBucket: settings.store.kind === 's3', log: { info() {} }, fallbacks: NO_FALLBACKS, names },
-      )
+      const people = await deploymentPeople(infra, { ...keySettings, allow: null, deny: [] }, keys, {
+        baseUrl: settings.baseUrl,
+        isBucket: settings.store.kind === 's3',
+        log: { info() {} },
+        fallbacks: NO_FALLBACKS,
+        names,
+      })
       if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', 'must be set, to the value that the service has')
       process.stdout.write(await run(command, people.foundation, infra))
       return EXIT_OK
