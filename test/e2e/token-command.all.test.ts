@@ -24,7 +24,12 @@ afterAll(async () => {
 })
 
 function token(...args: string[]) {
-  const env = { PATH: process.env.PATH, MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_STORE: `disk:${service.store}` }
+  const env = {
+    PATH: process.env.PATH,
+    MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+    MOUNTGLASS_GITHUB: 'off',
+    MOUNTGLASS_STORE: `disk:${service.store}`,
+  }
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'token', ...args], { env, encoding: 'utf8' })
   return { status, stdout, stderr }
 }

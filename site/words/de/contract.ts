@@ -161,4 +161,20 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'End an agent token, at once': 'Ein Agenten-Token sofort beenden',
   '`/gh/<owner>/<repository>`, without ref and path.': '`/gh/<owner>/<repository>`, ohne Ref und Pfad.',
   '1 to 60 characters, without control characters.': '1 bis 60 Zeichen, ohne Steuerzeichen.',
+  'What an app asks a person to approve': 'Wozu eine App die Zustimmung einer Person erbittet',
+  'Approve or refuse what an app asks for': 'Dem zustimmen oder das ablehnen, worum eine App bittet',
+  'The sealed authorization request, as the consent page received it.':
+    'Die versiegelte Autorisierungsanfrage, wie die Zustimmungsseite sie erhalten hat.',
+  'The app. Name and URI are its own words: nobody checked them.':
+    'Die App. Name und URI sind ihre eigenen Worte: Niemand hat sie geprüft.',
+  'Host of the web address to which the browser goes next, or the scheme of an application.':
+    'Host der Webadresse, zu der der Browser als Nächstes geht, oder das Schema einer Anwendung.',
+  "The client is an app on the person's own computer.": 'Der Client ist eine App auf dem eigenen Computer der Person.',
+  'The repository that the app wants to read.': 'Das Repository, das die App lesen möchte.',
+  'Scopes, separated by spaces.': 'Scopes, durch Leerzeichen getrennt.',
+  'Whether the person can see the repository now; `null` when nobody is signed in, or the host cannot be asked. `false` for one that does not exist.':
+    'Ob die Person das Repository jetzt sehen kann; `null`, wenn niemand angemeldet ist oder der Host nicht gefragt werden kann. `false` für eines, das es nicht gibt.',
+  "The host's page on which an account installs the app of this deployment.":
+    'Seite des Hosts, auf der ein Konto die App dieses Dienstes installiert.',
+  'Where the browser goes next.': 'Wohin der Browser als Nächstes geht.',
 }
