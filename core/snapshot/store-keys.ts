@@ -107,7 +107,7 @@ export function operatorBlobKey(name: string): string {
   return `op/${name}`
 }
 
-/** Entries of people and of what acts for them are of the private class. A sweep leaves people and grants. */
+/** Entries of people and of what acts for them are of the private class. A sweep removes grants and markers that are over, and leaves people. */
 export const PEOPLE_PREFIX = 'ctl/people/prv/'
 export const SPENT_PREFIX = 'ctl/spent/prv/'
 
@@ -116,9 +116,11 @@ export function personKey(person: string): string {
   return `${PEOPLE_PREFIX}${person}`
 }
 
+export const GRANTS_PREFIX = 'ctl/grants/prv/'
+
 /** Prefix of one person's grants. */
 export function grantsPrefix(person: string): string {
-  return `ctl/grants/prv/${person}/`
+  return `${GRANTS_PREFIX}${person}/`
 }
 
 /** Entry of what a person lets one app read. @param grant in hex digits */

@@ -1,6 +1,7 @@
 import { forEachOf } from '#core/concurrency/map-few.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { countPlan, executePlan } from './execute-plan.ts'
+import { sweepExpired } from './expired-entries.ts'
 import { takeLease } from './lease.ts'
 import { sweepListings } from './listings.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'
@@ -57,6 +58,7 @@ async function sweepAll(stores: Stores, clock: Clock, options: SweepOptions): Pr
     }
   })
   await sweepListings(stores, clock.now(), options, tally)
+  await sweepExpired(stores, clock.now(), options, tally)
   return tally
 }
 
