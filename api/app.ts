@@ -39,6 +39,7 @@ import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
 import { operatorHandlers } from './routes/operator-pages.ts'
 import { ownerHandler } from './routes/owners.ts'
+import { peopleHandlers } from './routes/people.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
@@ -147,7 +148,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, handlers, methods), { prefix: API })
+  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
+    prefix: API,
+  })
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
@@ -164,7 +167,13 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
   refuseUnknownRoute(methods, request, reply)
 }
 
-async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHandlers, methods: RouteMethods): Promise<void> {
+async function registerApi(
+  api: FastifyInstance,
+  deps: Deps,
+  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
+): Promise<void> {
+  // Bodies are JSON alone.
+  api.removeContentTypeParser('text/plain')
   api.addHook('onRequest', (request, reply, done) => {
     setApiHeaders(reply)
     setCorsHeaders(reply)
@@ -178,7 +187,13 @@ async function registerApi(api: FastifyInstance, deps: Deps, handlers: AddressHa
   api.setNotFoundHandler((request, reply) => answerError(new ServiceError('request.not_found'), request, reply))
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
-  registerEndpoints(api, parsers, { ...handlers, featured: featuredReader(deps, api.log), owners, ...operatorHandlers(deps) })
+  const featured = featuredReader(deps, api.log)
+  registerEndpoints(
+    api,
+    parsers,
+    { people: deps.people, origin: baseUrl },
+    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps) },
+  )
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

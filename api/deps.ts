@@ -7,6 +7,7 @@ import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
+import type { People } from './people/people.ts'
 import type { PurposeKeys } from './purpose-keys.ts'
 import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
 import type { Uses } from './snapshot/uses.ts'
@@ -21,6 +22,8 @@ export interface Deps {
   operator: OperatorContent
   clock: Clock
   cursorKeys: PurposeKeys
+  /** Who sends requests; `null`: everybody is anonymous. */
+  people: People | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

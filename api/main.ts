@@ -204,6 +204,7 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
+    people: null,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,

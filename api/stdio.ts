@@ -137,6 +137,7 @@ function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['in
     clock,
     // Cursors live as long as the process.
     cursorKeys: deriveKeys(keys, 'cursor'),
+    people: null,
     allow: null,
     deny: [],
     localSource: 'withheld',

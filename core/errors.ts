@@ -1,4 +1,11 @@
-import { ADDRESS_BYTES, ADDRESS_SEGMENTS, READABLE_FILE_BYTES } from './limits.ts'
+import {
+  ADDRESS_BYTES,
+  ADDRESS_SEGMENTS,
+  READABLE_FILE_BYTES,
+  TOKEN_DAYS,
+  TOKEN_LABEL_CHARACTERS,
+  TOKENS_PER_PERSON,
+} from './limits.ts'
 
 /**
  * The code and HTTP status of every error answer; `IndexErrorCode` has the codes of failed index jobs. Statuses are part of the wire
@@ -37,6 +44,17 @@ export const ERROR_STATUS = {
   'owner.invalid': 400,
   'owner.not_found': 404,
   'legal.not_found': 404,
+  'auth.required': 401,
+  'auth.forbidden_origin': 403,
+  'auth.unavailable': 503,
+  'token.invalid': 400,
+  'token.not_a_repository': 400,
+  'token.public_repository': 400,
+  'token.limit': 409,
+  'token.not_found': 404,
+  'grant.not_found': 404,
+  'oauth.invalid_request': 400,
+  'oauth.not_visible': 403,
   'hook.forged': 401,
   'hook.busy': 503,
   'service.internal': 500,
@@ -97,6 +115,17 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'owner.invalid': 'the path does not name an account; it needs /gh/<owner>',
   'owner.not_found': 'the account does not exist at the git host; check its name',
   'legal.not_found': 'this deployment has no such page; the kinds are terms and privacy',
+  'auth.required': 'nobody is signed in, or the token is not valid for this; sign in, or send a valid token',
+  'auth.forbidden_origin': 'only pages of this deployment may send this request; use its pages',
+  'auth.unavailable': 'who is signed in cannot be looked up now; try again later',
+  'token.invalid': `the body is not { address, label, expiresInDays }; label has 1 to ${TOKEN_LABEL_CHARACTERS} characters, expiresInDays is ${TOKEN_DAYS.min} to ${TOKEN_DAYS.max}`,
+  'token.not_a_repository': 'a token reads a whole repository; omit the ref and the path of the address',
+  'token.public_repository': 'everyone may read this repository; it needs no token',
+  'token.limit': `one person holds at most ${TOKENS_PER_PERSON} tokens; delete one that is no longer used`,
+  'token.not_found': 'you have no such token; it may have been deleted or have expired',
+  'grant.not_found': 'you have no such grant; it may have been ended already',
+  'oauth.invalid_request': 'the authorization request is malformed or has expired; start again in the app',
+  'oauth.not_visible': 'you cannot open this repository, so you cannot let an app read it; check its address',
   'hook.forged': 'the signature of the message is missing or wrong; check the secret of the webhook',
   'hook.busy': 'the message arrived more slowly than others that needed its memory; send it again',
   'service.internal': 'an internal error occurred; try again, and report the request id if it persists',

@@ -39,6 +39,18 @@ export const OWNER_CARDS = 100
 export const OWNER_LISTINGS = 1_000
 export const CARD_SKILL_NAMES = 5
 
+// People
+export const TOKENS_PER_PERSON = 50
+export const TOKEN_LABEL_CHARACTERS = 60
+export const TOKEN_DAYS = { min: 1, max: 366 } as const
+/** Of one person. A further sign-in ends the oldest. */
+export const SESSIONS_PER_PERSON = 20
+/** A session ends after this time without a request, and at the latest after `SESSION_DAYS`. */
+export const SESSION_IDLE_DAYS = 14
+export const SESSION_DAYS = 60
+/** Grants of one person that are listed. */
+export const GRANTS_PER_PERSON = 100
+
 // The operator's content
 export const FEATURED_ADDRESSES = 50
 export const FEATURED_FILE_BYTES = 64 * 1024

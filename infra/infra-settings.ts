@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
+import { APP_VARIABLES, appSettings } from './app-settings.ts'
+import type { GitHubApp } from './github/app.ts'
 
 /** Location of blobs and of state entries. */
 export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' } | S3Setting
@@ -132,6 +134,7 @@ const Variables = z.object({
     .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token of 1 to 4,096 printable ASCII characters without spaces')
     .optional(),
   MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().optional(),
+  ...APP_VARIABLES,
 })
 
 /** Read when the store is a bucket: variables of the SDK, and credentials for the bucket of private repositories. */
@@ -156,6 +159,8 @@ export interface GitHubSettings {
   token: string | null
   /** Key of the signatures of webhook deliveries; `null`: deliveries are not accepted. */
   webhookSecret: string | null
+  /** `null`: nobody signs in, and no private repository is read. */
+  app: GitHubApp | null
 }
 
 /** Settings of `openInfra`. */
@@ -239,7 +244,8 @@ function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
   // The API of an Enterprise Server has the origin of its pages.
   const api = apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`)
   const own = [...new Set([url, new URL(api).origin, ...variables.MOUNTGLASS_AVATAR_ORIGINS])]
-  return { url, apiUrl: api, avatarOrigins: url === GITHUB ? [GITHUB_AVATARS] : own, token: token ?? null, webhookSecret }
+  const avatarOrigins = url === GITHUB ? [GITHUB_AVATARS] : own
+  return { url, apiUrl: api, avatarOrigins, token: token ?? null, webhookSecret, app: appSettings(variables) }
 }
 
 /**

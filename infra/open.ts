@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
+import type { PeopleHost } from '#core/ports/people-host.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
 import { requireGit } from './git/process.ts'
@@ -26,6 +27,8 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' |
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` when git is not installed. */
   local: LocalHost | null
+  /** With whose accounts people sign in; `null`: nobody does. */
+  people: PeopleHost | null
   /** What this process knows now, for `openJobInfra` of a child process. Without secrets. */
   handover(): string
   close(): Promise<void>
@@ -133,7 +136,8 @@ async function openWithoutQueue(
     }
     const { blobs, states, database, secret } = store
     const told = (): Handover => ({ buckets: store.buckets, gitHub: github?.credentialHandover() ?? null })
-    const opened = { blobs, states, database, hosts, local, secret, handover: () => JSON.stringify(told()), close }
+    const people = github?.people ?? null
+    const opened = { blobs, states, database, hosts, local, people, secret, handover: () => JSON.stringify(told()), close }
     if (!metrics) return opened
     watchHosts(hosts, metrics)
     return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }

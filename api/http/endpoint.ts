@@ -7,7 +7,7 @@ import {
   type BodyOf,
   COMMON_ERRORS,
   ENDPOINTS,
-  type EndpointGuard,
+  type Endpoint,
   type EndpointName,
   type EndpointSubject,
   type QueryOf,
@@ -17,7 +17,9 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { Viewer } from '../people/viewer.ts'
+import { type Admission, admit } from './admit.ts'
 import { type AnswerSource, EntityTags, NotModified } from './entity-tag.ts'
+import { answerError, isInvalidBody } from './error-handler.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
 
 declare module 'fastify' {
@@ -35,6 +37,7 @@ interface Subjects {
   owner: OwnerName
   /** As it is spelled in the path. */
   kind: string
+  id: string
   none: null
 }
 
@@ -54,26 +57,31 @@ export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<
 /** How a raw path names a subject. @throws ServiceError */
 export type SubjectParsers = { [Subject in EndpointSubject]: (raw: string) => Subjects[Subject] }
 
-/** What a guard asks of the viewer. @throws ServiceError */
-const GUARDS: Record<EndpointGuard, (viewer: Viewer) => void> = { anyone: () => {} }
+/** What all endpoints share. */
+interface Shared {
+  parsers: SubjectParsers
+  admission: Admission
+  tags: EntityTags
+}
 
 /** Registers the endpoints of the contract: parse the path, check guard, query and body, answer, serialise by the schema. */
-export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, handlers: Handlers): void {
+export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, admission: Admission, handlers: Handlers): void {
   app.decorateRequest('subject', null)
   app.decorateRequest('taggedBy', null)
   const tags = new EntityTags()
-  for (const name of Object.keys(ENDPOINTS) as EndpointName[]) registerEndpoint(app, { parsers, tags }, name, handlers[name])
+  for (const name of Object.keys(ENDPOINTS) as EndpointName[])
+    registerEndpoint(app, { parsers, admission, tags }, name, handlers[name])
 }
 
 function registerEndpoint<Name extends EndpointName>(
   app: FastifyInstance,
-  { parsers, tags }: { parsers: SubjectParsers; tags: EntityTags },
+  { parsers, admission, tags }: Shared,
   name: Name,
   handle: Handlers[Name],
 ): void {
   const endpoint = ENDPOINTS[name]
-  const { method, guard, subject, summary, query, answer, errors } = endpoint
-  const body = endpoint.body as z.ZodType | null
+  const { method, subject, summary, query, answer, errors, status } = endpoint
+  const { body, invalidBody } = endpoint as Endpoint
   const url = routeOf(endpoint)
   // Declared even if the deployment lacks the endpoint, so that every spelling of its paths is 404 and not a malformed URL.
   if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
@@ -86,15 +94,25 @@ function registerEndpoint<Name extends EndpointName>(
       summary,
       querystring: query,
       ...(body === null ? {} : { body }),
-      response: { 200: success(answer), ...failures(errors) },
+      response: { [status]: success(status, answer), ...failures(errors) },
     },
+    errorHandler: (error, request, reply) =>
+      answerError(invalidBody && isInvalidBody(error) ? new ServiceError(invalidBody, { cause: error }) : error, request, reply),
     // Before body and query are read: a malformed address is reported first, and a refused viewer learns nothing else.
     onRequest: (request, _reply, done) => {
       // The path `/<prefix>/~` itself, spelled with an escape, has no address.
       if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
       request.subject = parsers[subject](request.rawAddress ?? '')
-      GUARDS[guard](request.viewer)
-      done()
+      const viewer = admit(admission, request, endpoint)
+      if (!(viewer instanceof Promise)) {
+        request.viewer = viewer
+        done()
+        return
+      }
+      viewer.then(known => {
+        request.viewer = known
+        done()
+      }, done)
     },
     handler: async (request, reply) => {
       await endOfTurn()
@@ -105,7 +123,8 @@ function registerEndpoint<Name extends EndpointName>(
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
         if (endpoint.subject === 'address' && isReady(answered)) request.taggedBy ??= 'unknown'
         else request.taggedBy = null
-        return answered
+        if (status === 204) return reply.code(204).send()
+        return reply.code(status).send(answered)
       } catch (error) {
         request.taggedBy = null
         if (!(error instanceof NotModified)) throw error
@@ -121,18 +140,20 @@ function registerEndpoint<Name extends EndpointName>(
 
 /** Whether the answer, or the mount in it, waits for the index. */
 function isIndexing(answer: AnswerOf<EndpointName>): boolean {
+  if (answer === null) return false
   if ('status' in answer) return answer.status === 'indexing'
   return 'index' in answer && answer.index.status === 'indexing'
 }
 
 /** Whether the answer is one of contents, and not of the state of the index. */
 function isReady(answer: AnswerOf<EndpointName>): boolean {
+  if (answer === null) return false
   if ('status' in answer) return answer.status === 'ready'
   return !('index' in answer) || answer.index.status === 'ready'
 }
 
-function success(schema: z.ZodType) {
-  return { description: 'The answer.', content: { 'application/json': { schema } } }
+function success(status: number, schema: z.ZodType) {
+  return status === 204 ? { description: 'Done.' } : { description: 'The answer.', content: { 'application/json': { schema } } }
 }
 
 /** One response a status, with the codes that it may carry. */

@@ -1,15 +1,28 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { bearerOf } from '../people/presented.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 import { explainInvalid } from './invalid-request.ts'
 
 /** Answers a thrown error in the error shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = loggedError(thrown, request)
+  if (error.code === 'auth.required' && bearerOf(request.headers) !== null) reply.header('www-authenticate', INVALID_TOKEN)
   if (error.details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.details.retryAfter))
   reply.code(error.status).send(errorBody(error))
 }
+
+const INVALID_TOKEN = 'Bearer error="invalid_token"'
+
+/** Whether a body is no JSON, has another content type, or is not of the schema. One that is too long is refused as such. */
+export function isInvalidBody(thrown: unknown): boolean {
+  const { code = '', validationContext, statusCode } = thrown as Partial<FastifyError>
+  if (validationContext !== undefined) return validationContext === 'body'
+  return code.startsWith('FST_ERR_CTP_') && code !== TOO_LARGE && statusCode !== undefined && statusCode < 500
+}
+
+const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE'
 
 /** The error of the interface for whatever was thrown. One that the operator has to know is logged. */
 export function loggedError(thrown: unknown, request: FastifyRequest): ServiceError {
@@ -27,6 +40,7 @@ function toServiceError(thrown: unknown, query: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   const { code = '', statusCode = 500, validation } = thrown as Partial<FastifyError>
   if (validation) return new ServiceError('request.invalid', { message: explainInvalid(validation, query), cause: thrown })
+  if (code === TOO_LARGE) return new ServiceError('request.too_large', { cause: thrown })
   if (code.startsWith('FST_') && statusCode < 500) return new ServiceError('request.invalid', { cause: thrown })
   return new ServiceError('service.internal', { cause: thrown })
 }

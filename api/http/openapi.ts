@@ -148,7 +148,22 @@ const KIND = {
   example: 'terms',
 }
 
-const PATH_PARAMETERS: Record<EndpointSubject, Json[]> = { address: [ADDRESS], owner: [OWNER], kind: [KIND], none: [] }
+const ID = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The id of an item, as its list has it.',
+  schema: { type: 'string', pattern: '^[0-9a-f]{24}$' },
+  example: '0123456789abcdef01234567',
+}
+
+const PATH_PARAMETERS: Record<EndpointSubject, Json[]> = {
+  address: [ADDRESS],
+  owner: [OWNER],
+  kind: [KIND],
+  id: [ID],
+  none: [],
+}
 
 function withoutClosedObjects(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutClosedObjects)

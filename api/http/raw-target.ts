@@ -39,7 +39,9 @@ export const ANY_ADDRESS = '~'
 
 /** The route of an endpoint, below `/api/v1`. The part of its path that names the subject is taken raw. */
 export function routeOf({ path, subject }: Pick<Endpoint, 'path' | 'subject'>): string {
-  return subject === 'none' ? path : path.replace(/^(\/[^/]+)\/.*$/, `$1/${ANY_ADDRESS}`)
+  if (subject === 'none') return path
+  // The whole path after `/owners` is parsed, so that a wrong host is `owner.invalid`.
+  return path.replace(subject === 'owner' ? /\/gh\/\{owner\}$/ : /\/\{[a-z]+\}$/, `/${ANY_ADDRESS}`)
 }
 
 /** The prefixes after which paths are taken raw. */

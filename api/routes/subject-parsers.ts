@@ -28,6 +28,7 @@ export function subjectParsers({ hosts }: Pick<Deps, 'hosts'>): SubjectParsers {
     address,
     owner: raw => parseOwner(raw, listing),
     kind: raw => raw,
+    id: raw => raw,
     none: () => null,
   }
 }

@@ -7,6 +7,7 @@ import { FindAnswer, FindQuery } from './find.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
+import { CreatedToken, Me, MyGrants, MyRepositories, MyTokens, Nothing, TokenRequest } from './people.ts'
 import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
@@ -19,7 +20,9 @@ export interface Endpoint<
 > {
   method: EndpointMethod
   guard: EndpointGuard
-  /** Below `/api/v1`; `{address}`, `{owner}` and `{kind}` are percent-encoded. */
+  /** What tells who sends the request. */
+  credential: EndpointCredential
+  /** Below `/api/v1`; `{address}`, `{owner}`, `{kind}` and `{id}` are percent-encoded. */
   path: `/${string}`
   /** The kind of thing that the path names. */
   subject: Subject
@@ -27,24 +30,66 @@ export interface Endpoint<
   query: Query
   /** JSON in the request; `null`: the endpoint takes none. */
   body: Body
+  /** Answers a body that is no JSON, or not of the schema. Default: `request.invalid`. */
+  invalidBody?: ErrorCode
+  /** Of an answer that is no error. 204 has no body. */
+  status: 200 | 201 | 204
   answer: Answer
   /** Codes of this endpoint, besides `COMMON_ERRORS`. */
   errors: readonly ErrorCode[]
 }
 
-export type EndpointMethod = 'GET'
+export type EndpointMethod = 'GET' | 'POST' | 'DELETE'
 
-/** Who may call an endpoint. */
-export type EndpointGuard = 'anyone'
+/**
+ * Who may call an endpoint. `signed_in`: a person, by the session cookie. `own_pages`: the same, from a page of this deployment alone, as the
+ * request changes something.
+ */
+export type EndpointGuard = 'anyone' | 'signed_in' | 'own_pages'
 
-export type EndpointSubject = 'address' | 'owner' | 'kind' | 'none'
+/** `none`: everyone is answered alike. `session`: the cookie. `bearer`: a token, or else the cookie. */
+export type EndpointCredential = 'none' | 'session' | 'bearer'
+
+export type EndpointSubject = 'address' | 'owner' | 'kind' | 'id' | 'none'
+
+type Shared = 'method' | 'guard' | 'credential' | 'body' | 'status'
 
 /** An endpoint that reads, for everyone. */
 function reading<Subject extends EndpointSubject, Query extends z.ZodType, Answer extends z.ZodType>(
-  definition: Omit<Endpoint<Subject, Query, Answer>, 'method' | 'guard' | 'body'>,
-): Endpoint<Subject, Query, Answer, null> {
-  return { method: 'GET', guard: 'anyone', body: null, ...definition }
+  definition: Omit<Endpoint<Subject, Query, Answer>, Shared | 'invalidBody'>,
+): Endpoint<Subject, Query, Answer, null> & { method: 'GET' } {
+  const credential = definition.subject === 'address' ? 'bearer' : 'none'
+  return { method: 'GET', guard: 'anyone', credential, body: null, status: 200, ...definition }
 }
+
+/** An endpoint of the person who is signed in. */
+function personal<
+  const Method extends EndpointMethod,
+  Subject extends EndpointSubject,
+  Answer extends z.ZodType,
+  Body extends z.ZodType | null = null,
+>(
+  method: Method,
+  definition: Pick<
+    Endpoint<Subject, z.ZodType, Answer, Body>,
+    'path' | 'subject' | 'summary' | 'status' | 'answer' | 'errors'
+  > & {
+    guard?: EndpointGuard
+    body?: Body
+    invalidBody?: ErrorCode
+  },
+): Endpoint<Subject, typeof NO_QUERY, Answer, Body> & { method: Method } {
+  const guard = definition.guard ?? (method === 'GET' ? 'signed_in' : 'own_pages')
+  const refused: Record<EndpointGuard, ErrorCode[]> = {
+    anyone: [],
+    signed_in: ['auth.required'],
+    own_pages: ['auth.forbidden_origin', 'auth.required'],
+  }
+  const errors = [...refused[guard], ...definition.errors, 'auth.unavailable' as const]
+  return { ...definition, method, guard, credential: 'session', query: NO_QUERY, body: (definition.body ?? null) as Body, errors }
+}
+
+const NO_QUERY = z.strictObject({})
 
 /** Codes that every endpoint may answer, or a request that differs from it in method, path or form. */
 export const COMMON_ERRORS = [
@@ -72,6 +117,8 @@ const ADDRESS_ERRORS = [
   'mount.rate_limited',
   'mount.unavailable',
   'skill.unavailable',
+  'auth.required',
+  'auth.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
 /** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */
@@ -156,9 +203,82 @@ export const ENDPOINTS = {
     answer: LegalDocument,
     errors: ['legal.not_found'],
   }),
+  me: personal('GET', {
+    path: '/me',
+    subject: 'none',
+    guard: 'anyone',
+    summary: 'Who is signed in',
+    status: 200,
+    answer: Me,
+    errors: [],
+  }),
+  myRepositories: personal('GET', {
+    path: '/me/repositories',
+    subject: 'none',
+    summary: 'The repositories that a person and the app of the host reach, by installation',
+    status: 200,
+    answer: MyRepositories,
+    errors: ['mount.rate_limited', 'mount.unavailable'],
+  }),
+  myGrants: personal('GET', {
+    path: '/me/grants',
+    subject: 'none',
+    summary: 'The apps that read on behalf of a person',
+    status: 200,
+    answer: MyGrants,
+    errors: [],
+  }),
+  endGrant: personal('DELETE', {
+    path: '/me/grants/{id}',
+    subject: 'id',
+    summary: 'End a grant with all its tokens, at once',
+    status: 204,
+    answer: Nothing,
+    errors: ['grant.not_found'],
+  }),
+  myTokens: personal('GET', {
+    path: '/me/tokens',
+    subject: 'none',
+    summary: 'The agent tokens of a person, without their secrets',
+    status: 200,
+    answer: MyTokens,
+    errors: [],
+  }),
+  createToken: personal('POST', {
+    path: '/me/tokens',
+    subject: 'none',
+    summary: 'Make an agent token that reads one private repository',
+    body: TokenRequest,
+    invalidBody: 'token.invalid',
+    status: 201,
+    answer: CreatedToken,
+    errors: [
+      'token.invalid',
+      'token.not_a_repository',
+      'token.public_repository',
+      'mount.repo_not_found',
+      'mount.not_allowed',
+      'token.limit',
+      'request.too_large',
+      'mount.rate_limited',
+      'mount.unavailable',
+    ],
+  }),
+  deleteToken: personal('DELETE', {
+    path: '/me/tokens/{id}',
+    subject: 'id',
+    summary: 'End an agent token, at once',
+    status: 204,
+    answer: Nothing,
+    errors: ['token.not_found'],
+  }),
 } as const
 
 export type EndpointName = keyof typeof ENDPOINTS
+/** Endpoints that read, which pages of a process ask in the same process. */
+export type ReadingName = {
+  [Name in EndpointName]: (typeof ENDPOINTS)[Name]['method'] extends 'GET' ? Name : never
+}[EndpointName]
 export type SubjectOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name]['subject']
 export type QueryOf<Name extends EndpointName> = z.infer<(typeof ENDPOINTS)[Name]['query']>
 export type QueryInputOf<Name extends EndpointName> = z.input<(typeof ENDPOINTS)[Name]['query']>

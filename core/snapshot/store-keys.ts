@@ -107,6 +107,30 @@ export function operatorBlobKey(name: string): string {
   return `op/${name}`
 }
 
+/** Entries of people and of what acts for them are of the private class. A sweep leaves people and grants. */
+export const PEOPLE_PREFIX = 'ctl/people/prv/'
+export const SPENT_PREFIX = 'ctl/spent/prv/'
+
+/** Entry of a person: account, sessions, tokens, credential. @param person in hex digits */
+export function personKey(person: string): string {
+  return `${PEOPLE_PREFIX}${person}`
+}
+
+/** Prefix of one person's grants. */
+export function grantsPrefix(person: string): string {
+  return `ctl/grants/prv/${person}/`
+}
+
+/** Entry of what a person lets one app read. @param grant in hex digits */
+export function grantKey(person: string, grant: string): string {
+  return `${grantsPrefix(person)}${grant}`
+}
+
+/** Marker of a code that was redeemed. @param id in hex digits */
+export function spentKey(id: string): string {
+  return `${SPENT_PREFIX}${id}`
+}
+
 export const SWEEP_LEASE_KEY = 'ctl/sweep/lease'
 
 /** Commit and versions of a snapshot in a key. The versions may differ from those of this build. */

@@ -14,6 +14,8 @@ export interface CacheOptions<Value> {
   maxBytes?: number
   /** Time after which a caller gets `unavailable`; the answer is cached when it comes. */
   patienceMs: number
+  /** Time for which the answer that there is no value is returned. Default: 30 s. */
+  missingSeconds?: number
   clock: Clock
   /** The answers of all processes of the deployment. Default: this process shares none. */
   shared?: SharedRoom<Value> | null
@@ -80,6 +82,7 @@ type Ask<Value> = (known: Value | null) => Promise<CachedAnswer<Value> | Trouble
 export class AnswerCache<Value> {
   readonly #clock: Clock
   readonly #patienceMs: number
+  readonly #missingSeconds: number
   /** Separate from `#missing`: names of nothing are endless, and must not evict values. */
   readonly #found: LRUCache<string, Entry<Value>>
   readonly #missing: LRUCache<string, Entry<Value>>
@@ -87,11 +90,12 @@ export class AnswerCache<Value> {
   readonly #shared: SharedRoom<Value> | null
   readonly #onShared: (key: string, askedAt: number) => void
 
-  constructor({ maxBytes = MAX_BYTES, patienceMs, clock, shared = null, onShared = () => {} }: CacheOptions<Value>) {
+  constructor({ maxBytes = MAX_BYTES, patienceMs, clock, shared = null, onShared = () => {}, ...options }: CacheOptions<Value>) {
     const sizeCalculation = ({ answer }: Entry<Value>, key: string) => ENTRY_BYTES + memoryOfText(key) + memoryOf(answer)
     this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
     this.#missing = new LRUCache({ maxSize: Math.min(maxBytes, MISSING_BYTES), sizeCalculation })
     this.#patienceMs = patienceMs
+    this.#missingSeconds = options.missingSeconds ?? MISSING_SECONDS
     this.#clock = clock
     this.#shared = shared
     this.#onShared = onShared
@@ -102,7 +106,7 @@ export class AnswerCache<Value> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
-      if (isFresh(entry, now, times.freshSeconds)) {
+      if (this.#isFresh(entry, now, times.freshSeconds)) {
         if (this.#shared !== null && isDue(entry, now, times.freshSeconds)) this.#refresh(key, now, times, ask)
         return entry.answer
       }
@@ -164,6 +168,10 @@ export class AnswerCache<Value> {
     }
   }
 
+  #isFresh({ answer, askedAt, expired }: Entry<Value>, now: number, freshSeconds: number): boolean {
+    return !expired && isWithin(now - askedAt, answer.status === 'ok' ? freshSeconds : this.#missingSeconds)
+  }
+
   #entry(key: string): Entry<Value> | undefined {
     return this.#found.peek(key) ?? this.#missing.peek(key)
   }
@@ -212,7 +220,7 @@ export class AnswerCache<Value> {
     if (this.#shared === null) return await this.#ask(key, question, ask, null)
     const look = await this.#shared.look(key)
     const found = question.isOvertaken ? null : this.#adopt(key, look?.found ?? null)
-    if (found && isFresh(found, this.#clock.now().getTime(), freshSeconds)) return found.answer
+    if (found && this.#isFresh(found, this.#clock.now().getTime(), freshSeconds)) return found.answer
     return await this.#ask(key, question, ask, look)
   }
 
@@ -250,10 +258,6 @@ export class AnswerCache<Value> {
     }
     return answer
   }
-}
-
-function isFresh({ answer, askedAt, expired }: Entry<unknown>, now: number, freshSeconds: number): boolean {
-  return !expired && isWithin(now - askedAt, answer.status === 'ok' ? freshSeconds : MISSING_SECONDS)
 }
 
 /** Whether a fresh value should be asked for again. */

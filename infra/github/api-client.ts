@@ -12,6 +12,8 @@ export interface ApiClientOptions {
   apiUrl: string
   /** `null`: asks without a credential. */
   token: string | null
+  /** Makes the client of a credential that is no token. Default: that of `token`. */
+  connect?: ((options: OctokitOptions) => Promise<Octokit>) | undefined
   /** Of the API: `2022-11-28`. */
   version: string
   clock: Clock
@@ -25,13 +27,17 @@ export interface ApiClientOptions {
   retryWithinMs?: number | undefined
 }
 
+type OctokitOptions = NonNullable<ConstructorParameters<typeof Octokit>[0]>
+
 export type Headers = Readonly<Record<string, string | number | undefined>>
 
 /** A question to the API. */
 export interface Question {
+  /** Default: `GET`. */
+  method?: 'GET' | 'POST'
   /** Template below the API's base: `/repos/{owner}/{repo}` */
   url: string
-  parameters: Readonly<Record<string, string | number>>
+  parameters: Readonly<Record<string, unknown>>
   options: AskOptions
 }
 
@@ -84,7 +90,7 @@ interface Answered {
  */
 export class ApiClient {
   readonly #options: ApiClientOptions
-  readonly #octokit: Octokit
+  readonly #octokit: () => Promise<Octokit>
   readonly #quota: Quota
   readonly #pause: Pause
   #running = 0
@@ -94,12 +100,11 @@ export class ApiClient {
     this.#options = options
     this.#quota = createQuota(clock)
     this.#pause = new Pause(clock)
-    this.#octokit = new Octokit({
-      baseUrl: apiUrl,
-      userAgent: 'mountglass',
-      log: SILENT,
-      ...(token === null ? {} : { auth: token }),
-    })
+    const octokit = { baseUrl: apiUrl, userAgent: USER_AGENT, log: SILENT }
+    const { connect } = options
+    this.#octokit = once(
+      connect ? () => connect(octokit) : async () => new Octokit(token === null ? octokit : { ...octokit, auth: token }),
+    )
   }
 
   quota(): HostQuota | null {
@@ -165,7 +170,7 @@ export class ApiClient {
   }
 
   /** `null` when no answer came. */
-  async #ask({ url, parameters, options }: Question): Promise<RawAnswer | null> {
+  async #ask({ method = 'GET', url, parameters, options }: Question): Promise<RawAnswer | null> {
     const { etag, accept = 'application/vnd.github+json', read, maxBytes = ANSWER_BYTES } = options
     const { closing, answerMs = ANSWER_MS, version } = this.#options
     const timeout = AbortSignal.timeout(options.milliseconds ?? answerMs)
@@ -178,7 +183,8 @@ export class ApiClient {
       log: SILENT,
     }
     try {
-      const { status, headers, data } = await this.#octokit.request(`GET ${url}`, {
+      const octokit = await this.#octokit()
+      const { status, headers, data } = await octokit.request(`${method} ${url}`, {
         ...parameters,
         headers: { accept, 'x-github-api-version': version, ...(etag === undefined ? {} : { 'if-none-match': etag }) },
         request,
@@ -201,7 +207,16 @@ export class ApiClient {
   }
 }
 
+export const USER_AGENT = 'mountglass'
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 function placeOf({ status, headers }: RawAnswer): Place | null {
   const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
@@ -209,7 +224,7 @@ function placeOf({ status, headers }: RawAnswer): Place | null {
 }
 
 function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer | Refused {
-  if (status !== 200) return readRefusal(status, headers, data, now)
+  if (status !== 200 && status !== 201) return readRefusal(status, headers, data, now)
   const { etag, link } = headers
   return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
 }

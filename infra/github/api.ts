@@ -53,6 +53,11 @@ export interface GitHubApiOptions {
 const API_VERSION = '2026-03-10'
 const ENTERPRISE_API_VERSION = '2022-11-28'
 
+/** @param isEnterprise whether it is the API of an Enterprise Server */
+export function apiVersion(isEnterprise: boolean): string {
+  return isEnterprise ? ENTERPRISE_API_VERSION : API_VERSION
+}
+
 export function createGitHubApi(options: GitHubApiOptions): GitHubApi {
   return new CredentialedApi(options)
 }
@@ -66,7 +71,7 @@ class CredentialedApi implements GitHubApi {
   constructor(options: GitHubApiOptions) {
     const { apiUrl, isEnterprise, credential, clock, closing, answerMs, retryWithinMs } = options
     this.#options = options
-    const version = isEnterprise ? ENTERPRISE_API_VERSION : API_VERSION
+    const version = apiVersion(isEnterprise)
     const common = { apiUrl, version, clock, closing, answerMs, retryWithinMs }
     const onHeaders = (headers: Headers) => this.#noteRetirement(headers)
     this.#withoutToken = new ApiClient({ ...common, token: null, onHeaders })

@@ -44,6 +44,11 @@ export function describeRepository(body: unknown): HostRepository | null {
   })
 }
 
+/** Whether the host itself closed the repository, for everyone. */
+export function isDisabled(body: unknown): boolean {
+  return RepositoryBody.safeParse(body).data?.disabled === true
+}
+
 /** Whether the repository is public. Older Enterprise Servers omit `visibility`. */
 export function isShown(body: { private: boolean; visibility?: string | undefined; disabled?: boolean | undefined }): boolean {
   return !body.private && (body.visibility ?? 'public') === 'public' && !body.disabled

@@ -19,12 +19,14 @@ import type { Clock } from '#core/ports/system.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
-import { createGitHubApi, type GitHubApi } from './api.ts'
+import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
+import type { GitHubApp } from './app.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
 import { createGitRemotes } from './git-remotes.ts'
+import { createPeople, type GitHubPeople } from './people.ts'
 import { createPins, type Pins } from './pins.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
@@ -42,6 +44,8 @@ export interface GitHubHostOptions {
   token: string | null
   /** `null`: webhook deliveries are not accepted. */
   webhookSecret: string | null
+  /** With which people sign in. Default: nobody does. */
+  app?: GitHubApp | null
   /** Origins that serve the pictures of accounts. Default: none, so that accounts have no pictures. */
   avatarOrigins?: readonly string[]
   clock: Clock
@@ -90,6 +94,8 @@ class GitHubHost implements GitHost {
   readonly accounts: Accounts
   readonly avatars: AvatarSource
   readonly hook?: HostHook
+  /** `null`: nobody signs in with an account of this host. */
+  readonly people: GitHubPeople | null
   readonly #api: GitHubApi
   readonly #credential: Credential
   readonly #repositories: Repositories
@@ -119,6 +125,18 @@ class GitHubHost implements GitHost {
       shown: async (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
       blocked,
     })
+    this.people = options.app
+      ? createPeople({
+          ...common,
+          app: options.app,
+          apiUrl: options.apiUrl,
+          isEnterprise,
+          version: apiVersion(isEnterprise),
+          warn,
+          onHeaders: () => {},
+          onShownPublic: repository => this.#repositories.noteOpened(repository),
+        })
+      : null
     this.#api = api
     this.#credential = credential
     this.#repositories = repositories
@@ -143,7 +161,9 @@ class GitHubHost implements GitHost {
   }
 
   /** Has what changed asked again. @returns whether this process has resolved a ref that moved */
-  applyChange({ repositories, accounts, refs }: HostChange): boolean {
+  applyChange(change: HostChange): boolean {
+    const { repositories, accounts, refs } = change
+    this.people?.applyChange(change)
     if (repositories.length > 0) {
       this.#repositories.forget(repositories)
       this.#refs.forget(new Set(repositories.map(({ id }) => id)))
@@ -160,6 +180,7 @@ class GitHubHost implements GitHost {
 
   /** Has everything asked again, after changes that this process may have missed. */
   expireAll(): void {
+    this.people?.forgetAll()
     this.#repositories.expireAll()
     this.#refs.expireAll()
     this.accounts.expireAll()

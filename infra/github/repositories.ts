@@ -34,6 +34,8 @@ export interface Repositories {
   find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
+  /** Notes that a person sees the repository as public: that it is missing is forgotten, since it was opened a moment ago. */
+  noteOpened(repository: HostRepository): void
   /** Whether the host showed within the last minute that the repository is public. */
   wasShownLately(repository: HostRepository): boolean
   /** Whether the last answer for its name was "missing" or another repository. */
@@ -115,6 +117,11 @@ class GitHubRepositories implements Repositories {
   noteShown({ id }: Pick<HostRepository, 'id'>, askedAt: number): void {
     // Unless the host announced a change after the question.
     if (askedAt > (this.#changedAt.get(id) ?? 0)) this.#shownAt.set(id, askedAt)
+  }
+
+  noteOpened({ owner, name }: HostRepository): void {
+    const key = keyOf(owner, name)
+    if (this.#cache.known(key)?.status === 'missing') this.#cache.drop(key)
   }
 
   wasShownLately({ id }: HostRepository): boolean {

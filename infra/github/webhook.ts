@@ -13,6 +13,8 @@ export const HostChange = z.strictObject({
   accounts: z.array(z.string()),
   /** Refs that moved, in full: `refs/heads/main`. `id`: of the repository. */
   refs: z.array(z.strictObject({ id: z.string(), ref: z.string() })),
+  /** Whether what people may see changed in a way that names neither a repository nor an account: a person took the App's authorization back. */
+  people: z.literal(true).optional(),
 })
 export type HostChange = z.infer<typeof HostChange>
 export type NamedRepository = HostChange['repositories'][number]
@@ -54,10 +56,10 @@ export function createWebhook({ secret, onHeard, onWarning }: WebhookOptions): H
   function interpret(event: string, message: unknown): HookAnswer {
     const delivery = readDelivery(event, message)
     if (delivery === null) return { status: 'malformed' }
-    const { changed, accounts, push, isKnown } = delivery
+    const { changed, accounts, push, isKnown, people } = delivery
     const refs = push === null ? [] : [{ id: push.repositoryId, ref: push.ref }]
-    const isAnything = changed.length + accounts.length + refs.length > 0
-    const isOpened = isAnything && onHeard({ repositories: changed, accounts, refs })
+    const isAnything = people !== undefined || changed.length + accounts.length + refs.length > 0
+    const isOpened = isAnything && onHeard({ repositories: changed, accounts, refs, ...(people && { people }) })
     if (push === null) return isKnown ? { status: 'heard', commits: [] } : { status: 'ignored' }
     const { ref, repository, commit } = push
     if (!isOpened || !repository || !commit) return { status: 'heard', commits: [] }
@@ -110,6 +112,8 @@ interface Delivery {
   changed: NamedRepository[]
   /** Logins of accounts. Any of their repositories may have changed. */
   accounts: string[]
+  /** See `HostChange`. */
+  people?: true
   push: Push | null
   /** Whether the event is one of those that are interpreted. */
   isKnown: boolean
@@ -177,9 +181,9 @@ function readDelivery(event: string, message: unknown): Delivery | null {
       if (renamed) return { ...KNOWN, accounts: [renamed.changes.login.from, renamed.organization.login] }
       return Organized.safeParse(message).success ? NOTHING : null
     }
-    // A person took the app's authorization back. Nothing is kept of persons.
+    // A person took the app's authorization back.
     case 'github_app_authorization':
-      return Revoked.safeParse(message).success ? KNOWN : null
+      return Revoked.safeParse(message).success ? { ...KNOWN, people: true } : null
     default:
       return NOTHING
   }

@@ -1,8 +1,8 @@
-import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryInputOf } from '#core/contract/endpoints.ts'
+import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryInputOf, type ReadingName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 
 export type ApiError = ErrorAnswer['error']
-export type ApiResult<Name extends EndpointName> =
+export type ApiResult<Name extends ReadingName> =
   | { ok: true; status: number; answer: AnswerOf<Name> }
   | { ok: false; status: number; error: ApiError }
 
@@ -16,9 +16,9 @@ export interface ApiClient {
    * @returns the answer, or the error with its HTTP status
    * @throws Error when the API cannot be reached or breaks its contract
    */
-  get<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
+  get<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
   /** The text of the answer and its HTTP status, unread. */
-  getText<Name extends EndpointName>(name: Name, subject: string, query: QueryInputOf<Name>): ReturnType<ApiTransport>
+  getText<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): ReturnType<ApiTransport>
 }
 
 /** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */

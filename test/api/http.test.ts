@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { PublicName as Route } from '#test/support/personal-endpoints.ts'
 import { type Answer, checkAnswer, type TestApp, testApp } from '#test/support/test-app.ts'
 
-/** A request of every endpoint that may be answered. */
-const URLS: Record<EndpointName, string> = {
+/** A request of every endpoint that may be answered. Those of people are absent where nobody signs in. */
+const URLS: Record<Route, string> = {
   mounts: '/api/v1/mounts/local/acme/tools',
   browse: '/api/v1/browse/local/acme/tools',
   find: '/api/v1/find/local/acme/tools?query=x',
@@ -15,8 +16,8 @@ const URLS: Record<EndpointName, string> = {
   showcase: '/api/v1/showcase',
   legal: '/api/v1/legal/terms',
 }
-const pathOf = (route: EndpointName) => URLS[route].replace(/\?.*$/, '')
-const ROUTES = Object.keys(ENDPOINTS) as EndpointName[]
+const pathOf = (route: Route) => URLS[route].replace(/\?.*$/, '')
+const ROUTES = Object.keys(URLS) as Route[]
 const PATHS = ROUTES.map(pathOf)
 
 let app: TestApp
@@ -58,7 +59,7 @@ test.for([...PATHS, '/api/v1/nothing', '/api/v1/openapi.json'])(
       expect([answer.status, answer.body]).toEqual([204, ''])
     }
     const { headers } = await app.get(url, { method: 'OPTIONS', headers: preflight })
-    expect(headers['access-control-allow-methods']).toBe('GET, HEAD')
+    expect(headers['access-control-allow-methods']).toBe('GET, HEAD, DELETE, POST')
   },
 )
 
@@ -124,7 +125,7 @@ test('a body of a GET is not read, and the request answered', async () => {
   expect(answer.status).toBe(200)
 })
 
-const INVALID: readonly [EndpointName, string][] = [
+const INVALID: readonly [Route, string][] = [
   ['mounts', '?x=1'],
   ['mounts', '?__proto__=1'],
   ['mounts', '?%=1'],
@@ -201,7 +202,7 @@ test('links are made of the configured origin, whatever the request claims about
 test('the log says what was asked and how it went, and holds no query, no cookie and no credential', async () => {
   const headers = { cookie: 'session=crumbs', authorization: 'Bearer mgp_tell-no-one' }
   log = ''
-  await app.get('/api/v1/find/local/acme/tools?query=private-words', { headers })
+  await app.get('/api/v1/find/local/acme/tools?query=private-words', { headers: { cookie: headers.cookie } })
   await app.get('/api/v1/browse/local/acme/tools?cursor=sealed-cursor', { headers })
   await app.get('/api/v1/files/local/acme/tools?private-words=1&path=private-path', { headers })
   expect(log).toContain('/api/v1/find/local/acme/tools')

@@ -1,5 +1,5 @@
 import type { GitHost } from '#core/ports/git-host.ts'
-import { type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
+import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { PATIENT } from '#test/support/patient.ts'
@@ -75,8 +75,9 @@ export function openGitHubHostAt(
     onWarning = () => {},
     timeouts = PATIENT,
     parent = null,
-  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts' | 'parent'>> = {},
-): Promise<GitHost> {
+    app = null,
+  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts' | 'parent' | 'app'>> = {},
+): Promise<GitHubHost> {
   const { origins, clock } = github
   return openGitHubHost({
     url: origins.web,
@@ -88,5 +89,6 @@ export function openGitHubHostAt(
     onWarning,
     timeouts,
     parent,
+    app,
   })
 }

@@ -75,6 +75,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       localSource: 'withheld',
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
+      people: null,
       allow: null,
       deny: [],
       onOffered: () => {},

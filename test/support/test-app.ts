@@ -28,6 +28,7 @@ import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import { PATIENT } from './patient.ts'
+import { endpointOf } from './personal-endpoints.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
@@ -167,6 +168,7 @@ export async function testApp(
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
+    people: null,
     allow: null,
     deny: [],
     localSource: 'withheld',
@@ -265,13 +267,13 @@ export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'j
   const isJson = headers['content-type']?.startsWith('application/json') === true
   const json = isJson && body !== '' ? JSON.parse(body) : undefined
   if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
-  const endpoint = /^\/api\/v1\/([a-z]+)(?=[/?]|$)/.exec(url)?.[1]
-  if (json !== undefined && status >= 400 && endpoint !== undefined && endpoint in ENDPOINTS)
-    checkDeclared(url, endpoint as EndpointName, (json as ErrorAnswer).error.code)
-  if (json !== undefined && status === 200 && endpoint !== undefined && endpoint in ENDPOINTS) {
+  const endpoint = endpointOf(method, url)
+  if (json !== undefined && status >= 400 && endpoint !== null) checkDeclared(url, endpoint, (json as ErrorAnswer).error.code)
+  if (status < 300 && endpoint !== null && method !== 'HEAD') requireEqual(`${url}: status`, status, ENDPOINTS[endpoint].status)
+  if (json !== undefined && status < 300 && endpoint !== null) {
     const isIndexing = json.status === 'indexing' || json.index?.status === 'indexing'
     requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '1' : undefined)
-    const parsed = ENDPOINTS[endpoint as EndpointName].answer.parse(json)
+    const parsed = ENDPOINTS[endpoint].answer.parse(json)
     if (!isDeepStrictEqual(parsed, json))
       throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)
   }

@@ -23,6 +23,15 @@ test('every key of a private repository is private, and so are the keys beside i
   }
 })
 
+test('every key of a person, a grant and a spent code is private', () => {
+  const id = '0123456789abcdef01234567'
+  for (const key of [keys.personKey(id), keys.grantKey(id, id), keys.spentKey(id)]) {
+    expect(isPrivateKey(key), key).toBe(true)
+    expect(privateShare(key.slice(0, key.lastIndexOf('/') + 1)), key).toBe('all')
+    expect(keys.splitKey(key), key).toBeNull()
+  }
+})
+
 test('no key of a public repository is private, nor one that names none', () => {
   const others = [
     keys.ownerListingKey('prv', repository.id),

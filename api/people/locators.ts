@@ -1,0 +1,35 @@
+import { createHmac, hash } from 'node:crypto'
+import { LOCATOR_BYTES, type Locator } from './token-text.ts'
+
+/**
+ * Where the records of people and grants lie, by what identifies them. The same person, and the same app for the same repository, always has
+ * the same place, so that neither needs an index. Without the id key, nobody can tell the place of somebody.
+ */
+export interface Locators {
+  /** @param accountId see `HostPerson.id` */
+  person(accountId: string): Locator
+  /** The operator of this deployment, whose tokens read local repositories. */
+  operator(): Locator
+  /** @param repository see `HostRepository.id` */
+  grant(person: Locator, clientId: string, repository: string): Locator
+}
+
+/** @param key the id key of the deployment, which is never changed: with another key, everybody is a stranger */
+export function createLocators(key: Uint8Array): Locators {
+  const locate = (text: string) => createHmac('sha256', key).update(text).digest().subarray(0, LOCATOR_BYTES).toString('hex')
+  return {
+    person: accountId => locate(`user|${accountId}`),
+    operator: () => locate('operator'),
+    grant: (person, clientId, repository) => locate(`grant|${person}|${hash('sha256', clientId)}|${repository}`),
+  }
+}
+
+/** Parses the value of `MOUNTGLASS_ID_KEY`; `null` when it is not 32 bytes in base64url. */
+export function parseIdKey(text: string): Uint8Array | null {
+  return /^[A-Za-z0-9_-]{43}$/.test(text) ? new Uint8Array(Buffer.from(text, 'base64url')) : null
+}
+
+/** The text of `MOUNTGLASS_ID_KEY`. */
+export function formatIdKey(key: Uint8Array): string {
+  return Buffer.from(key).toString('base64url')
+}

@@ -1,0 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** The token of `Authorization: Bearer`; empty where the header names none. `null` without such a header: other schemes are for proxies. */
+export function bearerOf({ authorization }: IncomingHttpHeaders): string | null {
+  const [scheme = '', token = ''] = (authorization ?? '').split(/ +/, 2)
+  return scheme.toLowerCase() === 'bearer' ? token : null
+}
+
+/** The value of a cookie; `null` when there is none, or several, of which one may be a stranger's. */
+export function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | null {
+  const values = cookie
+    .split(';')
+    .map(pair => pair.trim())
+    .filter(pair => pair.startsWith(`${name}=`))
+    .map(pair => pair.slice(name.length + 1))
+  return values.length === 1 ? (values[0] ?? null) : null
+}

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { ServiceError } from '#core/errors.ts'
+import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
+import { grantKey, grantsPrefix, personKey } from '#core/snapshot/store-keys.ts'
+import type { Locator } from './token-text.ts'
+
+const Instant = z.string()
+const Hash = z.string()
+
+const Session = z.object({
+  id: z.string(),
+  h: Hash,
+  createdAt: Instant,
+  /** At most an hour behind. */
+  seenAt: Instant,
+  /** The session ends then at the latest. */
+  exp: Instant,
+})
+export type Session = z.infer<typeof Session>
+
+const AgentToken = z.object({
+  id: z.string(),
+  h: Hash,
+  /** `/gh/<owner>/<name>`, in the host's spelling when the token was made. */
+  address: z.string(),
+  /** See `HostRepository.id`. */
+  repoId: z.string(),
+  label: z.string(),
+  createdAt: Instant,
+  expiresAt: Instant,
+  lastUsedAt: Instant.nullable(),
+})
+export type AgentToken = z.infer<typeof AgentToken>
+
+/** What the host gave for the sign-in of a person. One for all sessions, tokens and grants: a host allows few, and ends the oldest. */
+const StoredCredential = z.object({
+  /** A seal of the purpose `host-token`. Each is unique, so it tells whether the credential is still the same. */
+  sealed: z.string(),
+  /** `null`: does not expire. */
+  exp: Instant.nullable(),
+  refreshExp: Instant.nullable(),
+  /** When the host gave it. */
+  at: Instant,
+  /** The process that refreshes it now. */
+  lease: z.object({ by: z.string(), until: Instant }).optional(),
+})
+export type StoredCredential = z.infer<typeof StoredCredential>
+
+export const PersonRecord = z.object({
+  v: z.literal(1),
+  uk: z.string(),
+  /** The account at the host; `null`: the operator, who has none. */
+  host: z
+    .object({
+      kind: z.literal('gh'),
+      /** See `HostPerson.id`. */
+      id: z.string(),
+      login: z.string(),
+      name: z.string().nullable(),
+      avatar: z.string(),
+      /** When the host said so. */
+      seenAt: Instant,
+    })
+    .nullable(),
+  /** `null`: signed out at the host. */
+  cred: StoredCredential.nullable(),
+  /** Newest first. */
+  sessions: z.array(Session),
+  /** Newest first. */
+  tokens: z.array(AgentToken),
+})
+export type PersonRecord = z.infer<typeof PersonRecord>
+
+/** The access and refresh tokens of one installation of an app: those of its other installations go on when these end. */
+const Family = z.object({
+  fid: z.string(),
+  createdAt: Instant,
+  /** The family ends then at the latest. */
+  exp: Instant,
+  /** Number of refreshes. */
+  gen: z.int().min(0),
+  /** Hash of the current refresh token. */
+  rh: Hash,
+  /** Hashes of earlier ones, newest first. */
+  old: z.array(Hash),
+  /** The refresh token before the current one: within the grace it is given the same answer again. `until`, `exp`: seconds since 1970. */
+  prev: z.object({ h: Hash, until: z.number(), next: z.string() }).nullable(),
+  /** Access tokens. */
+  at: z.array(z.object({ h: Hash, exp: z.number() })),
+})
+export type Family = z.infer<typeof Family>
+
+/** What a person lets one app read: one repository. */
+export const GrantRecord = z.object({
+  v: z.literal(1),
+  id: z.string(),
+  uk: z.string(),
+  client: z.object({
+    h: Hash,
+    id: z.string(),
+    /** Both are the client's own words. */
+    name: z.string(),
+    uri: z.string().nullable(),
+    kind: z.enum(['cimd', 'dcr', 'static']),
+  }),
+  address: z.string(),
+  repoId: z.string(),
+  scope: z.string(),
+  createdAt: Instant,
+  lastUsedAt: Instant.nullable(),
+  families: z.array(Family),
+})
+export type GrantRecord = z.infer<typeof GrantRecord>
+
+/** The records of people and grants, in the state store. */
+export interface Records {
+  people: RecordsOf<PersonRecord>
+  grants: RecordsOf<GrantRecord>
+  /** The grants of a person, at most `limit`, in the order of their ids. @throws ServiceError `auth.unavailable` */
+  grantsOf(person: Locator, limit: number): Promise<GrantRecord[]>
+}
+
+/** Records of one kind. Every method throws `ServiceError` `auth.unavailable` when the store does not answer. */
+export interface RecordsOf<Value> {
+  read(...ids: Locator[]): Promise<Value | null>
+  /**
+   * Replaces a record by what `change` makes of it. When somebody else writes it meanwhile, `change` is asked again, with the new record; so it
+   * has to be pure, and to recognise what it did before: a store may say that a write failed which was done.
+   *
+   * @param change returns the record that it was given, or `null` for none, to leave everything as it is
+   * @returns the record as it is now; `null` when there is none
+   */
+  update(ids: readonly Locator[], change: (record: Value | null) => Value | null): Promise<Value | null>
+  remove(...ids: Locator[]): Promise<void>
+}
+
+export function openRecords(states: StateStore): Records {
+  const people = recordsOf(states, PersonRecord, ([person = '']) => personKey(person))
+  const grants = recordsOf(states, GrantRecord, ([person = '', grant = '']) => grantKey(person, grant))
+  return {
+    people,
+    grants,
+    async grantsOf(person, limit) {
+      const keys = await answered(states.list(grantsPrefix(person), { limit }))
+      const read = await Promise.all(keys.map(key => grants.read(person, key.slice(grantsPrefix(person).length))))
+      return read.filter(grant => grant !== null)
+    },
+  }
+}
+
+/** Attempts of one change. Writers of the same process take turns, so that only those of other processes interfere. */
+const ATTEMPTS = 60
+const BACK_OFF_MS = { first: 2, most: 100 } as const
+
+function recordsOf<Schema extends z.ZodType<JsonRecord>>(
+  states: StateStore,
+  schema: Schema,
+  keyOf: (ids: readonly Locator[]) => string,
+): RecordsOf<z.infer<Schema>> {
+  type Value = z.infer<Schema>
+  const inTurn = takeTurns()
+
+  async function attempt(key: string, change: (record: Value | null) => Value | null): Promise<{ value: Value | null } | null> {
+    const stored = await answered(states.read(key))
+    const before = stored && schema.parse(stored.value)
+    const after = change(before)
+    if (after === before || after === null) return { value: before }
+    const body = after as JsonValue
+    const written = await answered(stored ? states.replace(key, body, stored.etag) : states.create(key, body))
+    return written.status === 'written' ? { value: after } : null
+  }
+
+  return {
+    async read(...ids) {
+      const stored = await answered(states.read(keyOf(ids)))
+      return stored && schema.parse(stored.value)
+    },
+    update: (ids, change) =>
+      inTurn(keyOf(ids), async () => {
+        for (let attempts = 1; attempts <= ATTEMPTS; attempts++) {
+          const done = await attempt(keyOf(ids), change)
+          if (done) return done.value
+          const longest = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(attempts, 10))
+          await sleep(Math.random() * longest)
+        }
+        throw new ServiceError('auth.unavailable', { cause: new Error('a record is written too often') })
+      }),
+    remove: async (...ids) => answered(states.remove(keyOf(ids))),
+  }
+}
+
+interface JsonRecord {
+  [key: string]: unknown
+}
+
+/** Runs the works of one key one after the other. */
+function takeTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const before = last.get(key) ?? Promise.resolve()
+    const running = before.then(work, work)
+    last.set(key, running)
+    try {
+      return await running
+    } finally {
+      if (last.get(key) === running) last.delete(key)
+    }
+  }
+}
+
+/** @throws ServiceError `auth.unavailable` instead of what the store throws */
+async function answered<Value>(asked: Promise<Value>): Promise<Value> {
+  try {
+    return await asked
+  } catch (cause) {
+    throw new ServiceError('auth.unavailable', { cause })
+  }
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { HOST_NAMES } from '#core/address.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type {
+  CredentialAnswer,
+  HostInstallations,
+  HostPerson,
+  PeopleHost,
+  PersonAccess,
+  PersonAnswer,
+} from '#core/ports/people-host.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
+import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import { ApiClient, type ApiClientOptions, type AskOptions, type Question } from './api-client.ts'
+import type { GitHubApp } from './app.ts'
+import type { Warn } from './daily-warnings.ts'
+import { describeRepository, isDisabled, textOf, webAddressOf } from './described.ts'
+import { listInstallations } from './installations.ts'
+import { createSignIn, type SignIn } from './sign-in.ts'
+import type { HostChange } from './webhook.ts'
+
+export interface PeopleOptions extends Pick<ApiClientOptions, 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {
+  app: GitHubApp
+  /** Origin of the host's pages, without a trailing slash. */
+  url: string
+  /** Without a trailing slash. */
+  apiUrl: string
+  isEnterprise: boolean
+  patienceMs: number
+  warn: Warn
+  onHeaders: ApiClientOptions['onHeaders']
+  /** Told of a repository that a person sees as public, which other questions may still call missing. */
+  onShownPublic(repository: HostRepository): void
+}
+
+/** People who sign in, and what each of them may see. Nothing of it is shared with other people or with other processes. */
+export interface GitHubPeople extends PeopleHost {
+  /** Drops what people saw of what changed. */
+  applyChange(change: HostChange): void
+  /** Drops everything that people saw. */
+  forgetAll(): void
+}
+
+/** A person who lost access, or a repository that was hidden, is answered so within this time. */
+const SEEN_SECONDS = 30
+/** A person who was given access is answered so within this time. */
+const UNSEEN_SECONDS = 10
+const SEEN_BYTES = 16 * 1024 * 1024
+/** Each has a quota and a pause of its own. One that was evicted is made again. */
+const CLIENTS = 2_000
+const MISSING = { status: 'missing' } as const
+const SIGNED_OUT = { status: 'signed_out' } as const
+
+interface Seen {
+  repository: HostRepository
+  etag: string | null
+}
+
+const PersonBody = z.object({
+  id: z.int().positive(),
+  login: z.string().regex(HOST_NAMES.gh.owner),
+  name: z.string().nullish(),
+  avatar_url: z.string(),
+})
+
+export function createPeople(options: PeopleOptions): GitHubPeople {
+  return new AppPeople(options)
+}
+
+class AppPeople implements GitHubPeople {
+  readonly installUrl: string | null
+  readonly #options: PeopleOptions
+  readonly #signIn: SignIn
+  readonly #seen: AnswerCache<Seen>
+  /** By the key of the credential. */
+  readonly #clients = new LRUCache<string, ApiClient>({ max: CLIENTS })
+
+  constructor(options: PeopleOptions) {
+    const { app, url, isEnterprise, patienceMs, clock } = options
+    const apps = isEnterprise ? 'github-apps' : 'apps'
+    this.installUrl = app.slug === null ? null : `${url}/${apps}/${app.slug}/installations/new`
+    this.#options = options
+    this.#signIn = createSignIn(options)
+    this.#seen = new AnswerCache({ maxBytes: SEEN_BYTES, patienceMs, missingSeconds: UNSEEN_SECONDS, clock })
+  }
+
+  signInUrl(request: { state: string; challenge: string; redirectUri: string }): string {
+    return this.#signIn.url(request)
+  }
+
+  exchange({ code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string }): Promise<CredentialAnswer> {
+    return this.#signIn.credential({ code, code_verifier: verifier, redirect_uri: redirectUri })
+  }
+
+  refresh(refreshToken: string): Promise<CredentialAnswer> {
+    return this.#signIn.credential({ grant_type: 'refresh_token', refresh_token: refreshToken })
+  }
+
+  async person(access: PersonAccess): Promise<PersonAnswer<HostPerson>> {
+    const answer = await this.#ask(access, { url: '/user', parameters: {} })
+    if (answer.status !== 'ok') return answer.status === 'missing' || answer.status === 'signed_out' ? answer : troubleOf(answer)
+    const body = PersonBody.safeParse(answer.data).data
+    if (body === undefined) return UNAVAILABLE
+    const { id, login, name, avatar_url } = body
+    const avatar = webAddressOf(avatar_url) ?? `${this.#options.url}/${login}.png`
+    return { status: 'ok', value: { id: `gh-${id}`, login, name: textOf(name), avatar } }
+  }
+
+  async repository(access: PersonAccess, owner: string, name: string): Promise<PersonAnswer<HostRepository>> {
+    if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
+    const key = `${credentialKey(access)} ${owner}/${name}`.toLowerCase()
+    // While the host cannot be asked, nobody sees anything private: an old answer may be one of a person who lost access.
+    const times = { freshSeconds: SEEN_SECONDS, staleSeconds: SEEN_SECONDS }
+    try {
+      const answer = await this.#seen.get(key, times, known => this.#look(access, owner, name, known))
+      return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
+    } catch (error) {
+      if (error instanceof SignedOut) return SIGNED_OUT
+      throw error
+    }
+  }
+
+  installations(access: PersonAccess): Promise<PersonAnswer<HostInstallations>> {
+    return listInstallations((url, parameters) => this.#ask(access, { url, parameters }))
+  }
+
+  async revoke(access: PersonAccess): Promise<void> {
+    this.#drop(access)
+    await this.#signIn.end('token', access)
+  }
+
+  async forget(access: PersonAccess): Promise<void> {
+    this.#drop(access)
+    await this.#signIn.end('grant', access)
+  }
+
+  applyChange({ repositories, accounts, people }: HostChange): void {
+    // The message names a person by the login, and what was seen by another key: all of it is asked again.
+    if (people) this.forgetAll()
+    const ids = new Set(repositories.map(({ id }) => id))
+    const names = new Set(repositories.map(({ fullName }) => fullName.toLowerCase()))
+    const logins = new Set(accounts.map(login => login.toLowerCase()))
+    this.#seen.dropWhere((key, answer) => {
+      const name = key.slice(key.lastIndexOf(' ') + 1)
+      const isNamed = names.has(name) || logins.has(name.slice(0, name.indexOf('/')))
+      return isNamed || (answer?.status === 'ok' && isOf(answer.value.repository, ids, logins))
+    })
+  }
+
+  forgetAll(): void {
+    this.#seen.dropWhere(() => true)
+  }
+
+  async #look(access: PersonAccess, owner: string, name: string, known: Seen | null): Promise<CachedAnswer<Seen> | Trouble> {
+    const options = known?.etag ? { etag: known.etag } : {}
+    const answer = await this.#ask(access, { url: '/repos/{owner}/{repo}', parameters: { owner, repo: name } }, options)
+    if (answer.status === 'unchanged') return known === null ? UNAVAILABLE : { status: 'ok', value: known }
+    if (answer.status === 'missing') return MISSING
+    // Thrown, since it is an answer about the person, which is not kept with those about the repository.
+    if (answer.status === 'signed_out') throw new SignedOut()
+    if (answer.status !== 'ok') return troubleOf(answer)
+    const repository = describeRepository(answer.data)
+    if (repository === null) return UNAVAILABLE
+    if (isDisabled(answer.data)) return MISSING
+    if (repository.visibility === 'public') this.#options.onShownPublic(repository)
+    return { status: 'ok', value: { repository, etag: answer.etag } }
+  }
+
+  /** Asks with the credential of the person alone: a refusal is never asked again without it. */
+  async #ask(
+    access: PersonAccess,
+    question: Omit<Question, 'options'>,
+    options: AskOptions = {},
+  ): Promise<ApiAnswer | { status: 'missing' } | { status: 'signed_out' }> {
+    // The quota is the person's own, so no part of it is reserved for others.
+    const answer = await this.#client(access).get({ ...question, options: { subject: 'known', ...options } })
+    return answer.status === 'refused' ? this.#meaningOf(access, answer) : answer
+  }
+
+  #meaningOf(access: PersonAccess, { of, message }: Refused): Trouble | { status: 'missing' } | { status: 'signed_out' } {
+    // A rule of the organization, such as a single sign-on, or a suspended installation.
+    if (of === 'account' || SUSPENDED.test(message)) return MISSING
+    if (of === 'version' || TOO_MANY.test(message)) return UNAVAILABLE
+    this.#drop(access)
+    return SIGNED_OUT
+  }
+
+  #drop(access: PersonAccess): void {
+    const key = credentialKey(access)
+    this.#clients.delete(key)
+    this.#seen.dropWhere(one => one.startsWith(`${key} `))
+  }
+
+  #client(access: PersonAccess): ApiClient {
+    const key = credentialKey(access)
+    const found = this.#clients.get(key)
+    if (found) return found
+    const { apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs } = this.#options
+    const token = access.accessToken
+    const made = new ApiClient({ apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs, token })
+    this.#clients.set(key, made)
+    return made
+  }
+}
+
+/** The host no longer accepts the credential. */
+class SignedOut extends Error {}
+
+const SUSPENDED = /suspended/i
+const TOO_MANY = /login attempts/i
+
+/** What was seen is kept for each credential: another one of the same person may reach less. In lower case, without the token. */
+function credentialKey({ key, accessToken }: PersonAccess): string {
+  return `${createHash('sha256').update(key).digest('hex').slice(0, 24)}.${createHash('sha256').update(accessToken).digest('hex').slice(0, 24)}`
+}
+
+function isOf({ id, owner }: HostRepository, ids: ReadonlySet<string>, logins: ReadonlySet<string>): boolean {
+  return ids.has(id) || logins.has(owner.toLowerCase())
+}
