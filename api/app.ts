@@ -37,6 +37,7 @@ import { HOOK_BODIES, registerHooks } from './routes/hooks.ts'
 import { registerLlms } from './routes/llms.ts'
 import { registerMedia } from './routes/media.ts'
 import { type ReadMetrics, registerMetrics } from './routes/metrics.ts'
+import { oauthHandlers, registerOAuth } from './routes/oauth.ts'
 import { operatorHandlers } from './routes/operator-pages.ts'
 import { ownerHandler } from './routes/owners.ts'
 import { peopleHandlers } from './routes/people.ts'
@@ -144,6 +145,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
+  if (deps.oauth) registerOAuth(app, deps.oauth)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
@@ -192,7 +194,7 @@ async function registerApi(
     api,
     parsers,
     { people: deps.people, origin: baseUrl },
-    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps) },
+    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(deps) },
   )
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>

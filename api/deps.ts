@@ -5,6 +5,7 @@ import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
+import type { OAuthDeps } from './oauth/oauth.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
 import type { People } from './people/people.ts'
@@ -24,6 +25,8 @@ export interface Deps {
   cursorKeys: PurposeKeys
   /** Who sends requests; `null`: everybody is anonymous. */
   people: People | null
+  /** The authorization server; `null` where nobody signs in. */
+  oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

@@ -205,6 +205,7 @@ async function assembleDeps(
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     people: null,
+    oauth: null,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,

@@ -138,6 +138,7 @@ function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['in
     // Cursors live as long as the process.
     cursorKeys: deriveKeys(keys, 'cursor'),
     people: null,
+    oauth: null,
     allow: null,
     deny: [],
     localSource: 'withheld',

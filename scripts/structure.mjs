@@ -19,14 +19,14 @@ export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
     ['routes', 'mcp'],
-    ['http', 'cards', 'reading', 'packages', 'pictures'],
+    ['http', 'cards', 'reading', 'packages', 'pictures', 'oauth'],
     ['mount', 'search'],
     ['snapshot'],
     ['operator', 'people'],
   ],
   indexer: [['commands', 'action'], ['jobs', 'check', 'sweep'], ['pipeline'], ['search'], ['rules', 'reuse'], ['snapshot']],
   infra: [
-    ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system'],
+    ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system', 'web'],
     ['git'],
   ],
   core: [['search'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],

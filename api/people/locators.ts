@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { LOCATOR_BYTES, type Locator } from './token-text.ts'
 
 /**
@@ -10,8 +10,8 @@ export interface Locators {
   person(accountId: string): Locator
   /** The operator of this deployment, whose tokens read local repositories. */
   operator(): Locator
-  /** @param repository see `HostRepository.id` */
-  grant(person: Locator, clientId: string, repository: string): Locator
+  /** @param clientHash of the client's id @param repository its address, in one spelling of all that name it */
+  grant(person: Locator, clientHash: string, repository: string): Locator
 }
 
 /** @param key the id key of the deployment, which is never changed: with another key, everybody is a stranger */
@@ -20,7 +20,7 @@ export function createLocators(key: Uint8Array): Locators {
   return {
     person: accountId => locate(`user|${accountId}`),
     operator: () => locate('operator'),
-    grant: (person, clientId, repository) => locate(`grant|${person}|${hash('sha256', clientId)}|${repository}`),
+    grant: (person, clientHash, repository) => locate(`grant|${person}|${clientHash}|${repository}`),
   }
 }
 

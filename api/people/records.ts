@@ -78,6 +78,8 @@ const Family = z.object({
   createdAt: Instant,
   /** The family ends then at the latest. */
   exp: Instant,
+  /** It ends then without a refresh. */
+  idleExp: Instant,
   /** Number of refreshes. */
   gen: z.int().min(0),
   /** Hash of the current refresh token. */
@@ -96,20 +98,26 @@ export const GrantRecord = z.object({
   v: z.literal(1),
   id: z.string(),
   uk: z.string(),
+  /** See `HostPerson.id`. */
+  uid: z.string(),
   client: z.object({
     h: Hash,
     id: z.string(),
     /** Both are the client's own words. */
     name: z.string(),
     uri: z.string().nullable(),
-    kind: z.enum(['cimd', 'dcr', 'static']),
+    kind: z.enum(['cimd', 'dcr']),
   }),
   address: z.string(),
   repoId: z.string(),
   scope: z.string(),
   createdAt: Instant,
   lastUsedAt: Instant.nullable(),
+  /** How often the person ended the grant: codes that were approved before start no family afterwards. */
+  ended: z.int().min(0),
   families: z.array(Family),
+  /** The record may be removed then. */
+  exp: Instant,
 })
 export type GrantRecord = z.infer<typeof GrantRecord>
 

@@ -6,6 +6,7 @@ import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
+import { OAuthDecision, OAuthRedirect, OAuthRequest, OAuthRequestQuery } from './oauth.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
 import { CreatedToken, Me, MyGrants, MyRepositories, MyTokens, Nothing, TokenRequest } from './people.ts'
 import { Showcase } from './showcase.ts'
@@ -68,6 +69,7 @@ function personal<
   Subject extends EndpointSubject,
   Answer extends z.ZodType,
   Body extends z.ZodType | null = null,
+  Query extends z.ZodType = typeof NO_QUERY,
 >(
   method: Method,
   definition: Pick<
@@ -75,10 +77,11 @@ function personal<
     'path' | 'subject' | 'summary' | 'status' | 'answer' | 'errors'
   > & {
     guard?: EndpointGuard
+    query?: Query
     body?: Body
     invalidBody?: ErrorCode
   },
-): Endpoint<Subject, typeof NO_QUERY, Answer, Body> & { method: Method } {
+): Endpoint<Subject, Query, Answer, Body> & { method: Method } {
   const guard = definition.guard ?? (method === 'GET' ? 'signed_in' : 'own_pages')
   const refused: Record<EndpointGuard, ErrorCode[]> = {
     anyone: [],
@@ -86,7 +89,8 @@ function personal<
     own_pages: ['auth.forbidden_origin', 'auth.required'],
   }
   const errors = [...refused[guard], ...definition.errors, 'auth.unavailable' as const]
-  return { ...definition, method, guard, credential: 'session', query: NO_QUERY, body: (definition.body ?? null) as Body, errors }
+  const body = (definition.body ?? null) as Body
+  return { ...definition, method, guard, credential: 'session', query: (definition.query ?? NO_QUERY) as Query, body, errors }
 }
 
 const NO_QUERY = z.strictObject({})
@@ -271,6 +275,26 @@ export const ENDPOINTS = {
     status: 204,
     answer: Nothing,
     errors: ['token.not_found'],
+  }),
+  oauthRequest: personal('GET', {
+    path: '/oauth/request',
+    subject: 'none',
+    guard: 'anyone',
+    summary: 'What an app asks a person to approve',
+    query: OAuthRequestQuery,
+    status: 200,
+    answer: OAuthRequest,
+    errors: ['oauth.invalid_request'],
+  }),
+  oauthDecision: personal('POST', {
+    path: '/oauth/decision',
+    subject: 'none',
+    summary: 'Approve or refuse what an app asks for',
+    body: OAuthDecision,
+    invalidBody: 'oauth.invalid_request',
+    status: 200,
+    answer: OAuthRedirect,
+    errors: ['oauth.invalid_request', 'request.too_large', 'mount.unavailable', 'oauth.not_visible'],
   }),
 } as const
 

@@ -9,6 +9,8 @@ export const PERSONAL_ENDPOINTS = [
   'myTokens',
   'createToken',
   'deleteToken',
+  'oauthRequest',
+  'oauthDecision',
 ] as const satisfies readonly EndpointName[]
 
 export type PublicName = Exclude<EndpointName, (typeof PERSONAL_ENDPOINTS)[number]>

@@ -76,6 +76,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
       people: null,
+    oauth: null,
       allow: null,
       deny: [],
       onOffered: () => {},

@@ -169,6 +169,7 @@ export async function testApp(
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
     people: null,
+    oauth: null,
     allow: null,
     deny: [],
     localSource: 'withheld',

@@ -1,0 +1,72 @@
+import { newLocator } from '../people/token-text.ts'
+import {
+  type AuthorizationRequest,
+  parseAuthorizationRequest,
+  type Query,
+  RefusedRequest,
+  readState,
+} from './authorization-request.ts'
+import { OAUTH_LIFETIMES } from './lifetimes.ts'
+import type { OAuthDeps } from './oauth.ts'
+import { isRegistered, parseRedirectUri, withParameters } from './redirect-uri.ts'
+
+/** What a browser is answered that an app has sent to ask for an approval. */
+export type Authorization =
+  /** To the page on which the person decides, or back to the app with an error. */
+  | { status: 'redirect'; location: string }
+  /** Nothing proves where the app wants the person to go back to, so nobody is sent there. */
+  | { status: 'refused'; reason: 'unknown_client' | 'unknown_redirect' | 'repeated_parameter' }
+  /** What the client says of itself cannot be read now. */
+  | { status: 'unavailable' }
+
+/** `GET /oauth/authorize`. Stores nothing, and asks nobody whether the repository exists: who is not signed in learns nothing of it. */
+export async function authorize(deps: OAuthDeps, query: Query): Promise<Authorization> {
+  const { client_id: clientId = '', redirect_uri: redirectUri = '' } = query
+  if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return { status: 'refused', reason: 'repeated_parameter' }
+  const found = await deps.clients.find(clientId)
+  if (found.status === 'unavailable') return { status: 'unavailable' }
+  if (found.status === 'unknown') return { status: 'refused', reason: 'unknown_client' }
+  const { client } = found
+  const redirect = parseRedirectUri(redirectUri)
+  if (redirect === null || !isRegistered(redirect, client.redirectUris)) return { status: 'refused', reason: 'unknown_redirect' }
+  try {
+    const jti = newLocator(deps.random)
+    const request = parseAuthorizationRequest(query, { client, redirectUri }, { jti, ...deps })
+    const sealed = await deps.seals.seal('oauth-request', request, OAUTH_LIFETIMES.requestSeconds)
+    return { status: 'redirect', location: `${deps.baseUrl}/oauth/consent?${new URLSearchParams({ request: sealed })}` }
+  } catch (error) {
+    if (!(error instanceof RefusedRequest)) throw error
+    const location = refusalLocation(deps, { redirectUri, state: stateOf(query) }, error)
+    return { status: 'redirect', location }
+  }
+}
+
+/** The state to answer with; `null` when the app sent none that can be repeated. */
+function stateOf(query: Query): string | null {
+  try {
+    return readState(query)
+  } catch {
+    return null
+  }
+}
+
+type Returning = Pick<AuthorizationRequest, 'redirectUri' | 'state'>
+
+/** Where the browser goes with an error. The issuer is named, so that an app with several servers knows which one refused. */
+export function refusalLocation(
+  { baseUrl }: OAuthDeps,
+  { redirectUri, state }: Returning,
+  { code, message }: RefusedRequest,
+): string {
+  return withParameters(redirectUri, {
+    error: code,
+    error_description: message,
+    ...(state === null ? {} : { state }),
+    iss: baseUrl,
+  })
+}
+
+/** Where the browser goes with a code. */
+export function codeLocation({ baseUrl }: OAuthDeps, { redirectUri, state }: Returning, code: string): string {
+  return withParameters(redirectUri, { code, ...(state === null ? {} : { state }), iss: baseUrl })
+}

@@ -1,0 +1,161 @@
+import type { Family, GrantRecord } from '../people/records.ts'
+import { OAUTH_LIFETIMES } from './lifetimes.ts'
+
+/*
+ * What becomes of a grant, as pure functions of its record. Every change recognises itself: a store may say that a write failed which was done,
+ * and then the same change is asked of the record that it made.
+ */
+
+/** Families of one grant. A further one ends the one that was refreshed longest ago. */
+export const FAMILIES = 10
+/** Access tokens of one family. A further one ends the oldest. */
+export const ACCESS_TOKENS = 8
+/** Hashes of earlier refresh tokens that are recognised. */
+const EARLIER_TOKENS = 32
+
+/** Hashes of the tokens of one answer. */
+export interface TokenHashes {
+  refresh: string
+  access: string
+}
+
+/** A grant with a new family, and what the person approved. @param facts of the grant, as the code has them */
+export function withFamily(
+  record: GrantRecord | null,
+  facts: Omit<GrantRecord, 'createdAt' | 'lastUsedAt' | 'families' | 'exp'>,
+  { fid, hashes }: { fid: string; hashes: TokenHashes },
+  now: Date,
+): GrantRecord {
+  if (record?.families.some(family => family.fid === fid)) return record
+  const living = record === null ? [] : livingFamilies(record, now)
+  const family: Family = {
+    fid,
+    createdAt: now.toISOString(),
+    exp: later(now, OAUTH_LIFETIMES.familySeconds),
+    idleExp: later(now, OAUTH_LIFETIMES.idleSeconds),
+    gen: 0,
+    rh: hashes.refresh,
+    old: [],
+    prev: null,
+    at: [{ h: hashes.access, exp: seconds(now) + OAUTH_LIFETIMES.accessSeconds }],
+  }
+  const families = [family, ...[...living].sort(byRefresh)].slice(0, FAMILIES)
+  const isContinued = record !== null && living.length > 0
+  const { createdAt, lastUsedAt } = isContinued ? record : { createdAt: now.toISOString(), lastUsedAt: null }
+  return dated({ ...facts, createdAt, lastUsedAt, families }, now)
+}
+
+export type Refresh =
+  /** The presented token was exchanged for the new ones. */
+  | { outcome: 'rotated' }
+  /** It was exchanged a moment ago: `next` is the sealed answer of then. */
+  | { outcome: 'repeated'; next: string }
+  /** It was exchanged long ago, so that two hold it. The family has ended. */
+  | { outcome: 'reused' }
+  /** It is no token of a living family. */
+  | { outcome: 'unknown' }
+
+/** What a refresh presents and would give. */
+export interface Rotation {
+  fid: string
+  /** Hash of the presented token. */
+  presented: string
+  hashes: TokenHashes
+  /** The new tokens, sealed under the presented one. */
+  next: string
+  graceSeconds: number
+}
+
+/** A grant after a refresh token was presented. */
+export function afterRefresh(record: GrantRecord, rotation: Rotation, now: Date): { record: GrantRecord; refresh: Refresh } {
+  const { fid, presented, hashes } = rotation
+  const family = livingFamilies(record, now).find(one => one.fid === fid)
+  if (!family) return { record, refresh: { outcome: 'unknown' } }
+  // Written before, by an attempt whose answer was lost; others may have refreshed since then.
+  if (family.rh === hashes.refresh || family.old.includes(hashes.refresh)) return { record, refresh: { outcome: 'rotated' } }
+  if (family.rh === presented) {
+    return { record: withMember(record, rotated(family, rotation, now), now), refresh: { outcome: 'rotated' } }
+  }
+  const { prev } = family
+  if (prev?.h === presented && seconds(now) < prev.until) return { record, refresh: { outcome: 'repeated', next: prev.next } }
+  if (family.old.includes(presented)) return { record: withoutFamily(record, fid, now), refresh: { outcome: 'reused' } }
+  return { record, refresh: { outcome: 'unknown' } }
+}
+
+function rotated(family: Family, { presented, hashes, next, graceSeconds }: Rotation, now: Date): Family {
+  const living = family.at.filter(({ exp }) => exp > seconds(now))
+  return {
+    ...family,
+    idleExp: later(now, OAUTH_LIFETIMES.idleSeconds),
+    gen: family.gen + 1,
+    rh: hashes.refresh,
+    old: [presented, ...family.old].slice(0, EARLIER_TOKENS),
+    prev: { h: presented, until: seconds(now) + graceSeconds, next },
+    at: [{ h: hashes.access, exp: seconds(now) + OAUTH_LIFETIMES.accessSeconds }, ...living].slice(0, ACCESS_TOKENS),
+  }
+}
+
+/** The grant after one of its families has ended. */
+export function withoutFamily(record: GrantRecord, fid: string, now: Date): GrantRecord {
+  if (!record.families.some(family => family.fid === fid)) return record
+  return dated({ ...record, families: record.families.filter(family => family.fid !== fid) }, now)
+}
+
+/**
+ * The grant after the person has ended it. What is left says how often that was done: a code that was approved before starts no family
+ * afterwards. The record is returned as it is when nothing of it is alive.
+ */
+export function ended(record: GrantRecord, now: Date): GrantRecord {
+  if (!isAlive(record, now)) return record
+  return dated({ ...record, ended: record.ended + 1, families: [] }, now)
+}
+
+/** Whether the hash is that of a token of the family: of an access token, or of a refresh token, also of an earlier one. */
+export function holdsToken(family: Family, hash: string): boolean {
+  return family.rh === hash || family.old.includes(hash) || family.at.some(({ h }) => h === hash)
+}
+
+/** Whether an access token with this hash is valid. */
+export function isValidAccess(record: GrantRecord, fid: string, isHash: (kept: string) => boolean, now: Date): boolean {
+  const family = livingFamilies(record, now).find(one => one.fid === fid)
+  return family?.at.some(({ h, exp }) => exp > seconds(now) && isHash(h)) ?? false
+}
+
+/** Whether some app can still read by the grant. */
+export function isAlive(record: GrantRecord, now: Date): boolean {
+  return livingFamilies(record, now).length > 0
+}
+
+function livingFamilies({ families }: GrantRecord, now: Date): Family[] {
+  return families.filter(family => endOf(family) > now.getTime())
+}
+
+/** Milliseconds since 1970. */
+function endOf({ exp, idleExp }: Family): number {
+  return Math.min(Date.parse(exp), Date.parse(idleExp))
+}
+
+/** The family that was refreshed last comes first. */
+function byRefresh(left: Family, right: Family): number {
+  return Date.parse(right.idleExp) - Date.parse(left.idleExp)
+}
+
+function withMember(record: GrantRecord, family: Family, now: Date): GrantRecord {
+  const families = livingFamilies(record, now).map(one => (one.fid === family.fid ? family : one))
+  return dated({ ...record, families }, now)
+}
+
+/** The record with the instant after which it may be removed: when its last family is over, and no code of an earlier approval is left. */
+function dated(record: Omit<GrantRecord, 'exp'>, now: Date): GrantRecord {
+  const ends = record.families.map(endOf)
+  const codes = now.getTime() + OAUTH_LIFETIMES.markerSeconds * 1_000
+  return { ...record, exp: new Date(Math.max(codes, ...ends)).toISOString() }
+}
+
+function later(now: Date, after: number): string {
+  return new Date(now.getTime() + after * 1_000).toISOString()
+}
+
+function seconds(now: Date): number {
+  return now.getTime() / 1_000
+}

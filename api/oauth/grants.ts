@@ -1,0 +1,73 @@
+import type { Grant } from '#core/contract/people.ts'
+import { ServiceError } from '#core/errors.ts'
+import { GRANTS_PER_PERSON } from '#core/limits.ts'
+import type { GrantRecord } from '../people/records.ts'
+import { isTokenOfHash, type Locator, parseToken } from '../people/token-text.ts'
+import type { PersonViewer, TokenViewer } from '../people/viewer.ts'
+import { ended, isAlive, isValidAccess } from './grant.ts'
+import type { OAuthDeps } from './oauth.ts'
+import { repositoryOf } from './resource.ts'
+
+/** Records of one person that are read at most. Those of ended grants are there until a sweep removes them. */
+const RECORDS_PER_PERSON = 1_000
+
+type GrantDeps = Pick<OAuthDeps, 'records' | 'clock'>
+
+/** `GET /api/v1/me/grants` */
+export async function listGrants(deps: GrantDeps, { key }: PersonViewer): Promise<{ items: Grant[] }> {
+  const living = await livingGrants(deps, key)
+  return { items: living.slice(0, GRANTS_PER_PERSON).map(shapeGrant) }
+}
+
+/** Newest first. */
+async function livingGrants({ records, clock }: GrantDeps, person: Locator): Promise<GrantRecord[]> {
+  const all = await records.grantsOf(person, RECORDS_PER_PERSON)
+  const now = clock.now()
+  return all
+    .filter(record => isAlive(record, now))
+    .sort((left, right) => Date.parse(right.createdAt) - Date.parse(left.createdAt) || (left.id < right.id ? -1 : 1))
+}
+
+function shapeGrant({ id, client, address, createdAt, lastUsedAt }: GrantRecord): Grant {
+  return { id, client: { name: client.name, uri: client.uri }, address, createdAt, lastUsedAt }
+}
+
+/** `DELETE /api/v1/me/grants/<id>`: ends a grant with all its tokens, at once and everywhere. @throws ServiceError `grant.not_found` */
+export async function endGrant(deps: GrantDeps & Pick<OAuthDeps, 'audit'>, { key }: PersonViewer, id: string): Promise<void> {
+  if (!/^[0-9a-f]{24}$/.test(id)) throw new ServiceError('grant.not_found')
+  let wasAlive = false
+  const record = await deps.records.grants.update([key, id], before => {
+    if (before === null) return null
+    const now = deps.clock.now()
+    // Kept over attempts: a write that was done although the store said that it failed is met again here.
+    wasAlive ||= isAlive(before, now)
+    return ended(before, now)
+  })
+  if (record === null || !wasAlive) throw new ServiceError('grant.not_found')
+  deps.audit('grant.delete', { uk: key, client: record.client.h, address: record.address })
+}
+
+/** A person who approves more apps than the list shows loses the grant that was used longest ago. */
+export async function boundGrants(deps: GrantDeps, person: Locator): Promise<void> {
+  const living = await livingGrants(deps, person)
+  const byUse = [...living].sort((left, right) => lastUse(right) - lastUse(left))
+  for (const { id } of byUse.slice(GRANTS_PER_PERSON))
+    await deps.records.grants.update([person, id], record => record && ended(record, deps.clock.now()))
+}
+
+function lastUse({ createdAt, lastUsedAt }: GrantRecord): number {
+  return Date.parse(lastUsedAt ?? createdAt)
+}
+
+/**
+ * The viewer of an access token; `null` when it is not valid. One read of the grant answers, and nothing of it is cached: what has ended on one
+ * replica has ended on all.
+ */
+export async function viewerOfAccess({ records, clock }: GrantDeps, token: string): Promise<TokenViewer | null> {
+  const parsed = parseToken(token)
+  if (parsed?.kind !== 'access') return null
+  const record = await records.grants.read(parsed.person, parsed.grant)
+  if (record === null || !isValidAccess(record, parsed.family, kept => isTokenOfHash(token, kept), clock.now())) return null
+  const repository = { ...repositoryOf(record.address), id: record.repoId }
+  return { kind: 'token', key: parsed.person, of: 'grant', id: parsed.grant, repository }
+}

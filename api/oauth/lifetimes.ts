@@ -1,0 +1,16 @@
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Seconds. */
+export const OAUTH_LIFETIMES = {
+  /** From the app's request until the person decides. */
+  requestSeconds: 15 * MINUTE,
+  codeSeconds: 60,
+  accessSeconds: HOUR,
+  /** A family ends after this time without a refresh, and at the latest after `familySeconds`. */
+  idleSeconds: 30 * DAY,
+  familySeconds: 90 * DAY,
+  /** Longer than two codes of one request can lie apart. */
+  markerSeconds: DAY,
+} as const

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { GrantRecord } from '../people/records.ts'
+import { hashToken, newLocator, parseToken } from '../people/token-text.ts'
+import { hashOfClient } from './client.ts'
+import type { Form } from './form.ts'
+import { afterRefresh, holdsToken, type Refresh, withFamily, withoutFamily } from './grant.ts'
+import { boundGrants } from './grants.ts'
+import { OAUTH_LIFETIMES } from './lifetimes.ts'
+import type { OAuthDeps } from './oauth.ts'
+import { addressOf, identityOf, repositoryOfResource } from './resource.ts'
+import { answerOf, mintTokens, openSuccessor, sealSuccessor, type TokenAnswer } from './token-answer.ts'
+
+/** Why a client gets an error instead of tokens (RFC 6749, 5.2; RFC 8707, 2). */
+export class RefusedToken extends Error {
+  readonly code: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type' | 'invalid_target'
+
+  constructor(code: RefusedToken['code'], message: string) {
+    super(message)
+    this.name = 'RefusedToken'
+    this.code = code
+  }
+}
+
+/** What a code stands for: a request that a person approved. */
+export const CodeClaims = z.object({
+  jti: z.string(),
+  /** The person's key, and their account at the host. */
+  uk: z.string(),
+  uid: z.string(),
+  client: z.object({ h: z.string(), kind: z.enum(['cimd', 'dcr']), name: z.string(), uri: z.string().nullable() }),
+  redirectUri: z.string(),
+  challenge: z.string(),
+  address: z.string(),
+  /** Of the repository at the host. */
+  repoId: z.string(),
+  scope: z.string(),
+  /** How often the person had ended the grant when they approved. */
+  ended: z.int(),
+})
+export type CodeClaims = z.infer<typeof CodeClaims>
+
+/** `POST /oauth/token`. @throws RefusedToken, or ServiceError `auth.unavailable` */
+export async function answerToken(deps: OAuthDeps, form: Form): Promise<TokenAnswer> {
+  const grantType = required(form, 'grant_type')
+  if (grantType !== 'authorization_code' && grantType !== 'refresh_token')
+    throw new RefusedToken('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
+  const clientId = required(form, 'client_id')
+  if (!(await deps.clients.isPlausible(clientId))) throw new RefusedToken('invalid_client', 'no such client; register again')
+  return grantType === 'authorization_code' ? await redeem(deps, form, clientId) : await refresh(deps, form, clientId)
+}
+
+/**
+ * Redeems a code. Everything is checked before the marker is taken, so that somebody who has the code alone cannot make it useless.
+ *
+ * The marker comes before the family, and is read again after it. Who presents the code again revokes the marker first and removes the family
+ * then. So one of the two sees the other, whatever the order of their writes.
+ */
+async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<TokenAnswer> {
+  const { records, spent, locators, random, clock } = deps
+  const code = required(form, 'code')
+  const verifier = required(form, 'code_verifier')
+  const opened = CodeClaims.safeParse(await deps.seals.open('oauth-code', code))
+  if (!opened.success) throw new RefusedToken('invalid_grant', 'the code is not valid or has expired')
+  const claims = opened.data
+  requireSame(deps, form, clientId, claims)
+  if (!isVerifier(verifier, claims.challenge)) throw new RefusedToken('invalid_grant', 'code_verifier is not that of the code')
+  await requirePerson(deps, claims.uk)
+
+  const { jti, uk, client, address } = claims
+  const gk = locators.grant(uk, client.h, identityOf(address))
+  const fid = newLocator(random)
+  const exp = new Date(clock.now().getTime() + OAUTH_LIFETIMES.markerSeconds * 1_000).toISOString()
+  const taken = await spent.take(jti, { uk, gk, fid, exp })
+  if (taken.status === 'spent') {
+    await spent.revoke(jti)
+    await endFamily(deps, taken.marker)
+    deps.audit('code.replay', { uk, client: client.h, address })
+    throw new RefusedToken('invalid_grant', 'the code was redeemed before; all tokens of it have ended')
+  }
+  const minted = mintTokens(random, { person: uk, grant: gk, family: fid })
+  const facts = factsOf(claims, gk, clientId)
+  let isEnded = false
+  await records.grants.update([uk, gk], record => {
+    isEnded = (record?.ended ?? 0) !== claims.ended
+    return isEnded ? record : withFamily(record, facts, { fid, hashes: minted.hashes }, clock.now())
+  })
+  if (isEnded || !(await spent.isTaken(jti, fid))) {
+    await endFamily(deps, { uk, gk, fid })
+    throw new RefusedToken('invalid_grant', 'the approval has ended')
+  }
+  deps.audit('grant.create', { uk, client: client.h, address })
+  await boundGrants(deps, uk)
+  return answerOf(minted, claims.scope, OAUTH_LIFETIMES.accessSeconds)
+}
+
+function factsOf(claims: CodeClaims, gk: string, clientId: string): Parameters<typeof withFamily>[1] {
+  const { uk, uid, client, address, repoId, scope, ended } = claims
+  return { v: 1, id: gk, uk, uid, client: { ...client, id: clientId }, address, repoId, scope, ended }
+}
+
+async function refresh(deps: OAuthDeps, form: Form, clientId: string): Promise<TokenAnswer> {
+  const { records, random, clock } = deps
+  const presented = required(form, 'refresh_token')
+  const token = parseToken(presented)
+  if (token?.kind !== 'refresh') throw new RefusedToken('invalid_grant', NOT_VALID)
+  const { person, grant, family } = token
+  // Before anything changes: once they have signed in again, the token is good again.
+  await requirePerson(deps, person)
+  const minted = mintTokens(random, token)
+  const rotation = {
+    fid: family,
+    presented: hashToken(presented),
+    hashes: minted.hashes,
+    next: sealSuccessor(presented, minted, random, clock.now()),
+    graceSeconds: deps.graceSeconds,
+  }
+  let turn: Refresh = { outcome: 'unknown' }
+  const record = await records.grants.update([person, grant], before => {
+    turn = { outcome: 'unknown' }
+    if (before === null) return null
+    requireSameGrant(deps, form, clientId, before)
+    const after = afterRefresh(before, rotation, clock.now())
+    turn = after.refresh
+    return after.record
+  })
+  return answerRefresh(deps, { record, turn, presented, minted })
+}
+
+interface Refreshed {
+  record: GrantRecord | null
+  turn: Refresh
+  presented: string
+  minted: ReturnType<typeof mintTokens>
+}
+
+function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted }: Refreshed): TokenAnswer {
+  if (record === null) throw new RefusedToken('invalid_grant', NOT_VALID)
+  const { uk, client, address, scope } = record
+  const subject = { uk, client: client.h, address }
+  switch (turn.outcome) {
+    case 'rotated':
+      return answerOf(minted, scope, OAUTH_LIFETIMES.accessSeconds)
+    case 'repeated':
+      deps.audit('refresh.repeated', subject)
+      return openSuccessor(presented, turn.next, scope, deps.clock.now())
+    case 'reused':
+      deps.audit('refresh.reuse', subject)
+      throw new RefusedToken('invalid_grant', 'the refresh token was used before; all tokens of this installation have ended')
+    case 'unknown':
+      throw new RefusedToken('invalid_grant', NOT_VALID)
+  }
+}
+
+const NOT_VALID = 'the refresh token is not valid or has expired'
+
+/** `POST /oauth/revoke`: ends the family of a token. Whoever holds a token may end it, so that nothing else is asked. @throws RefusedToken */
+export async function revokeToken(deps: OAuthDeps, form: Form): Promise<void> {
+  const presented = required(form, 'token')
+  const token = parseToken(presented)
+  if (token?.kind !== 'access' && token?.kind !== 'refresh') return
+  const hashed = hashToken(presented)
+  let isEnded = false
+  await deps.records.grants.update([token.person, token.grant], record => {
+    isEnded = record?.families.some(family => family.fid === token.family && holdsToken(family, hashed)) ?? false
+    return record !== null && isEnded ? withoutFamily(record, token.family, deps.clock.now()) : record
+  })
+}
+
+async function endFamily(deps: OAuthDeps, { uk, gk, fid }: { uk: string; gk: string; fid: string }): Promise<void> {
+  await deps.records.grants.update([uk, gk], record => record && withoutFamily(record, fid, deps.clock.now()))
+}
+
+/** The client, the redirect URI and the resource are those of the code, as far as they are sent. */
+function requireSame(deps: OAuthDeps, form: Form, clientId: string, claims: CodeClaims): void {
+  if (hashOfClient(clientId) !== claims.client.h) throw new RefusedToken('invalid_grant', 'the code is that of another client')
+  const redirectUri = form.get('redirect_uri')
+  if (redirectUri !== undefined && redirectUri !== claims.redirectUri)
+    throw new RefusedToken('invalid_grant', 'redirect_uri is not that of the code')
+  requireSameResource(deps, form, claims.address)
+}
+
+function requireSameGrant(deps: OAuthDeps, form: Form, clientId: string, { client, address }: GrantRecord): void {
+  if (hashOfClient(clientId) !== client.h) throw new RefusedToken('invalid_grant', NOT_VALID)
+  requireSameResource(deps, form, address)
+}
+
+function requireSameResource({ baseUrl, hosts }: OAuthDeps, form: Form, address: string): void {
+  const resource = form.get('resource')
+  if (resource === undefined) return
+  const repository = repositoryOfResource(resource, baseUrl, hosts)
+  if (repository === null || identityOf(addressOf(repository)) !== identityOf(address))
+    throw new RefusedToken('invalid_target', 'resource is not of the repository that was approved')
+}
+
+/** @throws RefusedToken when the host has ended the sign-in of the person */
+async function requirePerson({ records }: OAuthDeps, person: string): Promise<void> {
+  const record = await records.people.read(person)
+  if (record === null || record.cred === null) throw new RefusedToken('invalid_grant', 'the person has to sign in again')
+}
+
+/** RFC 7636, 4.1 and 4.6. */
+function isVerifier(verifier: string, challenge: string): boolean {
+  return /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && hash('sha256', verifier, 'base64url') === challenge
+}
+
+function required(form: Form, name: string): string {
+  const value = form.get(name)
+  if (value === undefined) throw new RefusedToken('invalid_request', `${name} is missing`)
+  return value
+}

@@ -1,0 +1,147 @@
+import { lookup } from 'node:dns/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { isIP } from 'node:net'
+import { connect, type TLSSocket } from 'node:tls'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import type { WebDocument, WebDocuments } from '#core/ports/web-documents.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** What one document may cost. */
+export interface DocumentLimits {
+  bytes: number
+  milliseconds: number
+}
+
+/** How this machine reaches the web. */
+export interface Network {
+  /** The addresses of a name. */
+  resolve(hostname: string): Promise<readonly string[]>
+  /** A TLS connection to port 443 of the address, whose certificate is for the name. */
+  connect(address: string, hostname: string): TLSSocket
+}
+
+const PORT = 443
+const AT_ONCE = { all: 16, each: 4 }
+/** Beyond what is read at once: 200 clients that come together share the documents of a few. */
+const WAITING = { all: 64, each: 16 }
+const HEADER_BYTES = 8 * 1024
+
+const NETWORK: Network = {
+  resolve: async hostname => (await lookup(hostname, { all: true })).map(({ address }) => address),
+  connect: (address, servername) =>
+    connect({ host: address, port: PORT, ALPNProtocols: ['http/1.1'], ...(isIP(servername) === 0 ? { servername } : {}) }),
+}
+
+/**
+ * Reads documents whose URLs strangers choose, without lending them this machine's place in its network: https at port 443 alone, no redirects,
+ * and only where every address of the name is public. The connection is made to an address that was checked, so that a name that changes
+ * meanwhile changes nothing.
+ */
+export function openWebDocuments(limits: DocumentLimits, network: Network = NETWORK): WebDocuments {
+  const gate = createFairGate({
+    limit: AT_ONCE.all,
+    limitEach: AT_ONCE.each,
+    maxWaiting: WAITING.all,
+    maxWaitingEach: WAITING.each,
+  })
+  return {
+    async read(text) {
+      const url = parseTarget(text)
+      if (url === null) return { status: 'refused' }
+      const signal = AbortSignal.timeout(limits.milliseconds)
+      try {
+        const reading = gate(url.origin, async () => await readDocument(url, { limits, network, signal }))
+        return await abortable(reading, signal)
+      } catch {
+        return { status: 'unavailable' }
+      }
+    },
+  }
+}
+
+/** The URL, if it may be asked by what it says itself. */
+function parseTarget(text: string): URL | null {
+  if (!URL.canParse(text)) return null
+  const url = new URL(text)
+  const isPlain = url.username === '' && url.password === '' && url.hash === ''
+  return url.protocol === 'https:' && url.port === '' && isPlain ? url : null
+}
+
+interface Reading {
+  limits: DocumentLimits
+  network: Network
+  signal: AbortSignal
+}
+
+async function readDocument(url: URL, reading: Reading): Promise<WebDocument> {
+  const { network, signal } = reading
+  signal.throwIfAborted()
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(hostname) === 0 ? await abortable(network.resolve(hostname), signal) : [hostname]
+  // A name with one address inside is a name of the inside.
+  if (addresses.length === 0 || !addresses.every(isPublicAddress)) return { status: 'refused' }
+  const address = addresses.find(one => isIP(one) === 4) ?? (addresses[0] as string)
+  const response = await ask(url, network.connect(address, hostname), signal)
+  const text = isDocument(response) ? await readText(response, reading.limits.bytes) : null
+  response.destroy()
+  if (text === null) return { status: 'refused' }
+  return { status: 'ok', text, maxAgeSeconds: maxAgeOf(response.headers['cache-control']) }
+}
+
+function ask(url: URL, socket: TLSSocket, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const asked = request(url, {
+    // An agent would make a connection of its own, so there is none.
+    createConnection: () => socket,
+    headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'mountglass', connection: 'close' },
+    maxHeaderSize: HEADER_BYTES,
+    signal,
+  })
+  asked.once('response', resolve)
+  asked.once('error', reject)
+  asked.once('close', () => socket.destroy())
+  asked.end()
+  return promise
+}
+
+function isDocument({ statusCode, headers }: IncomingMessage): boolean {
+  const isJson = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(headers['content-type'] ?? '')
+  return statusCode === 200 && isJson && ['identity', undefined].includes(headers['content-encoding'])
+}
+
+/** The body as text; `null` when it is longer or no UTF-8. */
+async function readText(response: IncomingMessage, maxBytes: number): Promise<string | null> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of response as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > maxBytes) return null
+    parts.push(part)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+  } catch {
+    return null
+  }
+}
+
+/** Seconds (RFC 9111, 5.2.2); `null` when the header names none. */
+function maxAgeOf(header = ''): number | null {
+  if (/(?:^|,)\s*no-(?:store|cache)\s*(?:,|$)/i.test(header)) return 0
+  const [, digits] = /(?:^|,)\s*max-age="?(\d{1,9})"?\s*(?:,|$)/i.exec(header) ?? []
+  return digits === undefined ? null : Number(digits)
+}
+
+/** Settles as `work` does, or rejects once the signal fires. */
+async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    work.catch(() => {})
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import type { OAuthDeps } from '#api/oauth/oauth.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import {
+  approved,
+  connected,
+  endGrant,
+  form,
+  isAlive,
+  isTold,
+  listGrants,
+  type OAuthScene,
+  openOAuthScene,
+  redeemed,
+  refreshed,
+  requested,
+  revokeToken,
+  type Told,
+} from '#test/support/oauth-scene.ts'
+import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
+
+const MANY = 24
+
+/** What holds of codes and tokens in every store, asked of two replicas. */
+export function oauthContract({ open }: StoreDriver<StateStore>): void {
+  async function scene(options?: Parameters<typeof openOAuthScene>[1]): Promise<OAuthScene> {
+    const folder = await temporaryFolder()
+    const states = await open(folder)
+    return await openOAuthScene(() => states, options)
+  }
+
+  /** The same work many times at once, in turns on both replicas. */
+  async function atOnce(of: OAuthScene, work: (deps: OAuthDeps) => Promise<Told>): Promise<Told[]> {
+    return await Promise.all(Array.from({ length: MANY }, (_, index) => work(of.replicas[index % 2] as OAuthDeps)))
+  }
+
+  async function livingOf(of: OAuthScene, answers: readonly Told[]): Promise<number> {
+    const alive = await Promise.all(answers.filter(isTold).map(answer => isAlive(of.second, answer.access_token)))
+    return alive.filter(Boolean).length
+  }
+
+  describe('a code', () => {
+    test('gives tokens that are alive on every replica', async () => {
+      const of = await scene()
+      const answer = await connected(of)
+      expect(answer).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'read' })
+      for (const replica of of.replicas) expect(await isAlive(replica, answer.access_token)).toBe(true)
+      expect(await isAlive(of.second, answer.refresh_token)).toBe(false)
+    })
+
+    test('v5.0.0-10.4.2: presented twice it ends what it gave', async () => {
+      const of = await scene()
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      const answer = await redeemed(of.first, of.clientId, code)
+      expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
+      expect(await livingOf(of, [answer])).toBe(0)
+      if (isTold(answer)) expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
+      expect(of.events).toEqual(['grant.create', 'code.replay'])
+    })
+
+    test('v5.0.0-15.4.2: presented many times at once it is redeemed once at most, and nothing of it stays alive', async () => {
+      const of = await scene()
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      const answers = await atOnce(of, deps => redeemed(deps, of.clientId, code))
+      expect(answers.filter(isTold).length).toBeLessThanOrEqual(1)
+      expect(await livingOf(of, answers)).toBe(0)
+      expect((await listGrants(of.first, of.person)).items).toEqual([])
+    })
+
+    test('of a request that was approved twice only one is redeemed', async () => {
+      const of = await scene()
+      const request = await requested(of.first, of.clientId)
+      const [one, other] = [await approved(of.first, of.person, request), await approved(of.second, of.person, request)]
+      expect(isTold(await redeemed(of.first, of.clientId, one))).toBe(true)
+      expect(await redeemed(of.second, of.clientId, other)).toEqual({ error: 'invalid_grant' })
+    })
+
+    test('is not made useless by attempts that know the code alone', async () => {
+      const of = await scene()
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      const attempts: Record<string, string | undefined>[] = [
+        { code_verifier: 'another-verifier-of-forty-three-characters-or' },
+        { code_verifier: undefined },
+        { redirect_uri: 'http://127.0.0.1:1/other' },
+        { resource: 'https://skills.example.org/mcp/gh/acme/other' },
+        { client_id: 'https://other.example/client.json' },
+      ]
+      for (const over of attempts) expect(isTold(await redeemed(of.second, of.clientId, code, over))).toBe(false)
+      expect(isTold(await redeemed(of.first, of.clientId, code))).toBe(true)
+    })
+  })
+
+  describe('a refresh token', () => {
+    test('v5.0.0-10.4.5: is exchanged for another one, and the access tokens of both answers are alive', async () => {
+      const of = await scene()
+      const before = await connected(of)
+      const after = await refreshed(of.second, of.clientId, before.refresh_token)
+      if (!isTold(after)) throw new Error(after.error)
+      expect(after.refresh_token).not.toBe(before.refresh_token)
+      expect(await livingOf(of, [before, after])).toBe(2)
+    })
+
+    test('presented many times at once has one successor, and every access token is alive', async () => {
+      const of = await scene()
+      const { refresh_token } = await connected(of)
+      const answers = await atOnce(of, deps => refreshed(deps, of.clientId, refresh_token))
+      expect(answers.every(isTold)).toBe(true)
+      expect(new Set(answers.map(answer => isTold(answer) && answer.refresh_token)).size).toBe(1)
+      expect(await livingOf(of, answers)).toBe(MANY)
+    })
+
+    test('presented after the grace ends its family, also while others refresh', async () => {
+      const of = await scene()
+      const first = await connected(of)
+      const second = await refreshed(of.first, of.clientId, first.refresh_token)
+      if (!isTold(second)) throw new Error(second.error)
+      of.clock.advance(301)
+      const [thief, answer] = await Promise.all([
+        refreshed(of.second, of.clientId, first.refresh_token),
+        refreshed(of.first, of.clientId, second.refresh_token),
+      ])
+      expect(thief).toEqual({ error: 'invalid_grant' })
+      expect(await livingOf(of, [first, second, answer])).toBe(0)
+      expect(of.events).toContain('refresh.reuse')
+    })
+
+    test('is worth nothing once it was revoked, on every replica', async () => {
+      const of = await scene()
+      const answer = await connected(of)
+      await revokeToken(of.first, form({ token: answer.refresh_token }))
+      expect(await livingOf(of, [answer])).toBe(0)
+      expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
+    })
+  })
+
+  describe('a grant that the person ends', () => {
+    test('v5.0.0-8.3.2: is over at once on every replica, with all that it gave', async () => {
+      const of = await scene()
+      const [one, other] = [await connected(of), await connected(of)]
+      const { items } = await listGrants(of.second, of.person)
+      expect(items).toMatchObject([{ client: { name: 'An app', uri: null }, address: '/gh/acme/secret', lastUsedAt: null }])
+      await endGrant(of.first, of.person, items[0]?.id ?? '')
+      expect(await livingOf(of, [one, other])).toBe(0)
+      for (const { refresh_token } of [one, other])
+        expect(await refreshed(of.second, of.clientId, refresh_token)).toEqual({ error: 'invalid_grant' })
+      expect((await listGrants(of.second, of.person)).items).toEqual([])
+      await expect(endGrant(of.second, of.person, items[0]?.id ?? '')).rejects.toMatchObject({ code: 'grant.not_found' })
+    })
+
+    test('does not come back by what was under way', async () => {
+      const of = await scene()
+      const first = await connected(of)
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      const id = (await listGrants(of.first, of.person)).items[0]?.id ?? ''
+      const ends = endGrant(of.second, of.person, id)
+      const answers = await Promise.all([
+        ...Array.from({ length: 8 }, (_, index) =>
+          refreshed(of.replicas[index % 2] as OAuthDeps, of.clientId, first.refresh_token),
+        ),
+        redeemed(of.first, of.clientId, code),
+        ends.then(() => ({ error: 'ended' })),
+      ])
+      expect(await livingOf(of, [first, ...answers])).toBe(0)
+      expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
+      const anew = await redeemed(of.first, of.clientId, await approved(of.first, of.person, await requested(of.first, of.clientId)))
+      expect(await livingOf(of, [anew])).toBe(1)
+    })
+  })
+}
