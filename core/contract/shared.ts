@@ -106,14 +106,10 @@ export const SkillListing = z
     warnings: z.array(Warning),
     translations: Translations,
     license: License,
-    tokens: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({
-        description:
-          'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.',
-      }),
+    tokens: z.int().min(0).optional().meta({
+      description:
+        'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.',
+    }),
     describedOnly: DescribedOnly,
   })
   .meta({ id: 'SkillListing' })

@@ -17,6 +17,7 @@ export const COUNTS: Words['counts'] = {
   supportingFile: { one: '{n} Begleitdatei', other: '{n} Begleitdateien' },
   character: { one: '{n} Zeichen', other: '{n} Zeichen' },
   byte: { one: '{n} Byte', other: '{n} Byte' },
+  day: { one: '{n} Tag', other: '{n} Tagen' },
   second: { one: '{n} Sekunde', other: '{n} Sekunden' },
   minute: { one: '{n} Minute', other: '{n} Minuten' },
   hidden: {

@@ -233,6 +233,7 @@ export const VIEWS: typeof EN_VIEWS = {
     runInProject: 'Im eigenen Projekt ausführen',
     otherClient: 'Ein anderer MCP-Client',
     http: 'Streamable HTTP, ohne Anmeldung',
+    httpWithToken: 'Streamable HTTP, mit Anmeldung oder Token',
     files: 'Installierte Dateien',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
     folderAlone:

@@ -15,6 +15,7 @@ export const COUNTS = {
   supportingFile: { one: '{n} Supporting file', other: '{n} Supporting files' },
   character: { one: '{n} character', other: '{n} characters' },
   byte: { one: '{n} byte', other: '{n} bytes' },
+  day: { one: '{n} day', other: '{n} days' },
   second: { one: '{n} second', other: '{n} seconds' },
   minute: { one: '{n} minute', other: '{n} minutes' },
   hidden: {

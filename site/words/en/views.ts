@@ -226,6 +226,7 @@ export const VIEWS = {
     runInProject: 'Run in your project',
     otherClient: 'Another MCP client',
     http: 'Streamable HTTP, without a sign-in',
+    httpWithToken: 'Streamable HTTP, with a sign-in or a token',
     files: 'Installed files',
     wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
     folderAlone: 'Installs the folder of the skill alone. Its rules and included files reach an agent by MCP and REST.',

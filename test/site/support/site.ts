@@ -4,6 +4,7 @@ import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
+import type { PeopleOfPages } from '#site/lib/visitor.ts'
 import { sitePlugin } from '#site/server.ts'
 import { type Answers, answering } from './answers.ts'
 import { ensureBuilt } from './built-site.ts'
@@ -31,12 +32,14 @@ export interface SiteSettings {
   hostUrls?: Record<string, string>
   /** Default: patient. */
   rendering?: RendererOptions
+  /** Default: nobody signs in. */
+  people?: PeopleOfPages
 }
 
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering, people }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
@@ -46,6 +49,7 @@ export async function openSite(
       hosts,
       baseUrl,
       hostUrls,
+      people: people ?? null,
       rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
     })
   })
