@@ -43,6 +43,7 @@ import { ownerHandler } from './routes/owners.ts'
 import { peopleHandlers } from './routes/people.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
+import { registerSignIn } from './routes/sign-in.ts'
 import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
 
@@ -145,6 +146,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
+  registerSignIn(app, deps.people, options.baseUrl)
   if (deps.oauth) registerOAuth(app, deps.oauth)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)

@@ -21,12 +21,14 @@ import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
+import { deploymentKeys, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
+import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
-import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
+import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
@@ -68,9 +70,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   )
   const readiness = createReadiness(infra)
   let indexer: Indexer = NO_INDEXER
-  const log: RepairDeps['log'] & FallbackLog = {
+  const log: StartLog = {
     error: (fields, message) => app.log.error(fields, message),
     warn: (fields, message) => app.log.warn(fields, message),
+    info: (fields, message) => app.log.info(fields, message),
   }
   const fallbacks = createFallbacks(metrics, log)
   // A folder wins over what was published.
@@ -83,23 +86,27 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     onOffered: () => indexer.wake(),
     log,
     fallbacks,
+    context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   }).catch(async error => {
     await infra.close()
     throw error
   })
-  const logger = { level: settings.logLevel, stream: process.stderr }
+  const logger = { level: settings.logLevel, stream: scrubbedLog(process.stderr) }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
+  const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
     app.log.info({ signal }, 'stopping')
     readiness.end()
     clearInterval(refreshing)
+    endKeepAlive()
     const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
     await Promise.all([closed, indexer.stop()])
+    await deps.people?.close()
     await monitoring?.close()
     await infra.close()
   }
@@ -138,6 +145,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const hasHandbook = await isHandbookOpen(infra, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
 }
+
+type StartLog = RepairDeps['log'] & FallbackLog & PeopleContext['log']
 
 /** What an operator probably did not mean. */
 function settingsToReconsider(env: NodeJS.ProcessEnv): string[] {
@@ -179,14 +188,16 @@ async function assembleDeps(
     onOffered,
     log,
     fallbacks,
-  }: Pick<Deps, 'checkReady' | 'onOffered'> & Pick<RepairDeps, 'log'> & { metrics: Metrics; fallbacks: Fallbacks },
+    context,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & {
+    log: StartLog
+    metrics: Metrics
+    fallbacks: Fallbacks
+    context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
+  },
 ): Promise<Deps> {
-  const { blobs, states, queue, hosts, local, clock, random } = infra
-  const keys = settings.keys ?? parseSealingKeys(await infra.secret('keys', () => formatNewKeys('1', random.bytes(32))))
-  if (keys === null)
-    throw new StartError(
-      'the stored sealing keys are damaged: remove the file secrets/keys from the store, and new keys are generated',
-    )
+  const { blobs, states, queue, hosts, local, clock } = infra
+  const keys = await deploymentKeys(infra, settings)
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -204,7 +215,7 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    people: null,
+    people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
     oauth: null,
     allow: settings.allow,
     deny: settings.deny,

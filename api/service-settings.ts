@@ -12,12 +12,15 @@ import {
   parseEnvironment,
 } from '#core/settings.ts'
 import { parseRepositoryRule, type RepositoryRule } from './operator/repository-rule.ts'
+import { parseIdKey } from './people/locators.ts'
 import { parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
 
 /** Settings of the service. */
 export interface Settings extends ListenAddress {
   /** `null`: generated at the first start and kept with the store. */
   keys: SealingKeys | null
+  /** Names the records of people; `null`: generated at the first start and kept with the store. */
+  idKey: Uint8Array | null
   /** Whether this process also indexes. */
   indexer: 'inline' | 'none'
   allow: readonly RepositoryRule[] | null
@@ -52,9 +55,19 @@ const KeysText = z.string().transform((text, context): SealingKeys => {
   return z.NEVER
 })
 
+const IdKeyText = z.string().transform((text, context): Uint8Array => {
+  const key = parseIdKey(text)
+  if (key !== null) return key
+  context.addIssue('must be 32 bytes in base64url, which are 43 characters')
+  return z.NEVER
+})
+
+/** The keys of a deployment, which all its processes share. */
+const KEY_VARIABLES = { MOUNTGLASS_KEYS: KeysText.optional(), MOUNTGLASS_ID_KEY: IdKeyText.optional() }
+
 const Variables = z.object({
   ...LISTEN_VARIABLES,
-  MOUNTGLASS_KEYS: KeysText.optional(),
+  ...KEY_VARIABLES,
   MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
@@ -74,6 +87,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     host: variables.HOST,
     port: variables.PORT,
     keys: variables.MOUNTGLASS_KEYS ?? null,
+    idKey: variables.MOUNTGLASS_ID_KEY ?? null,
     indexer: variables.MOUNTGLASS_INDEXER,
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
@@ -84,4 +98,10 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,
     logLevel: variables.MOUNTGLASS_LOG,
   }
+}
+
+/** @throws SettingsError as `parseSettings` */
+export function parseKeySettings(env: NodeJS.ProcessEnv): Pick<Settings, 'keys' | 'idKey'> {
+  const { MOUNTGLASS_KEYS = null, MOUNTGLASS_ID_KEY = null } = parseEnvironment(z.object(KEY_VARIABLES), env)
+  return { keys: MOUNTGLASS_KEYS, idKey: MOUNTGLASS_ID_KEY }
 }

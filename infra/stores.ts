@@ -17,6 +17,9 @@ import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
 import { systemClock } from './system/clock.ts'
 
+/** `keys`: the sealing keys; `id-key`: names the records of people. */
+export type SecretName = 'keys' | 'id-key'
+
 /** All persistent storage of a deployment. */
 export interface Stores {
   blobs: BlobStore
@@ -26,7 +29,7 @@ export interface Stores {
   /** Probe results, with which another process of the same settings opens the same buckets. */
   buckets: ProbedBuckets
   /** A secret of the deployment: generated once and stored. With `memory:`, it lasts as long as the process. */
-  secret(name: string, generate: () => string): Promise<string>
+  secret(name: SecretName, generate: () => string): Promise<string>
   /** A folder for other files of the deployment: that of the store, or a temporary one, created by the first call. */
   folder(): Promise<string>
   /** Temporary files of interrupted writes; only the disk driver leaves any. @param remove whether to remove them, or only count them */
@@ -126,8 +129,8 @@ async function openS3Store(
     buckets: { store: stores.conditions, privateStore: privateStores?.conditions ?? null },
     blobs: privateStores ? splitBlobs(stores.blobs, privateStores.blobs) : stores.blobs,
     states: states ?? (privateStores ? splitStates(stores.states, privateStores.states) : stores.states),
-    async secret() {
-      throw new SettingsError('MOUNTGLASS_KEYS', KEYS_MISSING)
+    async secret(name) {
+      throw new SettingsError(...SECRETS_MISSING[name])
     },
     async close() {
       await Promise.all([stores.close(), privateStores?.close(), folder.remove()])
@@ -135,8 +138,16 @@ async function openS3Store(
   }
 }
 
-const KEYS_MISSING =
-  'must be set where the store is a bucket, to the same value for all processes: [{"kid":"1","key":"…"}] with a key of 32 random bytes in base64url'
+const SECRETS_MISSING: Record<SecretName, [variable: string, problem: string]> = {
+  keys: [
+    'MOUNTGLASS_KEYS',
+    'must be set where the store is a bucket, to the same value for all processes: [{"kid":"1","key":"…"}] with a key of 32 random bytes in base64url',
+  ],
+  'id-key': [
+    'MOUNTGLASS_ID_KEY',
+    'must be set where the store is a bucket and people sign in, to the same value for all processes, for ever: 32 random bytes in base64url',
+  ],
+}
 
 async function openBucketFor(
   variable: string,

@@ -2,10 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { EndpointCredential, EndpointGuard } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
-import { requireOwnPages } from '../people/own-pages.ts'
+import type { RequestOrigin } from '../people/audit.ts'
+import { isFromOwnPages } from '../people/own-pages.ts'
 import type { People } from '../people/people.ts'
 import { bearerOf } from '../people/presented.ts'
 import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
+
+/** Who may call a route. `own_pages_of_anyone`: a page of this deployment, signed in or not. */
+export type RouteGuard = EndpointGuard | 'own_pages_of_anyone'
 
 /** Who is admitted to what. */
 export interface Admission {
@@ -22,12 +26,16 @@ export interface Admission {
  */
 export function admit(
   { people, origin }: Admission,
-  { headers }: Pick<FastifyRequest, 'headers'>,
-  { guard, credential }: { guard: EndpointGuard; credential: EndpointCredential },
+  request: FastifyRequest,
+  { guard, credential }: { guard: RouteGuard; credential: EndpointCredential },
 ): Awaitable<Viewer> {
-  if (guard === 'own_pages') requireOwnPages(headers, origin)
+  const { headers } = request
+  if (isForOwnPages(guard) && !isFromOwnPages(headers, origin)) {
+    people?.foundation.audit.note('origin.refused', { origin: originOf(request) })
+    throw new ServiceError('auth.forbidden_origin')
+  }
   const viewer = identify(people, headers, credential)
-  if (guard === 'anyone') return viewer
+  if (guard === 'anyone' || guard === 'own_pages_of_anyone') return viewer
   return viewer instanceof Promise ? viewer.then(requirePerson) : requirePerson(viewer)
 }
 
@@ -44,6 +52,15 @@ export function identify(
   if (credential === 'session') return ANONYMOUS
   if (people === null) throw new ServiceError('auth.required')
   return people.byBearer(token)
+}
+
+function isForOwnPages(guard: RouteGuard): boolean {
+  return guard === 'own_pages' || guard === 'own_pages_of_anyone'
+}
+
+/** How the audit log names a request. */
+export function originOf({ id, ip }: Pick<FastifyRequest, 'id' | 'ip'>): RequestOrigin {
+  return { requestId: id, ip }
 }
 
 function requirePerson(viewer: Viewer): Viewer {

@@ -16,8 +16,9 @@ import {
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
+import type { RequestOrigin } from '../people/audit.ts'
 import type { Viewer } from '../people/viewer.ts'
-import { type Admission, admit } from './admit.ts'
+import { type Admission, admit, originOf } from './admit.ts'
 import { type AnswerSource, EntityTags, NotModified } from './entity-tag.ts'
 import { answerError, isInvalidBody } from './error-handler.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
@@ -47,6 +48,8 @@ export interface Call<Name extends EndpointName> {
   query: QueryOf<Name>
   body: BodyOf<Name>
   viewer: Viewer
+  /** Absent where no request of the interface is answered: a tool, for example. */
+  origin?: RequestOrigin
   /** Told what the answer is made of before any of it is read. May throw, if nothing needs to be read. */
   onSource?: (source: AnswerSource) => void
 }
@@ -119,7 +122,14 @@ function registerEndpoint<Name extends EndpointName>(
       const { subject, query, body, viewer } = request
       const onSource = (source: AnswerSource) => tags.expect(request, name, source)
       try {
-        const answered = await handle({ subject, query, body: body ?? null, viewer, onSource } as Call<Name>)
+        const answered = await handle({
+          subject,
+          query,
+          body: body ?? null,
+          viewer,
+          origin: originOf(request),
+          onSource,
+        } as Call<Name>)
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
         if (endpoint.subject === 'address' && isReady(answered)) request.taggedBy ??= 'unknown'
         else request.taggedBy = null

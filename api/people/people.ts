@@ -1,12 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { PersonAnswer } from '#core/ports/people-host.ts'
+import type { Account } from './account.ts'
+import type { Foundation } from './foundation.ts'
+import type { SignIn } from './sign-in.ts'
 import type { KeyedViewer, Viewer } from './viewer.ts'
 
 /** Who sends a request, and what the host lets them see. */
 export interface People {
-  /** Whether people sign in here. Without, only the operator's tokens are known, and the routes of people are 404. */
-  readonly hasSignIn: boolean
+  /** How people sign in and out; `null` where nobody does. Then only the operator's tokens are known, and the routes of people are 404. */
+  readonly signIn: SignIn | null
+  /** What people see and change of themselves; `null` where nobody signs in. */
+  readonly account: Account | null
+  /** For what else acts in the name of people. */
+  readonly foundation: Foundation
 
   /**
    * The viewer of the session cookie. `ANONYMOUS` for nobody, also for a cookie that is no longer valid.
@@ -31,6 +38,12 @@ export interface People {
    */
   see(viewer: KeyedViewer, owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
-  /** As `see`, for a person in whose name no request is running: whoever is about to approve an app, for example. */
+  /** As `see`, where `signed_out` is answered as such: for somebody who is about to let an app read. @param person names their record */
   seeAs(person: string, owner: string, name: string): Promise<PersonAnswer<HostRepository>>
+
+  /** Refreshes the credentials of everybody with a living token or grant that were not refreshed for long: a host lets unused ones end. */
+  keepAlive(): Promise<void>
+
+  /** Waits for what is being noted. */
+  close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ServiceError } from '#core/errors.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
-import { grantKey, grantsPrefix, personKey } from '#core/snapshot/store-keys.ts'
+import { grantKey, grantsPrefix, PEOPLE_PREFIX, personKey } from '#core/snapshot/store-keys.ts'
 import type { Locator } from './token-text.ts'
 
 const Instant = z.string()
@@ -127,6 +127,8 @@ export interface Records {
   grants: RecordsOf<GrantRecord>
   /** The grants of a person, at most `limit`, in the order of their ids. @throws ServiceError `auth.unavailable` */
   grantsOf(person: Locator, limit: number): Promise<GrantRecord[]>
+  /** People whose locators follow, in their order. @throws ServiceError `auth.unavailable` */
+  peopleAfter(person: Locator | null, limit: number): Promise<Locator[]>
 }
 
 /** Records of one kind. Every method throws `ServiceError` `auth.unavailable` when the store does not answer. */
@@ -153,6 +155,11 @@ export function openRecords(states: StateStore): Records {
       const keys = await answered(states.list(grantsPrefix(person), { limit }))
       const read = await Promise.all(keys.map(key => grants.read(person, key.slice(grantsPrefix(person).length))))
       return read.filter(grant => grant !== null)
+    },
+    async peopleAfter(person, limit) {
+      const after = person === null ? {} : { after: personKey(person) }
+      const keys = await answered(states.list(PEOPLE_PREFIX, { limit, ...after }))
+      return keys.map(key => key.slice(PEOPLE_PREFIX.length))
     },
   }
 }

@@ -1,17 +1,44 @@
+import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
-import type { Handlers } from '../http/endpoint.ts'
+import type { Call, Handlers } from '../http/endpoint.ts'
+import type { Acting } from '../people/account.ts'
+import type { RequestOrigin } from '../people/audit.ts'
 
 type PeopleName = 'me' | 'myRepositories' | 'myGrants' | 'endGrant' | 'myTokens' | 'createToken' | 'deleteToken'
 
 /** The endpoints of the person who is signed in. Where nobody signs in, there are none. */
-export function peopleHandlers(_deps: Pick<Deps, 'people'>): Pick<Handlers, PeopleName> {
+export function peopleHandlers({ people }: Pick<Deps, 'people'>): Pick<Handlers, PeopleName> {
+  const account = people?.account ?? null
+  if (account === null) return ABSENT
   return {
-    me: null,
-    myRepositories: null,
-    myGrants: null,
-    endGrant: null,
-    myTokens: null,
-    createToken: null,
-    deleteToken: null,
+    me: ({ viewer }) => account.me(viewer),
+    myRepositories: call => account.repositories(acting(call)),
+    myGrants: call => account.grants(acting(call)),
+    endGrant: async call => {
+      await account.endGrant(acting(call), call.subject)
+      return null
+    },
+    myTokens: call => account.tokens(acting(call)),
+    createToken: call => account.createToken(acting(call), call.body),
+    deleteToken: async call => {
+      await account.deleteToken(acting(call), call.subject)
+      return null
+    },
   }
+}
+
+const ABSENT: Pick<Handlers, PeopleName> = {
+  me: null,
+  myRepositories: null,
+  myGrants: null,
+  endGrant: null,
+  myTokens: null,
+  createToken: null,
+  deleteToken: null,
+}
+
+/** Guards let nobody else reach these endpoints. */
+function acting({ viewer, origin = null }: Pick<Call<PeopleName>, 'viewer'> & { origin?: RequestOrigin | null }): Acting {
+  if (viewer.kind !== 'person') throw new ServiceError('auth.required')
+  return { viewer, origin }
 }

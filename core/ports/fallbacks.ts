@@ -16,6 +16,8 @@ export const FALLBACKS = {
     'answers of the host could not be shared with the other processes: each asks for itself, which takes more of the quota',
   pictures: 'the process that decodes or draws pictures could not be started: pages and links show none',
   operator_content: 'the published content of the operator could not be read: the service goes on with what it has',
+  last_used: 'the last use of a session or token was not noted: the next use notes it again',
+  keep_alive: 'the sign-ins of people with tokens could not be kept alive: the next round tries again',
   rendering: 'a text of a page could not be rendered: the page shows its exact text',
 } as const
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
+import { type Answer, checkAnswer } from '#test/support/check-answer.ts'
 import type { PublicName as Route } from '#test/support/personal-endpoints.ts'
-import { type Answer, checkAnswer, type TestApp, testApp } from '#test/support/test-app.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
 
 /** A request of every endpoint that may be answered. Those of people are absent where nobody signs in. */
 const URLS: Record<Route, string> = {

@@ -5,10 +5,11 @@ import type { AnswerOf, EndpointName } from '#core/contract/endpoints.ts'
 import { ancestorsOf, encodePath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests, type Policy } from '#indexer/rules/withheld.ts'
+import type { Answer } from '#test/support/check-answer.ts'
 import { type Client, joinFile, joinSkill, walkFolders } from '#test/support/joined.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { runs } from '#test/support/runs.ts'
-import { type Answer, endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
+import { endpointUrl, type TestApp, testApp } from '#test/support/test-app.ts'
 import { type GeneratedRepository, renamed, repository, unrelatedTo } from './repositories.ts'
 
 let app: TestApp

@@ -1,7 +1,8 @@
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { EndpointName } from '#core/contract/endpoints.ts'
 import { encodePath } from '#core/repo-path.ts'
-import { type Answer, endpointUrl } from '../support/test-app.ts'
+import type { Answer } from '../support/check-answer.ts'
+import { endpointUrl } from '../support/test-app.ts'
 import { withoutInstants } from '../support/without-instants.ts'
 
 export type Get = (url: string) => Promise<Pick<Answer, 'status' | 'body' | 'json'>>

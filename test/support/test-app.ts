@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { type AppOptions, buildApp, type SitePlugin } from '#api/app.ts'
 import { rememberListings } from '#api/cards/list-on-visit.ts'
@@ -9,26 +8,27 @@ import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { type AnswerOf, COMMON_ERRORS, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
-import { ErrorAnswer } from '#core/contract/shared.ts'
+import type { AnswerOf, EndpointName } from '#core/contract/endpoints.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
-import { ERROR_STATUS } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
 import { createInProcessRunner } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
-import { openGitHubHost } from '#infra/github/host.ts'
+import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import type { PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
+import { type Answer, checkAnswer } from './check-answer.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
+import type { App } from './fake-github/world.ts'
+import { openTestPeople } from './open-test-people.ts'
 import { PATIENT } from './patient.ts'
-import { endpointOf } from './personal-endpoints.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
@@ -51,7 +51,14 @@ export interface TestAppOptions {
   clients?: NonNullable<AppOptions['clients']>
   hookBodies?: NonNullable<AppOptions['hookBodies']>
   /** The same repositories lie on a GitHub of this machine, too: under the host segment `gh`. `tokenOf` makes another token than that of a stranger. */
-  github?: { withToken: boolean; tokenOf?: (github: FakeGitHub) => string }
+  github?: {
+    withToken: boolean
+    tokenOf?: (github: FakeGitHub) => string
+    /** The App with which people sign in. Default: nobody does. */
+    app?: (github: FakeGitHub) => App
+  }
+  /** Receives warnings of the host for the operator. Default: none is expected. */
+  onWarning?: (message: string) => void
   pictures?: NonNullable<AppOptions['pictures']>
   docs?: NonNullable<AppOptions['docs']>
   /** Public origin. Default: `BASE_URL`. */
@@ -62,15 +69,6 @@ export interface TestAppOptions {
   patienceMs?: number
   /** Replaces parts of what the use cases receive. */
   deps?: (deps: Deps) => Deps
-}
-
-/** An answer whose headers and body were checked against the interface. */
-export interface Answer {
-  status: number
-  headers: Record<string, string | undefined>
-  body: string
-  // biome-ignore lint/suspicious/noExplicitAny: the shape was checked against the contract; tests look into it freely
-  json: any
 }
 
 /** The service over real repositories, with an indexer that runs when it is told to. */
@@ -102,6 +100,8 @@ export interface TestApp {
   index(): Promise<number>
   /** Opens the address and indexes it. */
   open(address: string): Promise<void>
+  /** Another process over the same stores, which shares nothing else with this one. */
+  replica(): Promise<FastifyInstance>
   /** The clock stands still otherwise, so that what is cached for seconds stays cached on a slow machine. */
   advanceClock(seconds: number): void
   close(): Promise<void>
@@ -130,32 +130,16 @@ export async function testApp(
   const { monotonicNow } = options
   const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL, ...(monotonicNow && { monotonicNow }) })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
-  const hosts: GitHost[] = [host]
-  if (github) {
-    const tokenOf = options.github?.tokenOf ?? (() => github.personalToken(github.user('reader'), []))
-    const token = options.github?.withToken ? tokenOf(github) : null
-    const onWarning = (message: string) => {
-      throw new Error(message)
-    }
-    const { web: url, api: apiUrl } = github.origins
-    const timeouts = { ...PATIENT, patienceMs }
-    hosts.push(
-      await openGitHubHost({
-        url,
-        apiUrl,
-        avatarOrigins: [github.origins.avatars],
-        token,
-        webhookSecret: WEBHOOK_SECRET,
-        hasGit: true,
-        clock,
-        onWarning,
-        timeouts,
-      }),
-    )
-  }
+  const { onWarning = failOn } = options
+  const githubOptions = github && hostOptions(github, options.github ?? { withToken: false }, { clock, patienceMs, onWarning })
+  const openGitHub = async () => githubOptions && (await openGitHubHost(githubOptions))
+  const githubHost = await openGitHub()
+  const hosts: GitHost[] = githubHost ? [host, githubHost] : [host]
   const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const onOffered = () => {}
+  const peopleOver = (github: GitHubHost | null) => openTestPeople(github, { states, keys, clock, baseUrl, log: () => app.log })
+  const baseUrl = options.baseUrl ?? BASE_URL
   const plain: Deps = {
     hosts,
     snapshots: createSnapshotReader(blobs, {
@@ -168,7 +152,7 @@ export async function testApp(
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    people: null,
+    people: githubHost?.people ? peopleOver(githubHost) : null,
     oauth: null,
     allow: null,
     deny: [],
@@ -184,7 +168,9 @@ export async function testApp(
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
   const { clients = {}, hookBodies, pictures = {}, docs = [] } = options
   const patience = { clients, pictures, docs, ...(hookBodies && { hookBodies }) }
-  const app = await buildApp(deps, { baseUrl: options.baseUrl ?? BASE_URL, ...logger, ...watched, ...patience }, options.site)
+  const appOptions = { baseUrl, ...logger, ...watched, ...patience }
+  const app: FastifyInstance = await buildApp(deps, appOptions, options.site)
+  const replicas: { close(): Promise<void> }[] = []
 
   async function get(url: string, injectOptions: Omit<InjectOptions, 'url' | 'path'> = {}): Promise<Answer> {
     const { statusCode: status, headers, body } = await app.inject({ method: 'GET', ...injectOptions, url })
@@ -232,12 +218,22 @@ export async function testApp(
       await get(`/api/v1/mounts${address}`)
       await index()
     },
+    async replica() {
+      const other = await openGitHub()
+      const otherHosts = other ? [host, other] : [host]
+      const people = other?.people ? peopleOver(other) : null
+      const replicaApp = await buildApp({ ...deps, hosts: otherHosts, people }, appOptions, options.site)
+      replicas.push(replicaApp, ...(other ? [other] : []))
+      return replicaApp
+    },
     advanceClock(seconds) {
       clock.advance(seconds)
       github?.clock.advance(seconds)
     },
     async close() {
       await app.close()
+      for (const replica of replicas) await replica.close()
+      await deps.people?.close()
       await Promise.all(hosts.map(one => one.close()))
       await github?.close()
       await stores.close()
@@ -246,62 +242,34 @@ export async function testApp(
   }
 }
 
+function failOn(warning: string): void {
+  throw new Error(warning)
+}
+
+function hostOptions(
+  github: FakeGitHub,
+  { withToken, tokenOf = () => github.personalToken(github.user('reader'), []), app }: NonNullable<TestAppOptions['github']>,
+  { clock, patienceMs, onWarning }: { clock: Clock; patienceMs: number; onWarning: (message: string) => void },
+): GitHubHostOptions {
+  const made = app?.(github)
+  const { web: url, api: apiUrl, avatars } = github.origins
+  return {
+    url,
+    apiUrl,
+    avatarOrigins: [avatars],
+    token: withToken ? tokenOf(github) : null,
+    webhookSecret: WEBHOOK_SECRET,
+    app: made ? { ...made, id: String(made.id) } : null,
+    hasGit: true,
+    clock,
+    onWarning,
+    timeouts: { ...PATIENT, patienceMs },
+  }
+}
+
 export function endpointUrl(name: EndpointName, address: string, query: Record<string, string | number> = {}): string {
   const parameters = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
   return `/api/v1/${name}${address}${parameters.length > 0 ? '?' : ''}${parameters.join('&')}`
-}
-
-/** Checks what holds for every answer below `/api/v1`: headers, and a body that is exactly what the contract says. */
-export function checkAnswer(url: string, method: string, answer: Omit<Answer, 'json'>): Answer {
-  const { status, headers, body } = answer
-  const isApi = url.startsWith('/api/v1/')
-  if (isApi) {
-    requireEqual(`${url}: cache-control`, headers['cache-control'], 'no-store')
-    requireEqual(`${url}: access-control-allow-origin`, headers['access-control-allow-origin'], '*')
-    requireEqual(`${url}: access-control-allow-credentials`, headers['access-control-allow-credentials'], undefined)
-    if (method !== 'OPTIONS') {
-      requireEqual(`${url}: exposed headers`, headers['access-control-expose-headers'], 'x-request-id, retry-after, etag')
-    }
-  }
-  requireEqual(`${url}: nosniff`, headers['x-content-type-options'], 'nosniff')
-  if (!/^[0-9a-f-]{36}$/.test(headers['x-request-id'] ?? '')) throw new Error(`${url}: no x-request-id`)
-  const isJson = headers['content-type']?.startsWith('application/json') === true
-  const json = isJson && body !== '' ? JSON.parse(body) : undefined
-  if (json !== undefined && status >= 400 && url !== '/readyz') checkError(url, status, headers, json)
-  const endpoint = endpointOf(method, url)
-  if (json !== undefined && status >= 400 && endpoint !== null) checkDeclared(url, endpoint, (json as ErrorAnswer).error.code)
-  if (status < 300 && endpoint !== null && method !== 'HEAD') requireEqual(`${url}: status`, status, ENDPOINTS[endpoint].status)
-  if (json !== undefined && status < 300 && endpoint !== null) {
-    const isIndexing = json.status === 'indexing' || json.index?.status === 'indexing'
-    requireEqual(`${url}: retry-after`, headers['retry-after'], isIndexing ? '1' : undefined)
-    const parsed = ENDPOINTS[endpoint].answer.parse(json)
-    if (!isDeepStrictEqual(parsed, json))
-      throw new Error(`${url}: the answer has fields that the contract does not know: ${body}`)
-  }
-  return { ...answer, json }
-}
-
-function checkError(url: string, status: number, headers: Answer['headers'], json: unknown): void {
-  const parsed = ErrorAnswer.parse(json)
-  if (!isDeepStrictEqual(parsed, json)) throw new Error(`${url}: the error has fields that the contract does not know`)
-  const { code, retryAfter } = parsed.error
-  requireEqual(`${url}: status of ${code}`, status, ERROR_STATUS[code as keyof typeof ERROR_STATUS])
-  requireEqual(
-    `${url}: retry-after`,
-    headers['retry-after'],
-    retryAfter === undefined ? undefined : String(Math.ceil(retryAfter)),
-  )
-}
-
-/** What every route may answer besides the codes of its endpoint. */
-/** The table of endpoints lists every code of an endpoint, and the OpenAPI description with it. */
-function checkDeclared(url: string, endpoint: EndpointName, code: string): void {
-  const declared: readonly string[] = [...ENDPOINTS[endpoint].errors, ...COMMON_ERRORS]
-  if (!declared.includes(code)) throw new Error(`${url}: ${code} is no code of ${endpoint}`)
-}
-
-function requireEqual(what: string, given: unknown, wanted: unknown): void {
-  if (given !== wanted) throw new Error(`${what} is ${JSON.stringify(given)}, not ${JSON.stringify(wanted)}`)
 }
 
 function required<Value>(value: Value | undefined, name: string): Value {

@@ -1,4 +1,5 @@
-import type { Answer, TestApp } from '#test/support/test-app.ts'
+import type { Answer } from '#test/support/check-answer.ts'
+import type { TestApp } from '#test/support/test-app.ts'
 
 export const SKILL = '---\nname: one\ndescription: The first.\n---\nDo it.\n'
 export const FILES = {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest'
+import type { Answer } from '#test/support/check-answer.ts'
 import { type Delivery, type DeliveryOptions, pushPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
 import type { App, Repository } from '#test/support/fake-github/world.ts'
-import { type Answer, type TestApp, testApp, WEBHOOK_SECRET } from '#test/support/test-app.ts'
+import { type TestApp, testApp, WEBHOOK_SECRET } from '#test/support/test-app.ts'
 
 export const ADDRESS = '/gh/acme/tools'
 export const FILES = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# Guide\n\nOne.\n' }

@@ -3,8 +3,9 @@ import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { createOwnerListings, type OwnerListing } from '#core/owner-listings.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { answered } from '#test/support/answered.ts'
+import type { Answer } from '#test/support/check-answer.ts'
 import type { RepositoryOptions } from '#test/support/fake-github/world.ts'
-import type { Answer, TestApp } from '#test/support/test-app.ts'
+import type { TestApp } from '#test/support/test-app.ts'
 
 const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo it.\n`
 /** Files of skills of these names. */

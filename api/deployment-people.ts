@@ -1,0 +1,92 @@
+import type { Fallbacks } from '#core/ports/fallbacks.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { PeopleHost } from '#core/ports/people-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock, RandomSource } from '#core/ports/system.ts'
+import { SettingsError } from '#core/settings.ts'
+import { isServed } from './mount/open-mount.ts'
+import type { AuditLog } from './people/audit.ts'
+import { formatIdKey, parseIdKey } from './people/locators.ts'
+import { openPeople } from './people/open-people.ts'
+import type { People } from './people/people.ts'
+import { formatNewKeys, parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
+import type { Settings } from './service-settings.ts'
+
+/** The parts of the outside world that people need. */
+export interface PeopleInfra {
+  states: StateStore
+  hosts: readonly GitHost[]
+  people: PeopleHost | null
+  clock: Clock
+  random: RandomSource
+  secret(name: 'keys' | 'id-key', generate: () => string): Promise<string>
+}
+
+export interface PeopleContext {
+  baseUrl: string
+  /** Whether the store is a bucket, which keeps no secrets. */
+  isBucket: boolean
+  log: AuditLog
+  fallbacks: Fallbacks
+}
+
+/** The sealing keys of a deployment: of the settings, or generated once and kept with the store. @throws SettingsError */
+export async function deploymentKeys({ secret, random }: PeopleInfra, { keys }: Pick<Settings, 'keys'>): Promise<SealingKeys> {
+  const found = keys ?? parseSealingKeys(await secret('keys', () => formatNewKeys('1', random.bytes(32))))
+  if (found !== null) return found
+  const remedy = 'remove the file secrets/keys from the store, and new keys are generated'
+  throw new SettingsError('MOUNTGLASS_KEYS', `the stored sealing keys are damaged: ${remedy}`)
+}
+
+/**
+ * The people of a deployment. `null` where nobody can be known: in a bucket without an id key, where no one signs in.
+ *
+ * @throws SettingsError when the id key is missing or damaged
+ */
+export async function deploymentPeople(
+  infra: PeopleInfra,
+  settings: Pick<Settings, 'idKey' | 'allow' | 'deny'>,
+  keys: SealingKeys,
+  { baseUrl, isBucket, log, fallbacks }: PeopleContext,
+): Promise<People | null> {
+  const { states, clock, random, people } = infra
+  const git = infra.hosts.find(({ segment }) => segment === 'gh')
+  if (isBucket && people === null && settings.idKey === null) return null
+  return openPeople({
+    states,
+    keys,
+    idKey: settings.idKey ?? (await storedIdKey(infra)),
+    origin: baseUrl,
+    clock,
+    random,
+    log,
+    fallbacks,
+    host: people && git ? { people, git } : null,
+    isServed: repository => isServed(settings, repository),
+  })
+}
+
+async function storedIdKey({ secret, random }: PeopleInfra): Promise<Uint8Array> {
+  const key = parseIdKey(await secret('id-key', () => formatIdKey(random.bytes(32))))
+  if (key !== null) return key
+  throw new SettingsError(
+    'MOUNTGLASS_ID_KEY',
+    'the stored id key is damaged: restore the file secrets/id-key of the store; with a new one, all tokens end and everybody signs in again',
+  )
+}
+
+const DAY_MS = 86_400_000
+/** Processes that start together do not look together. */
+const FIRST_ROUND_MS = { least: 60_000, most: 900_000 } as const
+
+/** Keeps the sign-ins of people alive in whose name something may act, once a day. @returns what ends it */
+export function startKeepAlive(people: People | null): () => void {
+  const round = () => void people?.keepAlive()
+  const { least, most } = FIRST_ROUND_MS
+  const first = setTimeout(round, least + Math.random() * (most - least)).unref()
+  const daily = setInterval(round, DAY_MS).unref()
+  return () => {
+    clearTimeout(first)
+    clearInterval(daily)
+  }
+}

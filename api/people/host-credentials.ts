@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import type { HostCredential, PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
+import type { Foundation } from './foundation.ts'
+import type { PersonRecord, StoredCredential } from './records.ts'
+import { type Locator, newLocator } from './token-text.ts'
+
+/** The credentials that the host gave for people: sealed, in their records, and refreshed by one process at a time. */
+export interface HostCredentials {
+  /**
+   * Asks the host with the person's credential. When the host no longer accepts it, the person is signed out.
+   *
+   * @param known the person's record, if it was just read
+   */
+  ask<Value>(
+    person: Locator,
+    question: (access: PersonAccess) => Promise<PersonAnswer<Value>>,
+    known?: PersonRecord | null,
+  ): Promise<PersonAnswer<Value>>
+  /** What a record keeps of a credential. */
+  seal(person: Locator, credential: HostCredential): Promise<StoredCredential>
+  /** `null` when it cannot be opened: its key was taken away. */
+  open(person: Locator, stored: StoredCredential): Promise<PersonAccess | null>
+  /** Refreshes now. `signed_out`: the host refuses it. */
+  refresh(person: Locator): Promise<PersonAnswer<null>>
+}
+
+export interface HostCredentialsOptions extends Pick<Foundation, 'records' | 'seals' | 'audit' | 'clock' | 'random'> {
+  host: PeopleHost
+  /** How long another process may take for what it has begun. Default: `LEASE_MS`. */
+  leaseMs?: number
+}
+
+/** A credential is refreshed before it ends, so that it lasts for a request. */
+const REFRESH_BEFORE_MS = 5 * 60_000
+/** Clocks of processes differ by minutes: a credential that may have ended is refreshed before its refusal is believed. */
+const CLOCKS_MS = 15 * 60_000
+/** A refresh is one request to the host and one write. */
+const LEASE_MS = 15_000
+const LEASE_TRIES = 3
+/** The part of a lease for which somebody waits who was refused without knowing why. */
+const PATIENCE = 0.1
+const LOOK_MS = { least: 40, most: 160 } as const
+
+interface Opened {
+  record: PersonRecord
+  stored: StoredCredential
+  accessToken: string
+  refreshToken: string | null
+}
+
+interface Leased {
+  person: Locator
+  stored: StoredCredential
+  refreshToken: string
+  by: string
+}
+
+/** Another process changed the credential. */
+interface Changed {
+  status: 'changed'
+  record: PersonRecord | null
+}
+
+type Ready = { status: 'ok'; value: Opened }
+type Trouble = Exclude<PersonAnswer<never>, { status: 'ok' }>
+const SIGNED_OUT = { status: 'signed_out' } as const
+
+export function createHostCredentials(options: HostCredentialsOptions): HostCredentials {
+  return new StoredCredentials(options)
+}
+
+class StoredCredentials implements HostCredentials {
+  readonly #options: HostCredentialsOptions
+  readonly #leaseMs: number
+  readonly #refreshing = createSingleFlight<Ready | Trouble | Changed>()
+
+  constructor(options: HostCredentialsOptions) {
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? LEASE_MS
+  }
+
+  async ask<Value>(
+    person: Locator,
+    question: (access: PersonAccess) => Promise<PersonAnswer<Value>>,
+    known?: PersonRecord | null,
+  ): Promise<PersonAnswer<Value>> {
+    const first = await this.#ready(known === undefined ? await this.#read(person) : known)
+    if (first.status !== 'ok') return first
+    const answer = await question({ key: person, accessToken: first.value.accessToken })
+    if (answer.status !== 'signed_out') return answer
+    const second = await this.#afterRefusal(person, first.value)
+    if (second.status !== 'ok') return second
+    const again = await question({ key: person, accessToken: second.value.accessToken })
+    return again.status === 'signed_out' ? await this.#signOut(person, second.value.stored) : again
+  }
+
+  async seal(person: Locator, credential: HostCredential): Promise<StoredCredential> {
+    const { seals, clock } = this.#options
+    const { accessToken, refreshToken, expiresAt, refreshExpiresAt } = credential
+    const sealed = await seals.seal('host-token', { sub: person, at: accessToken, rt: refreshToken }, null)
+    return { sealed, exp: expiresAt, refreshExp: refreshExpiresAt, at: clock.now().toISOString() }
+  }
+
+  async open(person: Locator, stored: StoredCredential): Promise<PersonAccess | null> {
+    const opened = await this.#unseal(person, stored)
+    return opened && { key: person, accessToken: opened.accessToken }
+  }
+
+  async refresh(person: Locator): Promise<PersonAnswer<null>> {
+    const record = await this.#read(person)
+    const opened = record?.cred ? await this.#opened(record, record.cred) : null
+    if (opened === null) return SIGNED_OUT
+    const refreshed = await this.#refreshed(opened)
+    return refreshed.status === 'ok' ? { status: 'ok', value: null } : refreshed
+  }
+
+  #read(person: Locator): Promise<PersonRecord | null> {
+    return this.#options.records.people.read(person)
+  }
+
+  async #unseal(person: Locator, { sealed }: StoredCredential): Promise<Pick<Opened, 'accessToken' | 'refreshToken'> | null> {
+    const claims = await this.#options.seals.open('host-token', sealed)
+    if (claims?.sub !== person || typeof claims.at !== 'string') return null
+    return { accessToken: claims.at, refreshToken: typeof claims.rt === 'string' ? claims.rt : null }
+  }
+
+  async #opened(record: PersonRecord, stored: StoredCredential): Promise<Opened | null> {
+    const tokens = await this.#unseal(record.uk, stored)
+    return tokens && { record, stored, ...tokens }
+  }
+
+  /** The credential of the record, refreshed if it is about to end. */
+  async #ready(record: PersonRecord | null): Promise<Ready | Trouble> {
+    if (record === null || record.cred === null) return SIGNED_OUT
+    const opened = await this.#opened(record, record.cred)
+    if (opened === null) return await this.#signOut(record.uk, record.cred)
+    const left = this.#leftMs(record.cred)
+    if (left > REFRESH_BEFORE_MS || opened.refreshToken === null) return { status: 'ok', value: opened }
+    const refreshed = await this.#refreshed(opened)
+    const isTrouble = refreshed.status !== 'ok' && refreshed.status !== 'signed_out'
+    return isTrouble && left > 0 ? { status: 'ok', value: opened } : refreshed
+  }
+
+  #leftMs({ exp }: StoredCredential): number {
+    return exp === null ? Number.POSITIVE_INFINITY : Date.parse(exp) - this.#options.clock.now().getTime()
+  }
+
+  /**
+   * What to do after the host refused a credential. Another process may have refreshed it, which ends the old one at once, so the record is read
+   * again: only somebody whose credential is still the same is signed out.
+   */
+  async #afterRefusal(person: Locator, refused: Opened): Promise<Ready | Trouble> {
+    const record = await this.#settled(person, refused.stored, { whileLeased: true, forMs: this.#leaseMs })
+    if (record === null || record.cred === null) return SIGNED_OUT
+    if (record.cred.sealed !== refused.stored.sealed) return await this.#ready(record)
+    if (refused.refreshToken !== null && this.#leftMs(refused.stored) < CLOCKS_MS) return await this.#refreshed(refused)
+    return await this.#signOut(person, refused.stored)
+  }
+
+  async #refreshed(opened: Opened): Promise<Ready | Trouble> {
+    const key = `${opened.record.uk} ${opened.stored.sealed}`
+    const answer = await this.#refreshing.run(key, () => this.#refresh(opened))
+    return answer.status === 'changed' ? await this.#ready(answer.record) : answer
+  }
+
+  /** Refreshes under a lease. Whoever does not get it waits for the process that has it. */
+  async #refresh(opened: Opened): Promise<Ready | Trouble | Changed> {
+    const { records, random } = this.#options
+    const { record: before, stored, refreshToken } = opened
+    const person = before.uk
+    if (refreshToken === null) return await this.#signOut(person, stored)
+    const by = newLocator(random)
+    for (let tries = 0; tries < LEASE_TRIES; tries++) {
+      const record = await records.people.update([person], known => this.#withLease(known, stored, by))
+      if (record?.cred?.sealed !== stored.sealed) return { status: 'changed', record }
+      if (record.cred.lease?.by === by) return await this.#refreshLeased({ person, stored, refreshToken, by })
+      const settled = await this.#settled(person, stored, { whileLeased: true, forMs: this.#leaseMs })
+      if (settled?.cred?.sealed !== stored.sealed) return { status: 'changed', record: settled }
+    }
+    return { status: 'unavailable', retryAfterSeconds: null }
+  }
+
+  async #refreshLeased(leased: Leased): Promise<Ready | Trouble | Changed> {
+    const { records, host } = this.#options
+    const { person, stored, refreshToken, by } = leased
+    const answer = await host.refresh(refreshToken)
+    if (answer.status === 'ok') return await this.#keep(person, stored, answer.value)
+    if (answer.status !== 'refused') {
+      await records.people.update([person], record => withoutLease(record, by))
+      return answer
+    }
+    // A process whose clock is ahead takes a lease over too early, and both refresh: the one that came first is about to write.
+    const record = await this.#settled(person, stored, { whileLeased: false, forMs: this.#leaseMs * PATIENCE })
+    if (record?.cred?.sealed !== stored.sealed) return { status: 'changed', record }
+    return await this.#signOut(person, stored)
+  }
+
+  #withLease(record: PersonRecord | null, stored: StoredCredential, by: string): PersonRecord | null {
+    if (record?.cred?.sealed !== stored.sealed) return record
+    if (record.cred.lease?.by === by || this.#isLeased(record.cred)) return record
+    const until = new Date(this.#options.clock.now().getTime() + this.#leaseMs).toISOString()
+    return { ...record, cred: { ...record.cred, lease: { by, until } } }
+  }
+
+  async #keep(person: Locator, over: StoredCredential, credential: HostCredential): Promise<Ready | Changed> {
+    const stored = await this.seal(person, credential)
+    const record = await this.#options.records.people.update([person], known =>
+      known?.cred?.sealed === over.sealed ? { ...known, cred: stored } : known,
+    )
+    if (record?.cred?.sealed === stored.sealed) {
+      const { accessToken, refreshToken } = credential
+      return { status: 'ok', value: { record, stored, accessToken, refreshToken } }
+    }
+    // They signed in anew, or out, meanwhile: what was just given serves nobody.
+    void this.#options.host.revoke({ key: person, accessToken: credential.accessToken })
+    return { status: 'changed', record }
+  }
+
+  /** The record once it has another credential; after `forMs`, or `whileLeased` once nobody refreshes the credential, as it is then. */
+  async #settled(person: Locator, { sealed }: StoredCredential, wait: { whileLeased: boolean; forMs: number }) {
+    const endsAt = performance.now() + wait.forMs
+    for (;;) {
+      const record = await this.#read(person)
+      if (record?.cred?.sealed !== sealed || performance.now() > endsAt) return record
+      if (wait.whileLeased && !this.#isLeased(record.cred)) return record
+      await sleep(LOOK_MS.least + Math.random() * (LOOK_MS.most - LOOK_MS.least))
+    }
+  }
+
+  #isLeased({ lease }: StoredCredential): boolean {
+    return lease !== undefined && Date.parse(lease.until) > this.#options.clock.now().getTime()
+  }
+
+  /** Ends the sign-in of the person, unless they have another credential by now. Tokens and grants stay: signing in again revives them. */
+  async #signOut(person: Locator, stored: StoredCredential): Promise<Trouble> {
+    let isEnded = false
+    await this.#options.records.people.update([person], record => {
+      isEnded = record?.cred?.sealed === stored.sealed
+      return record && isEnded ? { ...record, cred: null, sessions: [] } : record
+    })
+    if (isEnded) this.#options.audit.note('host.revoked', { person })
+    return SIGNED_OUT
+  }
+}
+
+function withoutLease(record: PersonRecord | null, by: string): PersonRecord | null {
+  if (record?.cred?.lease?.by !== by) return record
+  const { lease: _, ...cred } = record.cred
+  return { ...record, cred }
+}

@@ -1,0 +1,45 @@
+import { mapFew } from '#core/concurrency/map-few.ts'
+import { livingTokens } from './agent-tokens.ts'
+import type { Foundation } from './foundation.ts'
+import type { HostCredentials } from './host-credentials.ts'
+import type { Locator } from './token-text.ts'
+
+/** A credential in whose name a token or grant may act is refreshed when it is this old, so that it never is 30 days old. */
+const REFRESHED_AFTER_DAYS = 28
+const PAGE = 200
+const DAY_MS = 86_400_000
+
+export interface KeepAliveOptions extends Pick<Foundation, 'records' | 'clock' | 'fallbacks'> {
+  credentials: HostCredentials
+}
+
+/**
+ * Looks at everybody once. Where the host refuses, the person is signed out, and their tokens answer 401 until they sign in again.
+ * Never rejects: what fails is tried again in the next round.
+ */
+export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void> {
+  const { records, fallbacks } = options
+  let last: Locator | null = null
+  try {
+    for (;;) {
+      const people: Locator[] = await records.peopleAfter(last, PAGE)
+      if (people.length === 0) return
+      await mapFew(people, person => keepAlive(options, person))
+      last = people.at(-1) ?? null
+    }
+  } catch (error) {
+    fallbacks.note('keep_alive', error)
+  }
+}
+
+async function keepAlive({ records, clock, fallbacks, credentials }: KeepAliveOptions, person: Locator): Promise<void> {
+  try {
+    const record = await records.people.read(person)
+    const now = clock.now()
+    if (!record?.cred || now.getTime() - Date.parse(record.cred.at) < REFRESHED_AFTER_DAYS * DAY_MS) return
+    const isUsed = livingTokens(record.tokens, now).length > 0 || (await records.grantsOf(person, 1)).length > 0
+    if (isUsed) await credentials.refresh(person)
+  } catch (error) {
+    fallbacks.note('keep_alive', error)
+  }
+}

@@ -1,0 +1,156 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { ServiceError } from '#core/errors.ts'
+import type { GitHost } from '#core/ports/git-host.ts'
+import type { PeopleHost } from '#core/ports/people-host.ts'
+import { type AccountOptions, createAccount } from './account.ts'
+import { livingTokens } from './agent-tokens.ts'
+import { cookiesOf } from './cookies.ts'
+import { createFoundation, type FoundationOptions } from './foundation.ts'
+import { createHostCredentials, type HostCredentials } from './host-credentials.ts'
+import { keepSignInsAlive } from './keep-alive.ts'
+import { createLastUsed, type LastUsed } from './last-used.ts'
+import type { People } from './people.ts'
+import type { PersonRecord } from './records.ts'
+import { carriedSession, sessionOf } from './sessions.ts'
+import { createSignIn } from './sign-in.ts'
+import { isTokenOfHash, type Locator, type ParsedToken, parseToken } from './token-text.ts'
+import { ANONYMOUS, type KeyedViewer, type TokenRepository, type TokenViewer, type Viewer } from './viewer.ts'
+
+export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, 'isServed'> {
+  /** With whose accounts people sign in, and the same host as everybody sees it; `null`: nobody signs in. */
+  host: { people: PeopleHost; git: Pick<GitHost, 'segment' | 'repository'> } | null
+  /** See `HostCredentialsOptions`. */
+  leaseMs?: number
+}
+
+/** The people of a deployment, over its state store. */
+export function openPeople(options: PeopleOptions): People {
+  const foundation = createFoundation(options)
+  const { host, leaseMs } = options
+  const credentials =
+    host && createHostCredentials({ ...foundation, host: host.people, ...(leaseMs === undefined ? {} : { leaseMs }) })
+  const lookup = new Lookup(foundation, createLastUsed(foundation), cookiesOf(foundation.origin))
+  const see = seeing(lookup, credentials, host?.people ?? null)
+  return {
+    foundation,
+    signIn:
+      host && credentials
+        ? createSignIn({ foundation, host: host.people, credentials, cookies: cookiesOf(foundation.origin) })
+        : null,
+    account:
+      host && credentials
+        ? createAccount({
+            foundation,
+            host: host.people,
+            gitHost: host.git,
+            credentials,
+            recordOf: viewer => lookup.recordOf(viewer),
+            isServed: options.isServed,
+          })
+        : null,
+    bySession: headers => lookup.bySession(headers),
+    byBearer: token => lookup.byBearer(token),
+    ...see,
+    keepAlive: async () => {
+      if (credentials) await keepSignInsAlive({ ...foundation, credentials })
+    },
+    close: () => lookup.close(),
+  }
+}
+
+/** Finds who sends a request. */
+class Lookup {
+  readonly #foundation: Pick<People['foundation'], 'records' | 'clock'>
+  readonly #lastUsed: LastUsed
+  readonly #cookies: ReturnType<typeof cookiesOf>
+  /** The records of viewers whose requests are running, so that each is read once for a request. */
+  readonly #known = new WeakMap<KeyedViewer, PersonRecord>()
+
+  constructor(
+    foundation: Pick<People['foundation'], 'records' | 'clock'>,
+    lastUsed: LastUsed,
+    cookies: ReturnType<typeof cookiesOf>,
+  ) {
+    this.#foundation = foundation
+    this.#lastUsed = lastUsed
+    this.#cookies = cookies
+  }
+
+  async bySession(headers: IncomingHttpHeaders): Promise<Viewer> {
+    const carried = carriedSession(this.#cookies.session, headers)
+    const record = carried && (await this.#foundation.records.people.read(carried.person))
+    const session = carried && record ? sessionOf(record, carried, this.#foundation.clock.now()) : null
+    if (record === null || session === null) return ANONYMOUS
+    this.#lastUsed.note(record.uk, 'session', session.id, session.seenAt)
+    return this.#remembered({ kind: 'person', key: record.uk, sessionId: session.id }, record)
+  }
+
+  async byBearer(text: string): Promise<Viewer> {
+    const token = parseToken(text)
+    const viewer =
+      token && (token.kind === 'agent' ? await this.#byAgentToken(token, text) : await this.#byAccessToken(token, text))
+    if (viewer === null) throw new ServiceError('auth.required')
+    return viewer
+  }
+
+  async recordOf(viewer: KeyedViewer): Promise<PersonRecord | null> {
+    return this.#known.get(viewer) ?? (await this.#foundation.records.people.read(viewer.key))
+  }
+
+  close(): Promise<void> {
+    return this.#lastUsed.close()
+  }
+
+  #remembered<Known extends KeyedViewer>(viewer: Known, record: PersonRecord): Known {
+    this.#known.set(viewer, record)
+    return viewer
+  }
+
+  async #byAgentToken({ person, id }: { person: Locator; id: Locator }, text: string): Promise<TokenViewer | null> {
+    const record = await this.#foundation.records.people.read(person)
+    const token = record && livingTokens(record.tokens, this.#foundation.clock.now()).find(one => one.id === id)
+    const repository = token && repositoryOf(token)
+    if (!record || !token || !repository || !isTokenOfHash(text, token.h)) return null
+    this.#lastUsed.note(person, 'token', id, token.lastUsedAt)
+    return this.#remembered({ kind: 'token', key: person, of: 'agent', id, repository }, record)
+  }
+
+  async #byAccessToken(token: ParsedToken, text: string): Promise<TokenViewer | null> {
+    if (token.kind !== 'access') return null
+    const grant = await this.#foundation.records.grants.read(token.person, token.grant)
+    const family = grant?.families.find(({ fid }) => fid === token.family)
+    const now = this.#foundation.clock.now().getTime()
+    const isAlive = family?.at.some(({ h, exp }) => isTokenOfHash(text, h) && now < exp * 1000) === true
+    const repository = grant && repositoryOf(grant)
+    if (!grant || !repository || !isAlive) return null
+    return { kind: 'token', key: token.person, of: 'grant', id: grant.id, repository }
+  }
+}
+
+/** @param address `/<host>/<owner>/<name>` */
+function repositoryOf({ address, repoId }: { address: string; repoId: string }): TokenRepository | null {
+  const [, host, owner, name] = address.split('/')
+  return host === undefined || owner === undefined || name === undefined ? null : { host, owner, name, id: repoId }
+}
+
+function seeing(lookup: Lookup, credentials: HostCredentials | null, host: PeopleHost | null): Pick<People, 'see' | 'seeAs'> {
+  return {
+    async see(viewer, owner, name) {
+      if (credentials === null || host === null) return MISSING
+      const record = await lookup.recordOf(viewer)
+      const answer = await credentials.ask(viewer.key, access => host.repository(access, owner, name), record)
+      if (answer.status === 'signed_out') {
+        if (viewer.kind === 'token') throw new ServiceError('auth.required')
+        return MISSING
+      }
+      const isOther = viewer.kind === 'token' && answer.status === 'ok' && answer.value.id !== viewer.repository.id
+      return isOther ? MISSING : answer
+    },
+    async seeAs(person, owner, name) {
+      if (credentials === null || host === null) return MISSING
+      return await credentials.ask(person, access => host.repository(access, owner, name))
+    },
+  }
+}
+
+const MISSING = { status: 'missing' } as const

@@ -1,0 +1,84 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { SESSION_DAYS, SESSION_IDLE_DAYS, SESSIONS_PER_PERSON } from '#core/limits.ts'
+import type { Cookie } from './cookies.ts'
+import type { Foundation } from './foundation.ts'
+import type { PersonRecord, Session } from './records.ts'
+import { formatToken, hashToken, isTokenOfHash, type Locator, newLocator, parseToken, SECRET_BYTES } from './token-text.ts'
+
+const DAY_MS = 86_400_000
+
+/** A session that is about to be kept, and the cookie that its browser carries. */
+export interface NewSession {
+  session: Session
+  token: string
+}
+
+export function newSession({ random, clock }: Pick<Foundation, 'random' | 'clock'>, person: Locator): NewSession {
+  const id = newLocator(random)
+  const token = formatToken({ kind: 'session', person, id }, random.bytes(SECRET_BYTES))
+  const now = clock.now()
+  const at = now.toISOString()
+  const exp = new Date(now.getTime() + SESSION_DAYS * DAY_MS).toISOString()
+  return { token, session: { id, h: hashToken(token), createdAt: at, seenAt: at, exp } }
+}
+
+/** The sessions with another one in front. The oldest of too many ends. */
+export function withSession(sessions: readonly Session[], added: Session, now: Date): Session[] {
+  const others = livingSessions(sessions, now).filter(({ id }) => id !== added.id)
+  return [added, ...others].slice(0, SESSIONS_PER_PERSON)
+}
+
+export function livingSessions(sessions: readonly Session[], now: Date): Session[] {
+  return sessions.filter(session => isAlive(session, now))
+}
+
+/** A session that the cookie of a request names, whether or not it is valid. */
+export interface CarriedSession {
+  person: Locator
+  id: Locator
+  token: string
+}
+
+export function carriedSession(cookie: Cookie, headers: IncomingHttpHeaders): CarriedSession | null {
+  const token = cookie.read(headers)
+  const parsed = token === null ? null : parseToken(token)
+  return token !== null && parsed?.kind === 'session' ? { person: parsed.person, id: parsed.id, token } : null
+}
+
+/** The session of the record that the token is for, while it lives. */
+export function sessionOf(record: PersonRecord, { id, token }: CarriedSession, now: Date): Session | null {
+  const found = record.sessions.find(session => session.id === id)
+  return found && isTokenOfHash(token, found.h) && isAlive(found, now) ? found : null
+}
+
+/** Ends a session of the person. @returns whether it was alive */
+export async function endSession(
+  { records, clock }: Pick<Foundation, 'records' | 'clock'>,
+  person: Locator,
+  id: Locator,
+): Promise<boolean> {
+  let wasAlive = false
+  await records.people.update([person], record => {
+    const found = record?.sessions.find(session => session.id === id)
+    if (!record || !found) return record
+    wasAlive = isAlive(found, clock.now())
+    return { ...record, sessions: record.sessions.filter(session => session !== found) }
+  })
+  return wasAlive
+}
+
+/** Ends the session that a browser carries, if the browser has its secret. */
+export async function endCarriedSession(
+  foundation: Pick<Foundation, 'records' | 'clock'>,
+  carried: CarriedSession,
+): Promise<void> {
+  const { records, clock } = foundation
+  await records.people.update([carried.person], record => {
+    const found = record && sessionOf(record, carried, clock.now())
+    return record && found ? { ...record, sessions: record.sessions.filter(session => session !== found) } : record
+  })
+}
+
+function isAlive({ seenAt, exp }: Session, now: Date): boolean {
+  return now.getTime() < Date.parse(exp) && now.getTime() < Date.parse(seenAt) + SESSION_IDLE_DAYS * DAY_MS
+}

@@ -1,0 +1,146 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { z } from 'zod'
+import { ServiceError } from '#core/errors.ts'
+import type { HostCredential, HostPerson, PeopleHost } from '#core/ports/people-host.ts'
+import type { RequestOrigin } from './audit.ts'
+import { type Cookies, SIGN_IN_SECONDS } from './cookies.ts'
+import type { Foundation } from './foundation.ts'
+import type { HostCredentials } from './host-credentials.ts'
+import type { PersonRecord } from './records.ts'
+import { returnPath } from './return-path.ts'
+import { type CarriedSession, carriedSession, endCarriedSession, newSession, sessionOf, withSession } from './sessions.ts'
+import type { Locator } from './token-text.ts'
+
+/** The web flow of a sign-in: the browser goes to the host, and comes back with a code. */
+export interface SignIn {
+  /** @param returnTo where the browser wants to be in the end. @returns where it goes, and its cookie */
+  begin(headers: IncomingHttpHeaders, returnTo: string | undefined): Promise<Redirect>
+  /** What the host sent the browser back with. */
+  finish(headers: IncomingHttpHeaders, query: Callback, origin: RequestOrigin): Promise<SignInOutcome>
+}
+
+export interface Redirect {
+  location: string
+  /** Values of the header `set-cookie`. */
+  cookies: string[]
+}
+
+export type Callback = Readonly<Record<string, string | string[] | undefined>>
+
+export type SignInOutcome =
+  | ({ status: 'signed_in' } & Redirect)
+  /** The browser did not begin this sign-in, the person refused, or the host does not accept the code. */
+  | { status: 'failed'; cookies: string[] }
+  | { status: 'unavailable'; retryAfterSeconds: number | null; cookies: string[] }
+
+export const CALLBACK_PATH = '/auth/callback'
+
+/** Sign-ins that one browser has begun, in several tabs. */
+const PENDING = 3
+
+const Pending = z.array(z.object({ state: z.string(), verifier: z.string(), to: z.string(), until: z.number() })).max(PENDING)
+type Pending = z.infer<typeof Pending>
+
+export interface SignInOptions {
+  foundation: Foundation
+  host: PeopleHost
+  credentials: HostCredentials
+  cookies: Cookies
+}
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { foundation, host, cookies } = options
+  const { seals, clock, random, origin, audit } = foundation
+  const redirectUri = `${origin}${CALLBACK_PATH}`
+  const text = (bytes: number) => Buffer.from(random.bytes(bytes)).toString('base64url')
+
+  async function pendingOf(headers: IncomingHttpHeaders): Promise<Pending> {
+    const sealed = cookies.signIn.read(headers)
+    const claims = sealed === null ? null : await seals.open('signin', sealed)
+    const pending = Pending.safeParse(claims?.p).data ?? []
+    return pending.filter(({ until }) => until > clock.now().getTime())
+  }
+
+  async function cookieFor(pending: Pending): Promise<string> {
+    if (pending.length === 0) return cookies.signIn.clear()
+    return cookies.signIn.set(await seals.seal('signin', { p: pending }, SIGN_IN_SECONDS))
+  }
+
+  return {
+    async begin(headers, returnTo) {
+      const [state, verifier] = [text(32), text(32)]
+      const until = clock.now().getTime() + SIGN_IN_SECONDS * 1000
+      const begun = { state, verifier, to: returnPath(returnTo, origin), until }
+      const challenge = createHash('sha256').update(verifier).digest('base64url')
+      const cookie = await cookieFor([begun, ...(await pendingOf(headers))].slice(0, PENDING))
+      return { location: host.signInUrl({ state, challenge, redirectUri }), cookies: [cookie] }
+    },
+
+    async finish(headers, { state, code, error }, request) {
+      const pending = await pendingOf(headers)
+      const begun = pending.find(one => typeof state === 'string' && isSame(one.state, state))
+      const left = await cookieFor(pending.filter(one => one !== begun))
+      const failed = (reason: string, person?: Locator): SignInOutcome => {
+        audit.note('signin.fail', { origin: request, reason, ...(person === undefined ? {} : { person }) })
+        return { status: 'failed', cookies: [left] }
+      }
+      if (begun === undefined) return failed('state')
+      if (typeof code !== 'string' || code === '') return failed(error === 'access_denied' ? 'denied' : 'no code')
+      const given = await host.exchange({ code, verifier: begun.verifier, redirectUri })
+      if (given.status === 'refused') return failed('code')
+      if (given.status !== 'ok') return { ...given, status: 'unavailable', cookies: [left] }
+      const known = await host.person({ key: 'sign-in', accessToken: given.value.accessToken })
+      if (known.status === 'missing' || known.status === 'signed_out') return failed('account')
+      if (known.status !== 'ok') return { ...known, status: 'unavailable', cookies: [left] }
+
+      const person = foundation.locators.person(known.value.id)
+      const carried = carriedSession(cookies.session, headers)
+      const session = await keepSignIn(options, person, known.value, given.value, carried)
+      audit.note('signin.ok', { origin: request, person, id: session.id })
+      return { status: 'signed_in', location: begun.to, cookies: [left, cookies.session.set(session.token)] }
+    },
+  }
+}
+
+/** Keeps account, credential and a new session of the person. The session that the browser carried ends, whoever it was of. */
+async function keepSignIn(
+  { foundation, host, credentials }: SignInOptions,
+  person: Locator,
+  account: HostPerson,
+  credential: HostCredential,
+  carried: CarriedSession | null,
+): Promise<{ id: Locator; token: string }> {
+  const { records, clock } = foundation
+  const { session, token } = newSession(foundation, person)
+  const cred = await credentials.seal(person, credential)
+  const now = clock.now()
+  let replaced: PersonRecord['cred'] = null
+  const kept = await records.people.update([person], record => {
+    // A store may say that a write failed which was done.
+    if (record?.sessions.some(({ id }) => id === session.id)) return record
+    replaced = record?.cred ?? null
+    const { id, login, name, avatar } = account
+    const ended = record && carried?.person === person ? sessionOf(record, carried, now) : null
+    const others = (record?.sessions ?? []).filter(one => one !== ended)
+    return {
+      v: 1,
+      uk: person,
+      host: { kind: 'gh', id, login, name, avatar, seenAt: now.toISOString() },
+      cred,
+      sessions: withSession(others, session, now),
+      tokens: record?.tokens ?? [],
+    }
+  })
+  if (kept === null) throw new ServiceError('auth.unavailable')
+  if (carried && carried.person !== person) await endCarriedSession(foundation, carried)
+  // Hosts keep few credentials of one person and app, so the one that nobody holds any more is given back.
+  const before = replaced && (await credentials.open(person, replaced))
+  if (before) void host.revoke(before)
+  return { id: session.id, token }
+}
+
+function isSame(left: string, right: string): boolean {
+  const [one, other] = [Buffer.from(left), Buffer.from(right)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

@@ -1,0 +1,37 @@
+import { openPeople } from '#api/people/open-people.ts'
+import type { People } from '#api/people/people.ts'
+import type { SealingKeys } from '#api/purpose-keys.ts'
+import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
+import type { GitHubHost } from '#infra/github/host.ts'
+import { systemRandom } from '#infra/system/random.ts'
+
+export interface TestPeopleOptions {
+  states: StateStore
+  keys: SealingKeys
+  clock: Clock
+  baseUrl: string
+  log: () => { info(fields: object, message: string): void }
+}
+
+/** The key that every process of a test has. */
+export const ID_KEY = new Uint8Array(32).fill(9)
+
+/** The people of one process. @param github `null`: nobody signs in */
+export function openTestPeople(github: GitHubHost | null, { states, keys, clock, baseUrl, log }: TestPeopleOptions): People {
+  return openPeople({
+    states,
+    keys,
+    idKey: ID_KEY,
+    origin: baseUrl,
+    clock,
+    random: systemRandom,
+    log: { info: (fields, message) => log().info(fields, message) },
+    fallbacks: NO_FALLBACKS,
+    host: github?.people ? { people: github.people, git: github } : null,
+    isServed: () => true,
+    // Long enough for any machine, and no test waits for it.
+    leaseMs: 60_000,
+  })
+}
