@@ -21,6 +21,7 @@ import { registerEndpoints } from './http/endpoint.ts'
 import { answerError } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
+import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
@@ -132,7 +133,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
+    logAnswer(deps, request, reply)
     done()
   })
   app.addHook('onClose', async () => deps.uses.close())
@@ -160,9 +161,13 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
-function logAnswer({ method, originalUrl, log }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-  // Queries are not logged: they may hold what a person searches for.
-  log.info({ method, path: originalUrl.split('?', 1)[0], status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+function logAnswer(
+  { hosts, names }: Deps,
+  { method, originalUrl, log, is404 }: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+): void {
+  const target = loggedTarget(originalUrl, { isRoute: !is404, hosts: hosts.map(host => host.segment), names })
+  log.info({ method, ...target, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
 }
 
 /** @throws ServiceError `request.*`, before the body is read */

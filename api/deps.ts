@@ -8,6 +8,7 @@ import type { Clock } from '#core/ports/system.ts'
 import type { OAuthDeps } from './oauth/oauth.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
+import type { LoggedNames } from './people/logged-names.ts'
 import type { People } from './people/people.ts'
 import type { PurposeKeys } from './purpose-keys.ts'
 import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -27,6 +28,8 @@ export interface Deps {
   people: People | null
   /** The authorization server; `null` where nobody signs in. */
   oauth: OAuthDeps | null
+  /** How the log names repositories. */
+  names: LoggedNames
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

@@ -28,6 +28,7 @@ import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
+import { createLoggedNames } from './people/logged-names.ts'
 import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -129,10 +130,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
     const { log } = app
-    const { handover, queue } = infra
+    const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, memoryMegabytes, metrics, fallbacks }, log)
+      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
@@ -215,6 +216,7 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
+    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
     people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
     oauth: null,
     allow: settings.allow,

@@ -23,6 +23,7 @@ import { createSkillSource } from './mcp/skill-source.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { requestRepair } from './mount/request-repair.ts'
 import { NO_CONTENT } from './operator/operator-content.ts'
+import { createLoggedNames } from './people/logged-names.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { addressHandlers } from './routes/address-endpoints.ts'
@@ -137,6 +138,7 @@ function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['in
     clock,
     // Cursors live as long as the process.
     cursorKeys: deriveKeys(keys, 'cursor'),
+    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
     people: null,
     oauth: null,
     allow: null,

@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { GitHost } from '#core/ports/git-host.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import type { PeopleHost } from '#core/ports/people-host.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
 import { requireGit } from './git/process.ts'
+import { createGivenTokens } from './github/app-tokens.ts'
 import type { CredentialHandover } from './github/credential.ts'
 import { type GitHubHost, openGitHubHost } from './github/host.ts'
 import type { InfraSettings } from './infra-settings.ts'
@@ -31,6 +32,13 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' |
   people: PeopleHost | null
   /** What this process knows now, for `openJobInfra` of a child process. Without secrets. */
   handover(): string
+  /**
+   * The credential with which a child process reads the repository of its job, and nothing else; `null`: it needs none, or there is none now.
+   * Never rejects.
+   */
+  accessTo(repository: HostRepository): Promise<string | null>
+  /** Has this process read the repository of its job with what `accessTo` gave. In a child process. */
+  useAccess(repository: HostRepository, access: string | null): void
   close(): Promise<void>
 }
 
@@ -124,10 +132,12 @@ async function openWithoutQueue(
     if (local) closing.push(() => local.close())
     const hosts: GitHost[] = local ? [local] : []
     let github: GitHubHost | null = null
+    const given = createGivenTokens()
     if (settings.github) {
       const onWarning = (message: string) => process.emitWarning(message)
       const parent = handover?.gitHub ?? null
-      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent }
+      const tokens = handover === undefined ? null : given
+      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent, tokens }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
       const isAlone = handover !== undefined || settings.store.kind === 'memory'
       github = isAlone ? await openGitHubHost(base) : await openSharingGitHub(base, store, metrics ?? NO_METRICS, closing)
@@ -137,7 +147,14 @@ async function openWithoutQueue(
     const { blobs, states, database, secret } = store
     const told = (): Handover => ({ buckets: store.buckets, gitHub: github?.credentialHandover() ?? null })
     const people = github?.people ?? null
-    const opened = { blobs, states, database, hosts, local, people, secret, handover: () => JSON.stringify(told()), close }
+    const accessTo = async (repository: HostRepository) => {
+      const isPrivate = repository.host === 'gh' && repository.visibility === 'private'
+      const token = isPrivate ? await github?.tokens?.token(repository).catch(() => null) : null
+      return token?.status === 'ok' ? token.value : null
+    }
+    const useAccess = ({ id }: HostRepository, access: string | null) => given.give(id, access)
+    const access = { accessTo, useAccess, handover: () => JSON.stringify(told()) }
+    const opened = { blobs, states, database, hosts, local, people, secret, ...access, close }
     if (!metrics) return opened
     watchHosts(hosts, metrics)
     return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }

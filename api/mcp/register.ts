@@ -3,6 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import type { ToolHandlers } from './call-tool.ts'
+import { challenged, hasSignIn, identifyClient } from './challenge.ts'
 import { answerMcpError, BODY_BYTES, isLoopback, parseMessage, refuseForeign } from './refusals.ts'
 import type { McpService } from './serve.ts'
 
@@ -63,7 +64,13 @@ async function registerRoutes(app: FastifyInstance, deps: Deps, handlers: ToolHa
       if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send()
       if (request.method !== 'POST') throw new ServiceError('request.method_not_allowed')
       const message = parseMessage(request.body)
-      return await (await load()).answer(request, reply, request.rawAddress ?? '', message)
+      const rawAddress = request.rawAddress ?? ''
+      try {
+        request.viewer = await identifyClient(deps.people, request, rawAddress)
+        return await (await load()).answer(request, reply, rawAddress, message)
+      } catch (error) {
+        throw challenged(error, request, reply, { rawAddress, hosts, baseUrl: options.baseUrl, hasSignIn: hasSignIn(deps) })
+      }
     },
   })
 }

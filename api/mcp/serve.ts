@@ -10,6 +10,7 @@ import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
+import type { Viewer } from '../people/viewer.ts'
 import type { ToolHandlers } from './call-tool.ts'
 import { introduce } from './instructions.ts'
 import { createServer, type ServerOptions } from './server.ts'
@@ -35,8 +36,10 @@ export interface McpService {
   close(): Promise<void>
 }
 
-/** Codes that say something of the address as a whole, before any tool is called. */
+/** Codes that say something of the address as a whole, or of the client, before any tool is called. */
 const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
+  'auth.required',
+  'auth.unavailable',
   'mount.repo_not_found',
   'mount.not_allowed',
   'mount.rate_limited',
@@ -64,7 +67,7 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     const options = served.getStore() as Served
     const toServiceError = (thrown: unknown) => {
       const error = loggedError(thrown, options.request)
-      if (options.address !== null && OF_ADDRESS.has(error.code)) options.refusal = error
+      if (options.address !== null && isRefusal(error, options.viewer)) options.refusal = error
       return error
     }
     const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
@@ -76,19 +79,20 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     const { viewer } = request
     const withSkills = !TOOL_METHODS.has(String(message.method))
     const common = { request, viewer, withSkills, refusal: null }
-    // A tool opens the address itself, so that its spelling is all that is missing.
-    const before = message.method === 'tools/call' ? known.get(rawAddress) : undefined
+    // A tool opens the address itself, so that its spelling is all that is missing. That of a private one is nobody else's.
+    const isShared = viewer.kind === 'anonymous'
+    const before = isShared && message.method === 'tools/call' ? known.get(rawAddress) : undefined
     if (before) return { ...common, address: before, instructions: '' }
     const address = rawAddress === '' ? null : parseAddress(rawAddress, hosts)
     const introduction = await introduce(handlers, address, viewer, message).catch(error => {
       // What else is wrong with the address, the tools say to the model.
-      if (error instanceof ServiceError && !OF_ADDRESS.has(error.code)) return { address: null, instructions: '' }
+      if (error instanceof ServiceError && !isRefusal(error, viewer)) return { address: null, instructions: '' }
       throw error
     })
     const { instructions } = introduction
     if (introduction.address === null) return { ...common, address, instructions }
     const spelled = parseAddress(introduction.address, hosts)
-    known.set(rawAddress, spelled)
+    if (isShared) known.set(rawAddress, spelled)
     return { ...common, address: spelled, instructions }
   }
 
@@ -107,6 +111,14 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     },
     close: () => handler.close(),
   }
+}
+
+/**
+ * Whether the error answers the whole request. A good token whose repository is not shown to its person any more is told so by the tools: a
+ * refusal would have its client sign in again and again.
+ */
+function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
+  return OF_ADDRESS.has(code) && !(code === 'mount.repo_not_found' && viewer.kind === 'token')
 }
 
 /** Passes the answer of the SDK on, with the headers of this service. */

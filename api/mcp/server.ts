@@ -35,11 +35,14 @@ const LISTED = [false, true].map(needsAddress => TOOLS.map(tool => describeTool(
 /** The first of the numbers that JSON-RPC leaves to servers. */
 const SERVER_ERROR = -32_000
 /** Skills change with the branch of an address. */
-const SHORTLY = { ttlMs: 60_000, cacheScope: 'public' } as const
-const PUBLIC = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const
+const SKILLS_TTL_MS = 60_000
 
 /** An MCP server for one request. It speaks every revision that the SDK knows. */
 export function createServer(deps: ServerDeps, { address, viewer, instructions, withSkills }: ServerOptions): McpServer {
+  // What a token reads is kept for its client alone, whether the repository is private or not.
+  const cacheScope = viewer.kind === 'token' ? 'private' : 'public'
+  const listed = { ttlMs: LIST_TTL_MS, cacheScope } as const
+  const shortly = { ttlMs: SKILLS_TTL_MS, cacheScope } as const
   const mcp = new McpServer(
     { name: 'mountglass', title: 'Mountglass', version: '0.1.0' },
     {
@@ -47,10 +50,10 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
       capabilities: { tools: { listChanged: false }, ...(address === null ? {} : { resources: { listChanged: false } }) },
       instructions,
       cacheHints: {
-        'tools/list': PUBLIC,
-        'server/discover': PUBLIC,
-        'resources/list': SHORTLY,
-        'resources/templates/list': PUBLIC,
+        'tools/list': listed,
+        'server/discover': listed,
+        'resources/list': shortly,
+        'resources/templates/list': listed,
       },
     },
   )
@@ -60,7 +63,7 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
   if (address !== null && withSkills) {
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
-    new SkillsExtension({ source, cacheHint: SHORTLY, strict: true }).attach(mcp)
+    new SkillsExtension({ source, cacheHint: shortly, strict: true }).attach(mcp)
   }
   return mcp
 }

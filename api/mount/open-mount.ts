@@ -6,10 +6,11 @@ import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.t
 import type { FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
-import { maySee, type Viewer } from '../people/viewer.ts'
+import type { Viewer } from '../people/viewer.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readFolder } from './folder.ts'
 import { requestIndexing } from './request-indexing.ts'
+import { findVisible } from './visible-repository.ts'
 
 /** A resolved address with the state of its index. */
 export type OpenMount = ReadyMount | IndexingMount | FailedMount
@@ -56,7 +57,7 @@ export interface BeforeReading {
  * Resolves an address for a viewer: asks the git host for the repository and the commit, then the store for the snapshot.
  * Without a snapshot, offers a job and returns its state; no request waits for indexing.
  *
- * @throws ServiceError `address.unknown_host`, `mount.*`, or `skill.unavailable` when the store does not answer or the snapshot is damaged
+ * @throws ServiceError `address.unknown_host`, `mount.*`, `auth.*`, or `skill.unavailable` when the store does not answer or the snapshot is damaged
  */
 export async function openMount(
   deps: Deps,
@@ -104,20 +105,15 @@ function inHostSpelling(requested: Address, { owner, name }: HostRepository): Ad
   return { ...requested, owner, repository: name }
 }
 
-/** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see */
-async function requireVisible(
-  { uses }: Pick<Deps, 'uses'>,
-  viewer: Viewer,
-  host: GitHost,
-  requested: Address,
-): Promise<HostRepository> {
-  const found = await host.repository(requested.owner, requested.repository)
-  const shown = found.status === 'ok' && !maySee(viewer, found.value) ? MISSING : found
-  if (shown.status === 'missing') uses.missing(requested)
-  return requireValue(shown, 'mount.repo_not_found')
+/** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see, and as `findVisible` */
+async function requireVisible(deps: Deps, viewer: Viewer, host: GitHost, requested: Address): Promise<HostRepository> {
+  const { names, uses } = deps
+  const found = await findVisible(deps, viewer, host, requested)
+  if (found.status === 'missing') uses.missing(requested)
+  if (found.status === 'ok' && found.value.visibility === 'public') names.notePublic(requested)
+  else if (found.status === 'ok' || found.status === 'missing') names.noteHidden(requested)
+  return requireValue(found, 'mount.repo_not_found')
 }
-
-const MISSING = { status: 'missing' } as const
 
 /** @throws ServiceError `mount.not_allowed` */
 function requireServed(deps: Deps, repository: Address): void {
@@ -130,7 +126,6 @@ export function isServed(deps: Pick<Deps, 'allow' | 'deny'>, repository: Reposit
   return allowed && !deps.deny.some(rule => rule(repository))
 }
 
-/** "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart. */
 export function requireValue<Value>(
   answer: HostAnswer<Value>,
   missing: 'mount.repo_not_found' | 'mount.ref_not_found' | 'owner.not_found',

@@ -62,9 +62,15 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
       const now = clock.now()
       const day = days.of(now)
       const { host, owner, name: current, id } = repository
-      rememberName(use.name, id)
-      if (use.name.repository !== current || use.name.owner !== owner) rememberName({ host, owner, repository: current }, id)
-      hidden.unhide(id)
+      const isRenamed = use.name.repository !== current || use.name.owner !== owner
+      const opened = isRenamed ? [use.name, { host, owner, repository: current }] : [use.name]
+      if (repository.visibility === 'public') {
+        for (const name of opened) rememberName(name, id)
+        hidden.unhide(id)
+      } else {
+        // That somebody opened a private repository must not show in what is done for a stranger who asks for its name.
+        for (const name of opened) ids.delete(textOf(name))
+      }
       noteRead(notes, states, { repository, commit, day })
       if (ref !== null) noteRef(notes, states, { repository, commit, ref, day, seenAt: now })
     },

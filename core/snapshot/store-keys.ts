@@ -35,9 +35,9 @@ export function ownerListingKey(ownerId: string, repositoryId: string): string {
   return `${ownerPrefix(ownerId)}${repositoryId}`
 }
 
-/** Entry with the latest changes of a host's repositories, for all processes. */
+/** Entry with the latest changes of a host's repositories, for all processes. It names private ones, too, so it is of the private class. */
 export function changesKey(host: string): string {
-  return `ctl/changes/${host}`
+  return `ctl/changes/prv/${host}`
 }
 
 /** Entry with answers of a host that the processes share. @param slot hex digits */

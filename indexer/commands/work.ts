@@ -57,7 +57,14 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
     if (text) log.info(text)
   }
   const runner = createJobProcesses(
-    { env, handover: infra.handover, memoryMegabytes: settings.jobMegabytes, metrics: metrics ?? NO_METRICS, fallbacks },
+    {
+      handover: infra.handover,
+      accessTo: infra.accessTo,
+      env,
+      memoryMegabytes: settings.jobMegabytes,
+      metrics: metrics ?? NO_METRICS,
+      fallbacks,
+    },
     log,
   )
   const stopping = new AbortController()

@@ -53,8 +53,9 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   let stop = new AbortController()
 
-  async function run(job: IndexJob): Promise<void> {
+  async function run(job: IndexJob, access: string | null): Promise<void> {
     stop = new AbortController()
+    infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
     const startSearch = availableParallelism() > 1 ? startSearchThread : null
     const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), startSearch }, job, {
@@ -63,6 +64,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     })
     clearInterval(flushing)
     sender.flush()
+    infra.useAccess(job.repository, null)
     send({ type: 'ended', end: packEnd(end) })
   }
 
@@ -70,7 +72,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   process.on('message', (message: ToJobProcess) => {
     firstJob.abort(new Error('a job has arrived'))
     if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
-    else void run(message.job)
+    else void run(message.job, message.access)
   })
   send({ type: 'ready' })
   void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))

@@ -49,6 +49,8 @@ export interface JobProcessSettings {
   env: NodeJS.ProcessEnv
   /** What the worker's drivers know when the process starts, passed as an argument; see `openJobInfra`. */
   handover(): string
+  /** What the process receives to read the repository of a job; `null`: nothing. Never rejects. Default: nothing. */
+  accessTo?(repository: IndexJob['repository']): Promise<string | null>
   /** Memory limit of the process and its children. The JavaScript heap gets two thirds. */
   memoryMegabytes: number
   /** The worker kills a job after this time. Default: the time limit of a job, and 15 seconds. */
@@ -149,6 +151,8 @@ class RunningProcess implements JobProcess {
   }
 
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
+    const access = (await this.#settings.accessTo?.(job.repository)) ?? null
+    if (signal.aborted) return { end: { status: 'stopped' }, mayRetry: false }
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
@@ -161,7 +165,7 @@ class RunningProcess implements JobProcess {
     void this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
-    this.#send({ type: 'run', job })
+    this.#send({ type: 'run', job, access })
     const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}

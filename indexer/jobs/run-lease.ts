@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
-import type { JobQueue, Lease } from '#core/ports/job-queue.ts'
+import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import type { JobEnd, JobRunner, Stage } from './job-runner.ts'
 
@@ -35,7 +35,7 @@ export async function runLease(
   signal: AbortSignal,
 ): Promise<void> {
   const { job } = lease
-  const subject = { repository: `${job.repository.host}/${job.repository.owner}/${job.repository.name}`, commit: job.commit }
+  const subject = subjectOf(job)
   const held = holdLease(queue, lease, fallbacks)
   const stopJob = abortedAfter(signal, FINISH_MILLISECONDS)
   const stages = timeStages(metrics)
@@ -43,7 +43,7 @@ export async function runLease(
   const result = await runner
     .run(job, { signal: AbortSignal.any([stopJob.signal, held.lost]), onStage: stages.enter })
     .catch((error: unknown): JobEnd => {
-      log.error({ ...subject, err: error }, 'the job could not start')
+      log.error({ ...subject, err: loggedCause(job, error) }, 'the job could not start')
       return { status: 'stopped' }
     })
   stopJob.forget()
@@ -78,7 +78,7 @@ async function recordEnd(
     }
     case 'failed': {
       const { errorCode, err } = ended
-      log.error({ ...subject, stage, errorCode, err }, 'indexing failed')
+      log.error({ ...subject, stage, errorCode, err: loggedCause(lease.job, err) }, 'indexing failed')
       return settle(() => queue.fail(lease, errorCode))
     }
     case 'crashed': {
@@ -90,6 +90,19 @@ async function recordEnd(
       log.info({ ...subject, stage }, 'job released before its end')
       return settle(() => queue.release(lease))
   }
+}
+
+/** What the log calls the repository of a job. The name of a private one stays out of it. */
+function subjectOf({ repository, commit }: IndexJob): { repository: string; commit: string } {
+  const { host, owner, name, id, visibility } = repository
+  return { repository: visibility === 'public' ? `${host}/${owner}/${name}` : id, commit }
+}
+
+/** Messages may quote names, paths and texts of a repository: of a private one, the log has only where the error arose. */
+function loggedCause({ repository }: IndexJob, cause: unknown): unknown {
+  if (repository.visibility === 'public') return cause
+  const stack = cause instanceof Error ? (cause.stack ?? '') : ''
+  return stack.split('\n').filter(line => /^\s+at /.test(line))
 }
 
 /** Time for jobs to finish once the worker stops; most do. */

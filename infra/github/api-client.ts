@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/core'
-import type { HostQuota } from '#core/ports/git-host.ts'
+import type { HostQuota, HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type Refused, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
@@ -42,6 +42,8 @@ export interface Question {
 }
 
 export interface AskOptions {
+  /** The repository in which the question is, where another one may have its name by now. Private ones are asked about with a credential of their own. */
+  of?: Pick<HostRepository, 'id' | 'owner' | 'name'>
   /** Etag of the cached answer. */
   etag?: string
   /** Media type. Default: JSON. */

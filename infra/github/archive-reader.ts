@@ -136,7 +136,7 @@ class ArchiveReader implements RepositoryReader {
     const answer = await api.get(
       '/repos/{owner}/{repo}/git/trees/{tree_sha}',
       { owner: repository.owner, repo: repository.name, tree_sha: tree, ...(recursive ? { recursive: 1 } : {}) },
-      { signal: this.#signal, milliseconds: TREE_MS, maxBytes: TREE_BYTES },
+      { of: repository, signal: this.#signal, milliseconds: TREE_MS, maxBytes: TREE_BYTES },
     )
     const body = answer.status === 'ok' ? readTree(answer.data) : null
     if (body === null) throw new Error(`the host did not return tree ${tree}: ${answer.status}`)
@@ -182,7 +182,7 @@ class ArchiveReader implements RepositoryReader {
     const place = await api.locate(
       '/repos/{owner}/{repo}/tarball/{ref}',
       { owner: repository.owner, repo: repository.name, ref: commit },
-      { signal: this.#signal },
+      { of: repository, signal: this.#signal },
     )
     if (place.status !== 'ok' || !isArchiveUrl(new URL(place.url)))
       throw new Error(`the host did not return an archive: ${place.status}`)
@@ -214,7 +214,7 @@ class ArchiveReader implements RepositoryReader {
     const answer = await api.get(
       '/repos/{owner}/{repo}/git/blobs/{file_sha}',
       { owner: repository.owner, repo: repository.name, file_sha: oid },
-      { signal: this.#signal },
+      { of: repository, signal: this.#signal },
     )
     const bytes = answer.status === 'ok' ? readBlob(answer.data) : null
     if (bytes !== null) await this.#store(oid, bytes)

@@ -22,12 +22,12 @@ export interface GitRemotes {
   /**
    * Asks, and asks again without the token when the host refuses it.
    *
-   * @param repository its names have been validated
+   * @param repository its names have been validated. With the id where it is known
    * @param ask may run twice. Its error tells how the host answered
    * @throws Paused, or what `ask` throws
    */
   ask<Value>(
-    repository: { owner: string; name: string },
+    repository: { owner: string; name: string; id?: string },
     ask: (remote: Remote) => Promise<Value>,
     options?: AskOptions,
   ): Promise<Value>

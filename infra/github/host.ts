@@ -21,6 +21,7 @@ import { removeLeftoverViews } from '#infra/git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'
+import { createAppTokens, type RepositoryTokens } from './app-tokens.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
@@ -28,6 +29,7 @@ import { createDailyWarnings } from './daily-warnings.ts'
 import { createGitRemotes } from './git-remotes.ts'
 import { createPeople, type GitHubPeople } from './people.ts'
 import { createPins, type Pins } from './pins.ts'
+import { createPrivateRepositories, type PrivateRepositories } from './private-repositories.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { createRepositories, DESCRIBED_SECONDS, type Repositories, SHOWN_SECONDS } from './repositories.ts'
@@ -46,6 +48,8 @@ export interface GitHubHostOptions {
   webhookSecret: string | null
   /** With which people sign in. Default: nobody does. */
   app?: GitHubApp | null
+  /** Tokens for private repositories. Default: those that the App makes. */
+  tokens?: RepositoryTokens | null
   /** Origins that serve the pictures of accounts. Default: none, so that accounts have no pictures. */
   avatarOrigins?: readonly string[]
   clock: Clock
@@ -96,6 +100,9 @@ class GitHubHost implements GitHost {
   readonly hook?: HostHook
   /** `null`: nobody signs in with an account of this host. */
   readonly people: GitHubPeople | null
+  /** `null`: no private repository is read. */
+  readonly tokens: RepositoryTokens | null
+  readonly #private: PrivateRepositories | null
   readonly #api: GitHubApi
   readonly #credential: Credential
   readonly #repositories: Repositories
@@ -125,18 +132,12 @@ class GitHubHost implements GitHost {
       shown: async (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
       blocked,
     })
-    this.people = options.app
-      ? createPeople({
-          ...common,
-          app: options.app,
-          apiUrl: options.apiUrl,
-          isEnterprise,
-          version: apiVersion(isEnterprise),
-          warn,
-          onHeaders: () => {},
-          onShownPublic: repository => this.#repositories.noteOpened(repository),
-        })
-      : null
+    const access = { ...common, apiUrl: options.apiUrl, version: apiVersion(isEnterprise), warn }
+    const { app = null } = options
+    const onShownPublic = (repository: HostRepository) => this.#repositories.noteOpened(repository)
+    this.people = app && createPeople({ ...access, app, isEnterprise, onHeaders: () => {}, onShownPublic })
+    this.tokens = options.tokens ?? (app && createAppTokens({ ...access, app }))
+    this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api
     this.#credential = credential
     this.#repositories = repositories
@@ -164,6 +165,7 @@ class GitHubHost implements GitHost {
   applyChange(change: HostChange): boolean {
     const { repositories, accounts, refs } = change
     this.people?.applyChange(change)
+    const isOpenedPrivate = this.#private?.applyChange(change) ?? false
     if (repositories.length > 0) {
       this.#repositories.forget(repositories)
       this.#refs.forget(new Set(repositories.map(({ id }) => id)))
@@ -175,12 +177,13 @@ class GitHubHost implements GitHost {
       this.#refs.forget(this.#repositories.forgetAccounts(logins))
       this.accounts.forget(logins)
     }
-    return refs.map(({ id, ref }) => this.#refs.expire(id, ref)).some(isOpened => isOpened)
+    return refs.map(({ id, ref }) => this.#refs.expire(id, ref)).some(isOpened => isOpened) || isOpenedPrivate
   }
 
   /** Has everything asked again, after changes that this process may have missed. */
   expireAll(): void {
     this.people?.forgetAll()
+    this.#private?.expireAll()
     this.#repositories.expireAll()
     this.#refs.expireAll()
     this.accounts.expireAll()
@@ -197,6 +200,7 @@ class GitHubHost implements GitHost {
   }
 
   resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }> {
+    if (repository.visibility === 'private') return this.#private?.resolve(repository, ref) ?? GONE
     if (ref !== null && isCommitSha(ref)) return this.#resolvePinned(repository, ref.toLowerCase() as CommitSha)
     return whenThere(this.#refs.resolve(repository, ref), answer => {
       if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
@@ -206,6 +210,7 @@ class GitHubHost implements GitHost {
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
+    if (repository.visibility === 'private') return this.#private?.tip(repository) ?? Promise.resolve(MISSING)
     return this.#askTip(repository)
   }
 
@@ -225,7 +230,10 @@ class GitHubHost implements GitHost {
     selection?: BlobSelection,
   ): Promise<RepositoryReader> {
     if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', `not a commit id: ${JSON.stringify(commit)}`)
-    return this.#reading.open(repository, commit, limits, selection)
+    if (repository.visibility === 'public') return this.#reading.open(repository, commit, limits, selection)
+    if (this.#private === null)
+      throw new ReadError('index.fetch_failed', 'this deployment has no credential for private repositories')
+    return this.#private.open(repository, commit, limits, selection)
   }
 
   quota(): HostQuota | null {
@@ -243,6 +251,6 @@ class GitHubHost implements GitHost {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([this.#reading.close(), this.#pins.close()])
+    await Promise.all([this.#reading.close(), this.#pins.close(), this.#private?.close()])
   }
 }

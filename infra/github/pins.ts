@@ -108,9 +108,10 @@ class GitHubPins implements Pins {
     return this.#searchHistory(repository, commit, tips, refs.length > 0)
   }
 
-  #compare({ owner, name, defaultBranch }: HostRepository, commit: CommitSha): Promise<ApiAnswer> {
+  #compare(repository: HostRepository, commit: CommitSha): Promise<ApiAnswer> {
+    const { owner, name, defaultBranch } = repository
     const parameters = { owner, repo: name, basehead: `${defaultBranch}...${commit}`, per_page: 1 }
-    return this.#options.api.get('/repos/{owner}/{repo}/compare/{basehead}', parameters, { subject: 'hash' })
+    return this.#options.api.get('/repos/{owner}/{repo}/compare/{basehead}', parameters, { of: repository, subject: 'hash' })
   }
 
   /** @param isTagged whether a tag points at the object */

@@ -11,7 +11,7 @@ import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import { readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
-import { readRepository, readSizes } from './described.ts'
+import { describeRepository, readSizes } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
 
 export interface ReadingOptions {
@@ -92,20 +92,22 @@ class GitHubReading implements Reading {
     return reader
   }
 
-  async #listSizes({ owner, name }: HostRepository, tree: string, signal: AbortSignal): Promise<ListedSizes | null> {
+  async #listSizes(repository: HostRepository, tree: string, signal: AbortSignal): Promise<ListedSizes | null> {
     const answer = await this.#options.api.get(
       '/repos/{owner}/{repo}/git/trees/{tree_sha}',
-      { owner, repo: name, tree_sha: tree, recursive: 1 },
-      { signal, read: readSizes, milliseconds: SIZES_MS, maxBytes: SIZES_BYTES },
+      { owner: repository.owner, repo: repository.name, tree_sha: tree, recursive: 1 },
+      { of: repository, signal, read: readSizes, milliseconds: SIZES_MS, maxBytes: SIZES_BYTES },
     )
     return answer.status === 'ok' ? (answer.data as ListedSizes) : null
   }
 
-  /** The repository under its new name; `null` when the name is the same, or not public. */
-  async #renamed({ id, owner, name }: HostRepository): Promise<HostRepository | null> {
-    const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) }, { subject: 'known' })
-    const found = answer.status === 'ok' ? readRepository(answer.data) : null
-    if (found === null || found === 'hidden' || found.id !== id) return null
+  /** The repository under its new name; `null` when the name is the same, or its visibility is another one. */
+  async #renamed(repository: HostRepository): Promise<HostRepository | null> {
+    const { id, owner, name, visibility } = repository
+    const options = { of: repository, subject: 'known' } as const
+    const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) }, options)
+    const found = answer.status === 'ok' ? describeRepository(answer.data) : null
+    if (found?.id !== id || found.visibility !== visibility) return null
     return `${found.owner}/${found.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase() ? null : found
   }
 }

@@ -16,7 +16,10 @@ import { NOW_SECONDS, type Tips } from './tips.ts'
 export interface RefsOptions {
   api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'sightSeconds'>
   tips: Tips
-  repositories: Repositories
+  repositories: Pick<Repositories, 'noteShown'> & {
+    /** The repository, as the host shows it now. */
+    look(repository: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble>
+  }
   patienceMs: number
   clock: Clock
   /** `null`: this process shares no answers. */
@@ -191,7 +194,8 @@ class GitHubRefs implements Refs {
   ): Promise<CachedAnswer<CommitSha> | Trouble> {
     const askedAt = this.#now()
     // For this media type, the etag is the commit itself, whatever the credential.
-    const options = { accept: 'application/vnd.github.sha', subject, ...(expected === null ? {} : { etag: `"${expected}"` }) }
+    const etag = expected === null ? {} : { etag: `"${expected}"` }
+    const options = { of: repository, accept: 'application/vnd.github.sha', subject, ...etag }
     const parameters = { owner: repository.owner, repo: repository.name, ref: name }
     const answer = await this.#options.api.get('/repos/{owner}/{repo}/commits/{ref}', parameters, options)
     switch (answer.status) {
@@ -203,7 +207,7 @@ class GitHubRefs implements Refs {
         return MISSING
       case 'missing': {
         // The status of a missing repository, not of a missing ref: asks for the repository.
-        const found = await this.#options.repositories.find(repository.owner, repository.name, 0)
+        const found = await this.#options.repositories.look(repository)
         return found.status === 'ok' ? MISSING : found
       }
       case 'rate_limited':

@@ -32,6 +32,8 @@ export interface RepositoriesOptions {
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
   find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
+  /** The repository, as the host shows it now. */
+  look(repository: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
   /** Notes that a person sees the repository as public: that it is missing is forgotten, since it was opened a moment ago. */
@@ -112,6 +114,10 @@ class GitHubRepositories implements Repositories {
       this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known)),
       repositoryOf,
     )
+  }
+
+  look({ owner, name }: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble> {
+    return this.find(owner, name, 0)
   }
 
   noteShown({ id }: Pick<HostRepository, 'id'>, askedAt: number): void {

@@ -16,7 +16,7 @@ export interface TipsOptions {
   /** Aborts everything under way. */
   closing: AbortSignal
   /** Timeout of one request. Default: 5 s. */
-  answerMs?: number
+  answerMs?: number | undefined
 }
 
 /** Object ids by the full names of branches and tags. Annotated tags are peeled. */

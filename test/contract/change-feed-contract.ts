@@ -5,7 +5,7 @@ import { type ChangeFeed, openChangeFeed } from '#infra/changes/change-feed.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
 import { until } from '#test/support/until.ts'
 
-const KEY = 'ctl/changes/gh'
+const KEY = 'ctl/changes/prv/gh'
 const Change = z.strictObject({ id: z.string() })
 type Change = z.infer<typeof Change>
 

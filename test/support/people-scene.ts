@@ -42,10 +42,15 @@ export interface Browser {
 export const SESSION_COOKIE = '__Host-session'
 export const SIGN_IN_COOKIE = '__Host-signin'
 
-export async function openPeopleScene(options: Omit<TestAppOptions, 'github'> = {}): Promise<PeopleScene> {
+export interface PeopleSceneOptions extends Omit<TestAppOptions, 'github'> {
+  /** Repositories besides those of the scene, or in place of them. */
+  contents?: Parameters<typeof testApp>[0]
+}
+
+export async function openPeopleScene({ contents, ...options }: PeopleSceneOptions = {}): Promise<PeopleScene> {
   const baseUrl = options.baseUrl ?? BASE_URL
   const scene = await testApp(
-    { 'acme/tools': { 'a.md': '# A\n' }, 'acme/closed': { 'secret.md': '# Secret\n' } },
+    { 'acme/tools': { 'a.md': '# A\n' }, 'acme/closed': { 'secret.md': '# Secret\n' }, ...contents },
     {
       ...options,
       github: {

@@ -1,5 +1,6 @@
 import { buildApp } from '#api/app.ts'
 import { NO_CONTENT } from '#api/operator/operator-content.ts'
+import { createLoggedNames } from '#api/people/logged-names.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
@@ -75,6 +76,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       localSource: 'withheld',
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
+      names: createLoggedNames(deriveKeys([{ kid: 'test', key: secret }], 'log')[0]),
       people: null,
     oauth: null,
       allow: null,

@@ -4,6 +4,7 @@ import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
 import { requestRepair } from '#api/mount/request-repair.ts'
 import { NO_CONTENT, type OperatorContent } from '#api/operator/operator-content.ts'
+import { createLoggedNames } from '#api/people/logged-names.ts'
 import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
@@ -152,6 +153,7 @@ export async function testApp(
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
+    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
     people: githubHost?.people ? peopleOver(githubHost) : null,
     oauth: null,
     allow: null,

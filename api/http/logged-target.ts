@@ -1,0 +1,37 @@
+import type { LoggedNames } from '../people/logged-names.ts'
+
+/** What the log has of the target of a request. */
+export interface LoggedTarget {
+  path: string
+  /** Stands for a repository that was not answered as public. */
+  repo?: string
+}
+
+/**
+ * The path of a request, without its query, which may hold what a person searches for. An address is in clear only if its repository was answered
+ * as public; of a path that no route has, only the beginning is.
+ *
+ * @param hosts host segments of this deployment
+ */
+export function loggedTarget(
+  target: string,
+  { isRoute, hosts, names }: { isRoute: boolean; hosts: readonly string[]; names: LoggedNames },
+): LoggedTarget {
+  const path = target.split('?', 1)[0] ?? ''
+  const segments = path.split('/')
+  const at = segments.findIndex((segment, index) => index > 0 && hosts.includes(decode(segment)))
+  const [host = '', owner = '', rawRepository = ''] = at < 0 ? [] : segments.slice(at)
+  if (owner === '' || rawRepository === '') return { path: isRoute || segments.length <= 2 ? path : `/${segments[1]}/…` }
+  const repository = decode(rawRepository.split('@', 1)[0] ?? '')
+  const name = { host: decode(host), owner: decode(owner), repository }
+  if (names.isPublic(name)) return { path }
+  return { path: `${isRoute ? segments.slice(0, at).join('/') : ''}/${decode(host)}/…`, repo: names.hashOf(name) }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

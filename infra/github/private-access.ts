@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { HostAnswer } from '#core/ports/git-host.ts'
+import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
+import type { Remote } from '#infra/git/upload-pack.ts'
+import { type ApiAnswer, Paused, type Refused, readGitFailure, troubleOf, UNAVAILABLE } from './answers.ts'
+import type { GitHubApi } from './api.ts'
+import { ApiClient, type ApiClientOptions, type AskOptions, type Place, type Question } from './api-client.ts'
+import type { RepositoryTokens, TokenSubject } from './app-tokens.ts'
+import type { GitRemotes } from './git-remotes.ts'
+
+export interface PrivateAccessOptions
+  extends Pick<ApiClientOptions, 'apiUrl' | 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {
+  /** Origin of the host's pages, without a trailing slash. */
+  url: string
+  tokens: RepositoryTokens
+}
+
+/** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
+export interface PrivateAccess {
+  api: Pick<GitHubApi, 'get' | 'locate' | 'maySeePrivate' | 'sightSeconds'>
+  remotes: GitRemotes
+}
+
+/** Each has a quota and a pause of its own. */
+const CLIENTS = 1_000
+const MISSING = { status: 'missing', message: 'no credential reads it' } as const
+
+export function createPrivateAccess(options: PrivateAccessOptions): PrivateAccess {
+  const { url, tokens, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
+  /** By the digest of the token. */
+  const clients = new LRUCache<string, ApiClient>({ max: CLIENTS })
+
+  function clientOf(token: string): ApiClient {
+    const key = createHash('sha256').update(token).digest('base64')
+    const known = clients.get(key)
+    if (known) return known
+    const made = new ApiClient({ apiUrl, version, clock, closing, answerMs, retryWithinMs, token, onHeaders: () => {} })
+    clients.set(key, made)
+    return made
+  }
+
+  /** Asks with the token, and once more with a new one when the host refuses it. `missing` also where it refuses the repository to the App. */
+  async function ask<Answer extends { status: string }>(
+    of: AskOptions['of'],
+    question: (client: ApiClient) => Promise<Answer | Refused>,
+  ): Promise<Answer | ApiAnswer> {
+    if (of === undefined) return UNAVAILABLE
+    const answer = await askOnce(of)
+    if (!isRefusedToken(answer)) return unrefused(answer)
+    tokens.forget([of.id])
+    return unrefused(await askOnce(of))
+
+    async function askOnce(repository: TokenSubject): Promise<Answer | ApiAnswer | Refused> {
+      const token = await tokens.token(repository)
+      return token.status === 'ok' ? question(clientOf(token.value)) : withoutToken(token)
+    }
+  }
+
+  return {
+    api: {
+      // No answer proves that a private repository is public.
+      maySeePrivate: true,
+      sightSeconds: 0,
+      get: (path, parameters, asked = {}) =>
+        ask(asked.of, client => client.get(questionOf(path, parameters, asked))) as Promise<ApiAnswer>,
+      async locate(path, parameters, asked = {}) {
+        const answer = await ask<Place | ApiAnswer>(asked.of, client => client.locate(questionOf(path, parameters, asked)))
+        return 'url' in answer ? answer : troubleOf(answer as ApiAnswer)
+      },
+    },
+    remotes: {
+      async ask(repository, question) {
+        const of = subjectOf(repository)
+        const remote = `${url}/${of.owner}/${of.name}.git`
+        for (let isAgain = false; ; isAgain = true) {
+          const token = await tokens.token(of)
+          if (token.status !== 'ok') throw token.status === 'missing' ? notFound() : new Paused(token)
+          try {
+            return await question(remoteAt(remote, token.value))
+          } catch (error) {
+            const failure = readGitFailure(error, false)
+            if (failure.status !== 'refused') throw error
+            if (failure.of !== 'token') throw notFound(error)
+            if (isAgain) throw notFound(error)
+            tokens.forget([of.id])
+          }
+        }
+      },
+    },
+  }
+}
+
+function questionOf(url: string, parameters: Question['parameters'], options: AskOptions): Question {
+  // The quota is that of the installation, which no stranger can spend.
+  return { url, parameters, options: { ...options, subject: 'known' } }
+}
+
+function subjectOf({ id, owner, name }: { id?: string; owner: string; name: string }): TokenSubject {
+  if (id === undefined) throw new Error('a private repository is asked about without its id')
+  return { id, owner, name }
+}
+
+function remoteAt(url: string, token: string): Remote {
+  return { url, authorization: `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}` }
+}
+
+/** As git answers about a repository that does not exist. */
+function notFound(cause?: unknown): RemoteRefusal {
+  return Object.assign(new RemoteRefusal(404, 'not found', null), cause === undefined ? {} : { cause })
+}
+
+function withoutToken(answer: Exclude<HostAnswer<string>, { status: 'ok' }>): ApiAnswer {
+  return answer.status === 'missing' ? MISSING : answer
+}
+
+function isRefusedToken(answer: { status: string }): boolean {
+  return answer.status === 'refused' && (answer as Refused).of === 'token'
+}
+
+function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused): Answer | ApiAnswer {
+  if (answer.status !== 'refused') return answer as Answer
+  return (answer as Refused).of === 'version' ? UNAVAILABLE : MISSING
+}

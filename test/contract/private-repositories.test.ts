@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { HostRepository, RepositoryReader } from '#core/ports/git-host.ts'
+import { createGivenTokens } from '#infra/github/app-tokens.ts'
+import { type GitHubHost, openGitHubHost } from '#infra/github/host.ts'
+import { PATIENT } from '#test/support/patient.ts'
+import { openGitHubScene } from './fake-github-scene.ts'
+import { openGitHubHostAt } from './git-host-drivers.ts'
+
+const scene = await openGitHubScene()
+const { github, acme, ada, secret, app, installation, tokens } = scene
+const LIMITS = { treeEntries: 1000, treeDepthSegments: 20, seconds: 30 }
+const closed: HostRepository = {
+  id: `gh-${secret.id}`,
+  host: 'gh',
+  owner: 'acme',
+  name: 'closed',
+  defaultBranch: 'main',
+  description: null,
+  avatar: null,
+  visibility: 'private',
+}
+let host: GitHubHost
+
+beforeEach(async () => {
+  // The operator's token would see the repository: it must not be used.
+  host = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, token: tokens.ada })
+  await host.describeCredential()
+  github.log.clear()
+})
+afterEach(async () => {
+  installation.suspendedAt = null
+  installation.repositories.add(secret)
+  await host.close()
+  scene.check()
+})
+afterAll(scene.close)
+
+const credentials = () => new Set(github.log.all.map(({ credential }) => credential))
+const made = () => github.log.rest.filter(({ path, status }) => path.endsWith('/access_tokens') && status === 201).length
+
+async function contentsOf(reader: RepositoryReader): Promise<string[]> {
+  const texts: string[] = []
+  for await (const { path, oid } of reader.entries()) {
+    for await (const { bytes } of reader.read([oid], 1000)) texts.push(`${path}: ${Buffer.from(bytes ?? []).toString()}`)
+  }
+  await reader.close()
+  return texts
+}
+
+async function tip(): Promise<CommitSha> {
+  const answer = await host.resolve(closed, null)
+  if (answer.status !== 'ok') throw new Error(answer.status)
+  return answer.value
+}
+
+describe.each([{ hasGit: true }, { hasGit: false }])('a private repository, git installed: $hasGit', ({ hasGit }) => {
+  test('is resolved and read with a token for it alone, by the API and by git', async () => {
+    await host.close()
+    host = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, token: tokens.ada, hasGit })
+    github.log.clear()
+    const commit = await tip()
+    expect(await host.resolve(closed, 'main')).toEqual({ status: 'ok', value: commit })
+    expect(await host.resolve(closed, commit)).toEqual({ status: 'ok', value: commit })
+    expect(await host.resolve(closed, 'nothing')).toEqual({ status: 'missing' })
+    expect(await host.tip(closed)).toEqual({ status: 'ok', value: commit })
+    const reader = await host.open(closed, commit, LIMITS)
+    expect(await contentsOf(reader)).toEqual(['secret.md: secret'])
+    const used = credentials()
+    // Archives lie elsewhere, behind an address that ends in minutes.
+    used.delete('anonymous')
+    expect(used).toEqual(new Set(['app', 'installation']))
+    expect(github.log.all.filter(one => one.credential === 'anonymous').every(one => one.host === 'codeload')).toBe(true)
+    expect(made()).toBe(1)
+  })
+})
+
+test('the token is asked for with the repository and the permission to read alone', async () => {
+  await tip()
+  const [token] = [...github.world.tokens.values()].filter(one => one.kind === 'installation').slice(-1)
+  expect(token).toMatchObject({ repositories: new Set([secret]), permissions: { contents: 'read', metadata: 'read' } })
+})
+
+test('a token is used until ten minutes before its end, by many requests at once', async () => {
+  await Promise.all(Array.from({ length: 20 }, (_, index) => host.resolve(closed, index % 2 === 0 ? null : `heads/b${index}`)))
+  expect(made()).toBe(1)
+  github.clock.advance(2900)
+  await tip()
+  expect(made()).toBe(1)
+  github.clock.advance(120)
+  await tip()
+  expect(made()).toBe(2)
+})
+
+test('a token that the host refuses before its time is replaced once', async () => {
+  await tip()
+  for (const [value, { kind }] of github.world.tokens) if (kind === 'installation') github.world.tokens.delete(value)
+  github.clock.advance(61)
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'ok' })
+  expect(await host.tip(closed)).toMatchObject({ status: 'ok' })
+  expect(made()).toBe(2)
+})
+
+test('without an installation, or with a suspended one, the repository is gone, and no other credential is tried', async () => {
+  installation.suspendedAt = '2026-01-01T00:00:00Z'
+  expect(await host.resolve(closed, null)).toEqual({ status: 'gone' })
+  await expect(host.open(closed, '0'.repeat(40) as CommitSha, LIMITS).then(contentsOf)).rejects.toMatchObject({
+    code: 'index.fetch_failed',
+  })
+  installation.suspendedAt = null
+  installation.repositories.delete(secret)
+  github.clock.advance(61)
+  expect(await host.resolve(closed, null)).toEqual({ status: 'gone' })
+  expect(await host.tip(closed)).toMatchObject({ status: 'missing' })
+  installation.repositories.add(secret)
+  expect(credentials()).toEqual(new Set(['app']))
+})
+
+test('a suspended installation is noticed by the token that it made, too', async () => {
+  await tip()
+  for (const [value, { kind }] of github.world.tokens) if (kind === 'installation') github.world.tokens.delete(value)
+  installation.suspendedAt = '2026-01-01T00:00:00Z'
+  github.clock.advance(61)
+  expect(await host.resolve(closed, null)).toEqual({ status: 'gone' })
+  installation.suspendedAt = null
+})
+
+test('the clock of this machine may be wrong by minutes', async () => {
+  github.clock.advance(1800)
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'ok' })
+})
+
+test('a repository of the same name and another id is not read with the token of the former one', async () => {
+  await tip()
+  const [former, ...rest] = [...github.world.repositories].filter(one => one === secret)
+  expect([former, rest]).toEqual([secret, []])
+  const successor = { ...closed, id: 'gh-1' }
+  expect(await host.resolve(successor, null)).toEqual({ status: 'gone' })
+  await expect(host.open(successor, '0'.repeat(40) as CommitSha, LIMITS).then(contentsOf)).rejects.toMatchObject({
+    code: 'index.fetch_failed',
+  })
+})
+
+test('a change drops what is known, and tells of a push to what was opened', async () => {
+  await tip()
+  github.log.clear()
+  await tip()
+  expect(github.log.rest).toEqual([])
+  expect(host.applyChange({ repositories: [], accounts: [], refs: [{ id: closed.id, ref: 'refs/heads/main' }] })).toBe(true)
+  await tip()
+  expect(made()).toBe(0)
+  host.applyChange({ repositories: [{ id: closed.id, fullName: 'acme/closed' }], accounts: [], refs: [] })
+  await tip()
+  expect(made()).toBe(1)
+  host.applyChange({ repositories: [], accounts: ['ACME'], refs: [] })
+  await tip()
+  expect(made()).toBe(2)
+})
+
+test('a host that limits or fails makes no private repository disappear', async () => {
+  github.faults.add({ match: { path: '/repos/acme/closed/installation' }, times: 2, status: 500 })
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'unavailable' })
+  github.faults.clear()
+  github.faults.add({
+    match: { path: `/app/installations/${installation.id}/access_tokens` },
+    status: 429,
+    headers: { 'retry-after': '9' },
+  })
+  expect(await host.resolve(closed, null)).toEqual({ status: 'rate_limited', retryAfterSeconds: 9 })
+  github.faults.clear()
+})
+
+test('a key of another App is the mistake of the operator', async () => {
+  const warnings: string[] = []
+  const other = await openGitHubHostAt(github, { app: { ...app, id: '1' }, onWarning: text => warnings.push(text) })
+  expect(await other.resolve(closed, null)).toMatchObject({ status: 'unavailable' })
+  expect(warnings).toEqual([expect.stringContaining('MOUNTGLASS_GITHUB_APP_ID')])
+  await other.close()
+})
+
+test('a process without an App reads what it was given a token for, and nothing else', async () => {
+  const given = createGivenTokens()
+  const { origins, clock } = github
+  const child = await openGitHubHost({
+    url: origins.web,
+    apiUrl: origins.api,
+    token: tokens.ada,
+    webhookSecret: null,
+    hasGit: true,
+    clock: { now: () => new Date(clock.now()) },
+    onWarning: () => {},
+    timeouts: PATIENT,
+    tokens: given,
+  })
+  expect(child.people).toBeNull()
+  const commit = await tip()
+  const token = await host.tokens?.token(closed)
+  github.log.clear()
+  await expect(child.open(closed, commit, LIMITS).then(contentsOf)).rejects.toMatchObject({ code: 'index.fetch_failed' })
+  expect(github.log.all).toEqual([])
+  given.give(closed.id, token?.status === 'ok' ? token.value : null)
+  expect(await contentsOf(await child.open(closed, commit, LIMITS))).toEqual(['secret.md: secret'])
+  expect(credentials()).toEqual(new Set(['installation']))
+  await child.close()
+})
+
+test('a deployment without an App reads no private repository, whatever the token of the operator sees', async () => {
+  const without = await openGitHubHostAt(github, { token: github.personalToken(ada) })
+  github.log.clear()
+  expect(await without.resolve(closed, null)).toEqual({ status: 'gone' })
+  expect(await without.tip(closed)).toEqual({ status: 'missing' })
+  await expect(without.open(closed, '0'.repeat(40) as CommitSha, LIMITS)).rejects.toMatchObject({ code: 'index.fetch_failed' })
+  expect(github.log.all).toEqual([])
+  await without.close()
+  expect(acme.login).toBe('acme')
+})
