@@ -239,6 +239,7 @@ function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, me
       hosts: hosts.map(host => host.segment),
       hostUrls,
       localSource,
+      people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),

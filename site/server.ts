@@ -221,7 +221,7 @@ async function renderPage(
   const target = { url, here, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id }
   const locals = createLocals(target, {
     ...options,
-    ...(await readPerson(request, reply, options)),
+    ...(await readPerson(request, reply, options, path)),
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],
@@ -237,17 +237,21 @@ async function renderPage(
   await rendering.run(request.id, () => astro(raw, reply.raw, undefined, locals))
 }
 
+/** The pages that say what a form led to. */
+const SAYING = ['/account', '/oauth/consent']
+
 /** Who asks for a page, and the client that asks in their name. */
 async function readPerson(
   { headers, originalUrl: here }: FastifyRequest,
   reply: FastifyReply,
   { client, people }: SiteOptions,
+  path: string,
 ): Promise<Pick<App.Locals, 'client' | 'visitor'>> {
   const credentials = people?.credentialsOf(headers) ?? null
   if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn) }
   const asking = client.as(credentials)
   const visitor = readVisitor(asking, people, headers, here)
-  const said = await people.notice(headers)
+  const said = SAYING.includes(path) ? await people.notice(headers) : null
   if (said === null) return { client: asking, visitor }
   reply.header('set-cookie', said.forget)
   return { client: asking, visitor: { ...visitor, notice: said.notice } }
