@@ -217,11 +217,12 @@ async function renderPage(
   reply: FastifyReply,
   options: RenderOptions,
 ): Promise<void> {
-  const { raw, url, originalUrl: here, id } = request
+  const { raw, id } = request
+  const { url, here } = options.failure ? atFrontPage(request) : { url: request.url, here: request.originalUrl }
   const target = { url, here, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id }
   const locals = createLocals(target, {
     ...options,
-    ...(await readPerson(request, reply, options, path)),
+    ...(await readPerson(request, reply, options, { path, here })),
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],
@@ -237,15 +238,21 @@ async function renderPage(
   await rendering.run(request.id, () => astro(raw, reply.raw, undefined, locals))
 }
 
+/** The page of a failure repeats nothing of its request but the language, since a callback has a code, and no form can be sent again. */
+function atFrontPage({ url }: FastifyRequest): { url: string; here: string } {
+  const language = queryOf(url).get('lang')
+  return { url: language === null ? '/' : `/?${new URLSearchParams({ lang: language })}`, here: '/' }
+}
+
 /** The pages that say what a form led to. */
 const SAYING = ['/account', '/oauth/consent']
 
 /** Who asks for a page, and the client that asks in their name. */
 async function readPerson(
-  { headers, originalUrl: here }: FastifyRequest,
+  { headers }: FastifyRequest,
   reply: FastifyReply,
   { client, people }: SiteOptions,
-  path: string,
+  { path, here }: { path: string; here: string },
 ): Promise<Pick<App.Locals, 'client' | 'visitor'>> {
   const credentials = people?.credentialsOf(headers) ?? null
   if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn) }

@@ -63,7 +63,7 @@ export async function openSite(
 }
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
-const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } as unknown as Deps, {
+const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, uses: { close: async () => {} } } as unknown as Deps, {
   get(target, name) {
     if (name in target) return Reflect.get(target, name) as unknown
     throw new Error(`the site asked the API for ${String(name)} past its client`)
