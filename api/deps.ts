@@ -26,10 +26,10 @@ export interface Deps {
   cursorKeys: PurposeKeys
   /** Who sends requests; `null`: everybody is anonymous. */
   people: People | null
-  /** The authorization server; `null` where nobody signs in. */
-  oauth: OAuthDeps | null
   /** How the log names repositories. */
   names: LoggedNames
+  /** The authorization server; `null` where nobody signs in. */
+  oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

@@ -16,20 +16,21 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
-import { deploymentKeys, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
+import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
-import { pagePeople } from './people/page-people.ts'
 import { createLoggedNames } from './people/logged-names.ts'
+import { pagePeople } from './people/page-people.ts'
 import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -97,7 +98,11 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
+  const app = await buildApp(
+    deps,
+    options,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra, deps, log) }, metrics) : undefined,
+  )
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
@@ -180,6 +185,23 @@ async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promis
   }
 }
 
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
+/** The addresses of local repositories that everyone may open, looked up again after a few seconds. */
+function listLately(infra: Infra, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
+  let listing: Promise<readonly string[]> = Promise.resolve([])
+  let listedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
+    listedAt = performance.now()
+    listing = listLocal(infra, deps, log).then(local => local?.addresses ?? [])
+    return listing
+  }
+}
+
+const LISTED_MILLISECONDS = 5_000
+
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
@@ -200,6 +222,10 @@ async function assembleDeps(
 ): Promise<Deps> {
   const { blobs, states, queue, hosts, local, clock } = infra
   const keys = await deploymentKeys(infra, settings)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks, names })
+  const documents = openWebDocuments(CLIENT_DOCUMENT)
+  const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -217,9 +243,9 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
-    people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
-    oauth: null,
+    names,
+    people,
+    oauth,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,
@@ -230,7 +256,15 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, metrics: Metrics): SitePlugin {
+function pages(
+  deps: Deps,
+  {
+    baseUrl,
+    hostUrls,
+    listLocal,
+  }: { baseUrl: string; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+  metrics: Metrics,
+): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
   return async instance => {
     const client = createApiClient(injectTransport(instance))
@@ -242,6 +276,7 @@ function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, me
       localSource,
       people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
+      listLocal,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

@@ -14,7 +14,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addPublish, addSweep]) add(program, env)
+  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addPin, addVerify, addPublish, addSweep]) add(program, env)
 
   try {
     await program.parseAsync(argv)
@@ -85,6 +85,45 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     })
 }
 
+const SERVICE = 'base URL of a deployment to ask; without it this process reads the repositories'
+const TIMEOUT = { seconds: 600, max: 86_400 }
+
+function addPin(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('pin')
+    .description('write the commits of addresses and the digests of their skills into a lock file')
+    .argument('<address...>', 'for example gh/<owner>/<repository>@main/skills')
+    .option('--lock <file>', 'the lock file (default: mountglass.lock.json)')
+    .option('--service <url>', SERVICE)
+    .option('--timeout <seconds>', 'seconds to wait for the index of an address', parseTimeout, TIMEOUT.seconds)
+    .option('--json', 'print one JSON document')
+    .action(async (addresses: string[], options: { lock?: string; service?: string; timeout: number; json?: boolean }) => {
+      const { pin } = await import('#api/pin.ts')
+      process.exitCode = await pin(addresses, options, env)
+    })
+}
+
+function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('verify')
+    .description('say what moved, what changed and what is gone since addresses were pinned')
+    .argument('[lock file]', 'as mountglass pin wrote it', 'mountglass.lock.json')
+    .option('--update', 'write what the addresses have now, after showing it')
+    .option('--allow-moved', 'a commit that moved without changing what agents read is no difference')
+    .option('--service <url>', SERVICE)
+    .option('--timeout <seconds>', 'seconds to wait for the index of an address', parseTimeout, TIMEOUT.seconds)
+    .option('--json', 'print one JSON document')
+    .action(
+      async (
+        file: string,
+        options: { update?: boolean; allowMoved?: boolean; service?: string; timeout: number; json?: boolean },
+      ) => {
+        const { verify } = await import('#api/pin.ts')
+        process.exitCode = await verify(file, options, env)
+      },
+    )
+}
+
 function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('publish')
@@ -122,4 +161,11 @@ function parseDays(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (days < min || days > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
   return days
+}
+
+function parseTimeout(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (seconds < 1 || seconds > TIMEOUT.max)
+    throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${TIMEOUT.max}.`)
+  return seconds
 }

@@ -142,7 +142,7 @@ function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted }: Ref
     case 'rotated':
       return answerOf(minted, scope, OAUTH_LIFETIMES.accessSeconds)
     case 'repeated':
-      deps.audit('refresh.repeated', subject)
+      deps.audit('refresh.grace', subject)
       return openSuccessor(presented, turn.next, scope, deps.clock.now())
     case 'reused':
       deps.audit('refresh.reuse', subject)

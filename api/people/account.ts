@@ -1,5 +1,5 @@
 import { parseAddress } from '#core/address.ts'
-import type { CreatedToken, Grant, Me, MyGrants, MyRepositories, MyTokens, TokenRequest } from '#core/contract/people.ts'
+import type { CreatedToken, Me, MyRepositories, MyTokens, TokenRequest } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
 import { GRANTS_PER_PERSON, TOKENS_PER_PERSON } from '#core/limits.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
@@ -8,7 +8,8 @@ import { createAgentToken, deleteAgentToken, livingTokens, tokenItem } from './a
 import type { RequestOrigin } from './audit.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
-import type { GrantRecord, PersonRecord } from './records.ts'
+import { hasLivingGrant } from './living-grants.ts'
+import type { PersonRecord } from './records.ts'
 import { endSession, livingSessions } from './sessions.ts'
 import type { Locator } from './token-text.ts'
 import type { PersonViewer, Viewer } from './viewer.ts'
@@ -45,10 +46,6 @@ export interface Account {
   createToken(acting: Acting, request: TokenRequest): Promise<CreatedToken>
   /** @throws ServiceError `token.not_found` */
   deleteToken(acting: Acting, id: string): Promise<void>
-  /** The newest first. */
-  grants(acting: Acting): Promise<MyGrants>
-  /** @throws ServiceError `grant.not_found` */
-  endGrant(acting: Acting, id: string): Promise<void>
   /** The newest first. */
   sessions(acting: Acting): Promise<SessionItem[]>
   /** Does nothing for one that has ended. */
@@ -110,19 +107,6 @@ export function createAccount(options: AccountOptions): Account {
     async deleteToken({ viewer, origin }, id) {
       const { address, repoId } = await deleteAgentToken(foundation, viewer.key, id)
       audit.note('token.delete', { origin, person: viewer.key, id, address, repositoryId: repoId })
-    },
-
-    async grants({ viewer }) {
-      const found = await records.grantsOf(viewer.key, GRANTS_PER_PERSON)
-      return { items: found.sort(byNewest).map(grantItem) }
-    },
-
-    async endGrant({ viewer, origin }, id) {
-      const grant = /^[0-9a-f]{24}$/.test(id) ? await records.grants.read(viewer.key, id) : null
-      if (grant === null) throw new ServiceError('grant.not_found')
-      await records.grants.remove(viewer.key, id)
-      const { address, repoId, client } = grant
-      audit.note('grant.delete', { origin, person: viewer.key, id, address, repositoryId: repoId, client: client.h })
     },
 
     async sessions({ viewer }) {
@@ -207,22 +191,13 @@ function installationItem({ account, manageUrl, selection, repositories, truncat
   return { account, manageUrl, selection, repositories: items, truncated }
 }
 
-function byNewest(left: GrantRecord, right: GrantRecord): number {
-  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
-  return left.id < right.id ? -1 : 1
-}
-
-function grantItem({ id, client: { name, uri }, address, createdAt, lastUsedAt }: GrantRecord): Grant {
-  return { id, client: { name, uri }, address, createdAt, lastUsedAt }
-}
-
 /** Gives the credential of somebody back to the host in whose name nothing acts any more. */
 async function releaseCredential({ foundation, host, credentials }: AccountOptions, person: Locator): Promise<void> {
   const { records, clock } = foundation
   const isIdle = (record: PersonRecord) =>
     livingSessions(record.sessions, clock.now()).length === 0 && livingTokens(record.tokens, clock.now()).length === 0
   const before = await records.people.read(person)
-  if (!before?.cred || !isIdle(before) || (await records.grantsOf(person, 1)).length > 0) return
+  if (!before?.cred || !isIdle(before) || (await hasLivingGrant(foundation, person))) return
   const { cred } = before
   await records.people.update([person], record =>
     record?.cred?.sealed === cred.sealed && isIdle(record) ? { ...record, cred: null } : record,

@@ -1,11 +1,11 @@
 import type { Foundation } from './foundation.ts'
-import type { PersonRecord } from './records.ts'
+import type { GrantRecord, PersonRecord } from './records.ts'
 import type { Locator } from './token-text.ts'
 
-/** Notes when sessions and tokens were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
+/** Notes when sessions, tokens and grants were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
 export interface LastUsed {
   /** @param before what is noted so far */
-  note(person: Locator, what: 'session' | 'token', id: Locator, before: string | null): void
+  note(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, before: string | null): void
   /** Waits for what is being noted. */
   close(): Promise<void>
 }
@@ -16,14 +16,18 @@ export function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, '
   const noting = new Map<string, Promise<void>>()
   const isDue = (before: string | null, now: Date) => before === null || now.getTime() - Date.parse(before) >= NOTED_EVERY_MS
 
+  function write(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, at: string): Promise<unknown> {
+    if (what === 'grant') return records.grants.update([person, id], record => record && withGrantUsed(record, at))
+    const note = what === 'session' ? withSessionSeen : withTokenUsed
+    return records.people.update([person], record => record && note(record, id, at))
+  }
+
   return {
     note(person, what, id, before) {
       const key = `${what} ${id}`
       const now = clock.now()
       if (!isDue(before, now) || noting.has(key)) return
-      const note = what === 'session' ? withSessionSeen : withTokenUsed
-      const written = records.people
-        .update([person], record => record && note(record, id, now.toISOString()))
+      const written = write(person, what, id, now.toISOString())
         .then(
           () => {},
           error => fallbacks.note('last_used', error),
@@ -47,4 +51,8 @@ function withTokenUsed(record: PersonRecord, id: Locator, lastUsedAt: string): P
   const found = record.tokens.find(token => token.id === id)
   if (!found || (found.lastUsedAt ?? '') >= lastUsedAt) return record
   return { ...record, tokens: record.tokens.map(token => (token === found ? { ...token, lastUsedAt } : token)) }
+}
+
+function withGrantUsed(record: GrantRecord, lastUsedAt: string): GrantRecord {
+  return (record.lastUsedAt ?? '') >= lastUsedAt ? record : { ...record, lastUsedAt }
 }

@@ -6,6 +6,7 @@ import { admit, originOf } from '../http/admit.ts'
 import { answerErrorOnPage } from '../http/failure-page.ts'
 import { acceptForms, type FormFields } from '../http/form-body.ts'
 import { decide } from '../oauth/decision.ts'
+import { endGrant } from '../oauth/grants.ts'
 import type { OAuthDeps } from '../oauth/oauth.ts'
 import { parseRedirectUri } from '../oauth/redirect-uri.ts'
 import type { Account, Acting } from '../people/account.ts'
@@ -34,11 +35,12 @@ export function registerAccountForms(app: FastifyInstance, { people, oauth, orig
     forms.register(instance, '/account/tokens/:id/delete', 'delete_token', '#tokens', ({ account, acting, id }) =>
       account.deleteToken(acting, id),
     )
-    forms.register(instance, '/account/grants/:id/delete', 'end_grant', '#apps', ({ account, acting, id }) =>
-      account.endGrant(acting, id),
-    )
     forms.register(instance, '/account/sessions/:id/end', 'end_session', '#sessions', endSession)
-    if (oauth) forms.registerDecision(instance, oauth)
+    if (oauth === null) return
+    forms.register(instance, '/account/grants/:id/delete', 'end_grant', '#apps', ({ acting, id }) =>
+      endGrant(oauth, acting.viewer, id),
+    )
+    forms.registerDecision(instance, oauth)
   })
 }
 

@@ -4,7 +4,7 @@ import type { Call, Handlers } from '../http/endpoint.ts'
 import type { Acting } from '../people/account.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 
-type PeopleName = 'me' | 'myRepositories' | 'myGrants' | 'endGrant' | 'myTokens' | 'createToken' | 'deleteToken'
+type PeopleName = 'me' | 'myRepositories' | 'myTokens' | 'createToken' | 'deleteToken'
 
 /** The endpoints of the person who is signed in. Where nobody signs in, there are none. */
 export function peopleHandlers({ people }: Pick<Deps, 'people'>): Pick<Handlers, PeopleName> {
@@ -13,11 +13,6 @@ export function peopleHandlers({ people }: Pick<Deps, 'people'>): Pick<Handlers,
   return {
     me: ({ viewer }) => account.me(viewer),
     myRepositories: call => account.repositories(acting(call)),
-    myGrants: call => account.grants(acting(call)),
-    endGrant: async call => {
-      await account.endGrant(acting(call), call.subject)
-      return null
-    },
     myTokens: call => account.tokens(acting(call)),
     createToken: call => account.createToken(acting(call), call.body),
     deleteToken: async call => {
@@ -30,8 +25,6 @@ export function peopleHandlers({ people }: Pick<Deps, 'people'>): Pick<Handlers,
 const ABSENT: Pick<Handlers, PeopleName> = {
   me: null,
   myRepositories: null,
-  myGrants: null,
-  endGrant: null,
   myTokens: null,
   createToken: null,
   deleteToken: null,

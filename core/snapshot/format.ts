@@ -5,6 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   Fragment,
+  Instant,
   License,
   ManifestMetadata,
   Sha256,
@@ -14,6 +15,7 @@ import {
 } from '../contract/shared.ts'
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
+import { DeliveredRow } from './delivered.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -250,6 +252,7 @@ export const TABLES = {
   files: { row: FileRow, shardRows: 128 },
   packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
+  delivered: { row: DeliveredRow, shardRows: 32 },
   tokens: { row: TokensRow, shardRows: 256 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const
@@ -266,6 +269,8 @@ export const SnapshotHeader = z.object({
   rules: z.literal(RULES_VERSION),
   repositoryId: z.string(),
   commit: z.string(),
+  /** The date of the commit; absent when it is not known, and in snapshots of earlier versions of this program. */
+  committedAt: Instant.optional(),
   truncated: z.boolean(),
   /** Indexed by `Location`. The packs of the previous commit come first, so that its locations stay valid. */
   packs: z.array(PackEntry),

@@ -6,8 +6,9 @@
  * 3: commits share packs, which end with a directory of their records; the search section may consist of several segments.
  * 4: digests of files and contexts, and a table of what clients install.
  * 5: the tokens of what skills deliver.
+ * 6: a table of what is delivered, by digest, which two commits are compared by.
  */
-export const FORMAT_VERSION = 5
+export const FORMAT_VERSION = 6
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.

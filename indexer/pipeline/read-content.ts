@@ -78,7 +78,7 @@ export async function readContent(
   const unread = linked.filter(({ file }) => !included.has(file.path))
   await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
   const tokens = createTokenCounter(options.tokenCounts ?? new Map())
-  const measures = await measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal)
+  const { measures, textFacts } = await measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal)
   const packageRows = await packages.rows(blobs, isText)
 
   return {
@@ -87,6 +87,7 @@ export async function readContent(
     storedOf: oid => content.storedOf(oid),
     measuresOf: skill => measures.get(skill) ?? NOTHING,
     tokenCounts: tokens.counts,
+    textFacts,
     packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => content.factsOf(path),
     hiddenIn: path => content.hiddenIn(path),
@@ -99,7 +100,15 @@ export async function readContent(
 }
 
 /** Of a skill that is described only. */
-const NOTHING: ContextMeasures = { sha256: null, rules: [], body: 0, includes: [], budget: { bytes: 0, tokens: 0, pages: 0 } }
+const NOTHING: ContextMeasures = {
+  sha256: null,
+  rules: [],
+  body: 0,
+  includes: [],
+  budget: { bytes: 0, tokens: 0, pages: 0 },
+  texts: [],
+  facts: {},
+}
 
 /** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */
 function mayCopy(plan: Plan, { path }: TreeFile): boolean {

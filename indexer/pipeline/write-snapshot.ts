@@ -196,7 +196,13 @@ async function buildFrom(
   try {
     const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
     const confirm = async () => reader.confirm?.()
-    return await indexRepository(writer, tree, repository, { ...options, search, tokenCounts, confirm })
+    return await indexRepository(writer, tree, repository, {
+      ...options,
+      search,
+      tokenCounts,
+      confirm,
+      committedAt: reader.committedAt ?? null,
+    })
   } finally {
     await search.close()
   }

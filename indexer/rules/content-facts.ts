@@ -1,4 +1,5 @@
 import type { RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFacts, DeliveredText } from '#core/snapshot/delivered.ts'
 import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type TextFacts, titleOfName } from './document.ts'
@@ -25,6 +26,8 @@ export interface Content {
   /** Characters of an included file. */
   charactersOf(oid: string): number
   includesOf(planned: PlannedSkill): Includes
+  /** What a reviewer looks for in the rules and includes that skills deliver, by `textKey`. */
+  readonly textFacts: ReadonlyMap<string, DeliveredFacts>
   /** Of the includes that manifests declare. */
   manifestFailures: readonly IncludeFailure[]
   /** Computed anew for a skill with very many links. */
@@ -43,6 +46,10 @@ export interface ContextMeasures {
   includes: readonly number[]
   /** Of all texts. */
   budget: { bytes: number; tokens: number; pages: number }
+  /** Rules, body and includes, one after another. */
+  texts: readonly DeliveredText[]
+  /** What a reviewer looks for in the body. */
+  facts: DeliveredFacts
 }
 
 export type Rows<Name extends TableName> = (readonly [key: string, row: RowOf<Name>])[]

@@ -18,7 +18,7 @@ export interface Snippet {
  * What a person copies to use an address with the client they have.
  *
  * @param skillPath of a `SKILL.md`, where the page shows one
- * @param isPrivate Clients that cannot send a token have no snippet.
+ * @param isPrivate Clients that cannot send a token have no snippet, and neither has the badge, which shows public repositories alone.
  */
 export function snippetsFor(
   address: Address,
@@ -57,9 +57,10 @@ export function snippetsFor(
     { client: say.otherClient, place: isPrivate ? say.httpWithToken : say.http, language: 'text', code: server },
     { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
     { client: 'REST', place: say.run, language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
+    { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
   ]
   const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
-  const usable = isPrivate ? snippets.filter(({ client }) => client !== say.files) : snippets
+  const usable = isPrivate ? snippets.filter(({ client }) => client !== say.files && client !== say.badge) : snippets
   return usable.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
 }
 
@@ -67,6 +68,12 @@ const WITH_TOKEN = '-H "Authorization: Bearer $TOKEN" '
 
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2)
+}
+
+/** A picture in Markdown that says how many skills the address has, and leads to its page. */
+function badge(baseUrl: string, path: string): string {
+  const url = (target: string) => (baseUrl + target).replaceAll('(', '%28').replaceAll(')', '%29')
+  return `[![Mountglass](${url(`/badge${path}`)})](${url(path)})`
 }
 
 /** The URL as one word of a POSIX shell. */

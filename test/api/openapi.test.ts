@@ -74,6 +74,7 @@ test('only the parameters that are required are, and integers are described with
     'skills path',
     'files address',
     'files path',
+    'refs address',
     'owners owner',
     'legal kind',
   ])

@@ -54,7 +54,8 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       const answer = await redeemed(of.first, of.clientId, code)
       expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
       expect(await livingOf(of, [answer])).toBe(0)
-      if (isTold(answer)) expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
+      if (isTold(answer))
+        expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
       expect(of.events).toEqual(['grant.create', 'code.replay'])
     })
 
@@ -162,7 +163,11 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       ])
       expect(await livingOf(of, [first, ...answers])).toBe(0)
       expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
-      const anew = await redeemed(of.first, of.clientId, await approved(of.first, of.person, await requested(of.first, of.clientId)))
+      const anew = await redeemed(
+        of.first,
+        of.clientId,
+        await approved(of.first, of.person, await requested(of.first, of.clientId)),
+      )
       expect(await livingOf(of, [anew])).toBe(1)
     })
   })

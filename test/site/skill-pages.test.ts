@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { joinPages, PAGES_READ } from '#site/lib/delivery.ts'
-import { type Question, skillPage } from './support/answers.ts'
+import { type Question, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
-import { open, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
 
 const BODY = Array.from({ length: 30 }, (_, index) => `part ${index}\n`)
+
+const skillsOf = ({ index }: ReturnType<typeof readyMount>) => (index.status === 'ready' ? index.skills : [])
 
 /** A skill of 30 pages, each with a part of its body. */
 function pageAt(index: number) {
@@ -99,4 +101,36 @@ test('what is read on demand has its size where it is known', async () => {
       }),
   })
   expect(textOf((await get(SKILL)).html)).toContain('skills/pdf/a.md 4.2 KiB skills/pdf/b.py')
+})
+
+test('tokens are shown for each text, for a list of skills, and for the whole skill where the page has it', async () => {
+  const rule = { index: 0, offset: 0, length: 4, totalLength: 4, totalBytes: 4, totalTokens: 1, last: true }
+  const body = { index: 0, offset: 0, length: 9, totalLength: 99, totalBytes: 99, totalTokens: 1_234, last: false }
+  const { get } = await open({
+    mounts: () => readyMount({ skills: skillsOf(readyMount()).map(skill => ({ ...skill, tokens: 4_321 })) }),
+    skills: ({ address }) =>
+      skillPage(
+        {
+          ruleChain: [{ path: 'SKILLSET.md', content: 'Rule', fragment: rule }],
+          ...(address.includes('@') ? { body: 'Part one.', bodyFragment: body } : {}),
+          budget: { bytes: 5_000, tokens: 1_235, pages: 2 },
+        },
+        address.includes('@') ? { complete: false, nextCursor: 'next' } : {},
+      ),
+  })
+  const whole = textOf((await get(SKILL)).html)
+  expect(whole).toContain('4 characters · 4 bytes · 1 token')
+  expect(whole).toMatch(/2 texts · [^·]+ · [^·]+ · \d+ tokens/)
+  expect(whole).toContain('1,235 tokens, 4.9 KiB, 2 pages')
+  const part = textOf((await get(SKILL.replace('?', '@v1?'))).html)
+  expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · 1,234 tokens in all')
+  expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ 4,321 tokens')
+})
+
+test('the exact texts say that front matter is not delivered, and lead to the file that has it', async () => {
+  const { get } = await open({ skills: () => skillPage() })
+  const { html } = await get(exact(''))
+  expect(textOf(html)).toContain('An agent receives these texts without the front matter of their files.')
+  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact`)
+  expect(textOf((await get(SKILL)).html)).not.toContain('without the front matter')
 })

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
 import type { RepoPath } from '#core/repo-path.ts'
@@ -48,6 +49,13 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
     const [, table, value = ''] = /^\[mcp_servers\.([\w-]+)\]\nurl = (".*")$/.exec(codeOf('Codex')) ?? []
     expect([table, JSON.parse(value)]).toEqual([name, server])
     expect(codeOf('Another MCP client')).toBe(server)
+  })
+
+  test('is a badge in Markdown that leads to the page', () => {
+    const [, picture, page] = /<a href="([^"]*)"><img src="([^"]*)"/.exec(new MarkdownIt().render(codeOf('Badge'))) ?? []
+    const decoded = (url = '') =>
+      decodeURIComponent(url.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&lt;', '<'))
+    expect([picture, page].map(decoded)).toEqual([decoded(BASE + path), decoded(`${BASE}/badge${path}`)])
   })
 })
 

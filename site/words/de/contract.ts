@@ -1,6 +1,11 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
+  'Branches and tags of the repository': 'Branches und Tags des Repositorys',
+  'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
+  'The repository has more branches or more tags than are listed.':
+    'Das Repository hat mehr Branches oder mehr Tags, als aufgeführt sind.',
+  'Date of the commit; absent where it is not known.': 'Datum des Commits; fehlt, wo es nicht bekannt ist.',
   'Canonical address.': 'Kanonische Adresse.',
   'As requested; `null` for the default branch.': 'Wie verlangt; `null` für den Standardbranch.',
   'Full commit hash.': 'Vollständiger Hash des Commits.',

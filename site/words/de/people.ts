@@ -125,7 +125,7 @@ export const PEOPLE: typeof EN_PEOPLE = {
     repository: 'Repository',
     reads: 'Sie darf lesen',
     readsWhat:
-      'jede Datei, jeden Skill und jedes Dokument dieses Repositorys, in jedem Commit. Sie ändert nichts und liest kein anderes privates Repository.',
+      'Jede Datei, jeden Skill und jedes Dokument dieses Repositorys, in jedem Commit. Sie ändert nichts und liest kein anderes privates Repository.',
     time: 'Wie lange',
     timeIs: 'Bis Sie den Zugriff beenden, höchstens {days} Tage. Er endet auch nach {idle} Tagen ohne Verwendung.',
     who: 'Sie sind',

@@ -127,7 +127,7 @@ export const PEOPLE = {
     time: 'For how long',
     timeIs: 'Until you end it, and {days} days at most. It also ends after {idle} days without use.',
     who: 'You are',
-    visible: 'who can see this repository now',
+    visible: 'and can see this repository now',
     end: 'To end it',
     endHow: '[Your account](account) ends it at once.',
     refuse: 'Refuse',

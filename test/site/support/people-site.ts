@@ -2,10 +2,8 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import type { Deps } from '#api/deps.ts'
 import { authorize } from '#api/oauth/authorize.ts'
-import { type OAuthDeps, openOAuth } from '#api/oauth/oauth.ts'
+import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { pagePeople } from '#api/people/page-people.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
-import { systemRandom } from '#infra/system/random.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { CHALLENGE, keyOf, register } from '../../support/oauth-scene.ts'
@@ -33,8 +31,8 @@ export async function openPeopleSite(): Promise<PeopleSite> {
     keys: KEYS,
     contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
     deps: deps => {
-      given = { ...deps, oauth: deps.people && oauthOf(deps, origin) }
-      return given
+      given = deps
+      return deps
     },
     site: async instance => {
       const client = createApiClient(injectTransport(instance))
@@ -70,29 +68,6 @@ export async function openPeopleSite(): Promise<PeopleSite> {
 type AskOptions = NonNullable<Parameters<PeopleSite['askFor']>[1]>
 
 const SKILL = '---\nname: one\ndescription: The closed skill.\n---\nDo it.\n'
-
-function oauthOf({ people, clock }: Deps, baseUrl: string): OAuthDeps {
-  if (people === null) throw new Error('nobody signs in')
-  const { records, seals, locators } = people.foundation
-  return openOAuth({
-    baseUrl,
-    hosts: ['gh'],
-    clock,
-    random: systemRandom,
-    graceSeconds: 300,
-    installUrl: 'https://github.example/apps/reader/installations/new',
-    keys: KEYS,
-    documents: { read: async () => ({ status: 'refused' }) },
-    // Of codes that were redeemed, which no page sees.
-    states: createMemoryStateStore(),
-    locators,
-    records,
-    seals,
-    people,
-    isServed: () => true,
-    audit: () => {},
-  })
-}
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -30,6 +30,7 @@ export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
   hostUrls?: Record<string, string>
+  listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
   /** Default: nobody signs in. */
@@ -39,7 +40,7 @@ export interface SiteSettings {
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering, people }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering, ...settings }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
@@ -49,7 +50,7 @@ export async function openSite(
       hosts,
       baseUrl,
       hostUrls,
-      people: people ?? null,
+      ...settings,
       rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
     })
   })
