@@ -23,6 +23,8 @@ export default defineConfig({
   markdown: { syntaxHighlight: false },
   devToolbar: { enabled: false },
   security: {
+    // Pages take no forms: routes of the service do, by a rule of their own (api/http/admit.ts), and have pages rendered for what they refuse.
+    checkOrigin: false,
     csp: {
       directives: [
         "default-src 'none'",

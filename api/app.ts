@@ -19,6 +19,7 @@ import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
 import { registerEndpoints } from './http/endpoint.ts'
 import { answerError } from './http/error-handler.ts'
+import { preparePages } from './http/failure-page.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
 import { loggedTarget } from './http/logged-target.ts'
@@ -31,6 +32,7 @@ import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute }
 import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
+import { registerAccountForms } from './routes/account-forms.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
 import { registerDiscovery } from './routes/discovery.ts'
 import { registerHealth } from './routes/health.ts'
@@ -109,6 +111,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setErrorHandler(answerError)
   app.decorate('faults', createFaultLog(options.metrics ?? NO_METRICS))
   app.decorate('rawPrefixes', rawPrefixes)
+  preparePages(app)
   app.decorate('declarePrefix', function (this: FastifyInstance, prefix: string, options?: PrefixOptions) {
     return declarePrefix(this, prefix, options)
   })
@@ -148,6 +151,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
   registerSignIn(app, deps.people, options.baseUrl)
+  if (site) registerAccountForms(app, { people: deps.people, oauth: deps.oauth, origin: options.baseUrl })
   if (deps.oauth) registerOAuth(app, deps.oauth)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)

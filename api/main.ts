@@ -31,6 +31,7 @@ import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { createLoggedNames } from './people/logged-names.ts'
+import { pagePeople } from './people/page-people.ts'
 import { deriveKeys } from './purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -243,6 +244,7 @@ function pages(
       hosts: hosts.map(host => host.segment),
       hostUrls,
       localSource,
+      people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,
       rendering: {

@@ -9,7 +9,7 @@ export const SealingKeys = z
 export type SealingKeys = z.infer<typeof SealingKeys>
 
 /** The purpose a key is derived for. A value sealed for one purpose cannot be opened with a key of another. */
-export type KeyPurpose = 'cursor' | 'log' | 'signin' | 'host-token' | 'client' | 'oauth-request' | 'oauth-code'
+export type KeyPurpose = 'cursor' | 'log' | 'notice' | 'signin' | 'host-token' | 'client' | 'oauth-request' | 'oauth-code'
 
 /** One 32-byte key for each sealing key, in their order. */
 export type PurposeKeys = readonly [Uint8Array, ...Uint8Array[]]

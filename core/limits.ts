@@ -62,6 +62,11 @@ export const SESSIONS_PER_PERSON = 20
 /** A session ends after this time without a request, and at the latest after `SESSION_DAYS`. */
 export const SESSION_IDLE_DAYS = 14
 export const SESSION_DAYS = 60
+/** Of the path to which a sign-in leads back. */
+export const SIGN_IN_RETURN_CHARACTERS = 2_048
+/** An installation of an app reads for this time without a refresh, and at the latest for `GRANT_DAYS`. Then it asks the person again. */
+export const GRANT_IDLE_DAYS = 30
+export const GRANT_DAYS = 90
 /** Grants of one person that are listed. */
 export const GRANTS_PER_PERSON = 100
 

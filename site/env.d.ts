@@ -22,6 +22,9 @@ declare namespace App {
     /** A component sets it where the page lacks something that a later one may have. */
     isPartial: boolean
     requestId: string
+    visitor: import('./lib/visitor.ts').Visitor
+    /** Why the page of a failure is shown; `null` on other pages. */
+    failure: import('./lib/failure.ts').Failure | null
     client: import('./lib/api-client.ts').ApiClient
     /** The language of the page. */
     ui: import('./words/ui.ts').Ui

@@ -9,12 +9,14 @@ import type { LegalKind } from '#core/contract/legal.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
+import type { Failure } from './lib/failure.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
 import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
 import type { Words } from './words/en/en.ts'
 import { LANGUAGES } from './words/languages.ts'
 import { uiFor } from './words/ui.ts'
@@ -33,6 +35,8 @@ export interface SiteOptions {
   hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
+  /** Default: nobody signs in, and there are no tokens. */
+  people?: PeopleOfPages | null
   /** Of the thread that renders texts. */
   rendering?: RendererOptions
 }
@@ -78,6 +82,8 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     return renderPage(astro, name === '' ? '/404' : `/docs/${name}`, request, reply, site)
   })
   for (const path of ['/terms', '/privacy', '/robots.txt', '/sitemap.xml']) app.get(path, page(path))
+  if (options.people?.hasSignIn) for (const path of ['/account', '/oauth/consent']) app.get(path, page(path))
+  if (app.pages) app.pages.sendFailure = (request, reply, failure) => sendFailure(astro, request, reply, { ...site, failure })
   for (const host of Object.keys(HOST_NAMES)) {
     const path = app.declarePrefix(`/${host}`, { isPartOfAddress: true })
     app.get(path, addressPage(path))
@@ -127,8 +133,8 @@ export function docsPages(): { slug: string; texts: Record<string, { label: stri
 
 /** A transport to the API in the same process, without a socket. */
 export function injectTransport(app: FastifyInstance): ApiTransport {
-  return async url => {
-    const { statusCode, body } = await app.inject(url)
+  return async (url, credentials) => {
+    const { statusCode, body } = await app.inject({ url, headers: { ...credentials } })
     return { status: statusCode, body }
   }
 }
@@ -137,7 +143,10 @@ export function injectTransport(app: FastifyInstance): ApiTransport {
 type AddressedInstance = FastifyInstance & {
   /** @returns the path to register a route under that takes everything below the prefix, raw */
   declarePrefix(prefix: string, options: { isPartOfAddress?: boolean; isBareAllowed?: boolean }): string
+  /** Where the service looks for pages of failures. */
+  readonly pages?: { sendFailure: SendFailure | null }
 }
+type SendFailure = (request: FastifyRequest, reply: FastifyReply, failure: Failure) => Promise<void>
 type AddressedRequest = FastifyRequest & { readonly rawAddress?: string | null }
 
 /** Astro's handler in middleware mode. */
@@ -150,7 +159,19 @@ async function openAstro(): Promise<AstroHandler> {
   return handler
 }
 
-type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered'>
+type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered' | 'failure'>
+
+/** The page of a failure, in place of what a route of the service would have sent. */
+async function sendFailure(
+  astro: AstroHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: RenderOptions,
+): Promise<void> {
+  // Forms of a page without a referrer have no origin, and are refused.
+  reply.header('referrer-policy', 'same-origin')
+  await renderPage(astro, '/failure', request, reply, options)
+}
 
 /** Sends the page of an address, a kept one if its facts are still the same. */
 async function answerAddress(
@@ -162,7 +183,9 @@ async function answerAddress(
   cache: PageCache,
 ): Promise<FastifyReply | undefined> {
   const read = readAddress(request.rawAddress ?? '', options.hosts)
-  if ('error' in read || request.method !== 'GET') {
+  // What is shown to somebody is kept for nobody.
+  const isPersonal = options.people?.credentialsOf(request.headers) != null
+  if ('error' in read || request.method !== 'GET' || isPersonal) {
     await renderPage(astro, path, request, reply, options)
     return undefined
   }
@@ -199,10 +222,12 @@ async function renderPage(
   reply: FastifyReply,
   options: RenderOptions,
 ): Promise<void> {
-  const { raw } = request
-  const target = { url: request.url, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id: request.id }
+  const { raw, id } = request
+  const { url, here } = options.failure ? atFrontPage(request) : { url: request.url, here: request.originalUrl }
+  const target = { url, here, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id }
   const locals = createLocals(target, {
     ...options,
+    ...(await readPerson(request, reply, options, { path, here })),
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],
@@ -217,6 +242,32 @@ async function renderPage(
   raw.headers = { host: new URL(options.baseUrl).host }
   raw.url = path
   await rendering.run(request.id, () => astro(raw, reply.raw, undefined, locals))
+}
+
+/** The page of a failure repeats nothing of its request but the language, since a callback has a code, and no form can be sent again. */
+function atFrontPage({ url }: FastifyRequest): { url: string; here: string } {
+  const language = queryOf(url).get('lang')
+  return { url: language === null ? '/' : `/?${new URLSearchParams({ lang: language })}`, here: '/' }
+}
+
+/** The pages that say what a form led to. */
+const SAYING = ['/account', '/oauth/consent']
+
+/** Who asks for a page, and the client that asks in their name. */
+async function readPerson(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { client, people }: SiteOptions,
+  { path, here }: { path: string; here: string },
+): Promise<Pick<App.Locals, 'client' | 'visitor'>> {
+  const credentials = people?.credentialsOf(headers) ?? null
+  if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn) }
+  const asking = client.as(credentials)
+  const visitor = readVisitor(asking, people, headers, here)
+  const said = SAYING.includes(path) ? await people.notice(headers) : null
+  if (said === null) return { client: asking, visitor }
+  reply.header('set-cookie', said.forget)
+  return { client: asking, visitor: { ...visitor, notice: said.notice } }
 }
 
 /** The id of the request that is being rendered. */

@@ -1,3 +1,5 @@
+import { GRANT_DAYS, GRANT_IDLE_DAYS } from '#core/limits.ts'
+
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -9,8 +11,8 @@ export const OAUTH_LIFETIMES = {
   codeSeconds: 60,
   accessSeconds: HOUR,
   /** A family ends after this time without a refresh, and at the latest after `familySeconds`. */
-  idleSeconds: 30 * DAY,
-  familySeconds: 90 * DAY,
+  idleSeconds: GRANT_IDLE_DAYS * DAY,
+  familySeconds: GRANT_DAYS * DAY,
   /** Longer than two codes of one request can lie apart. */
   markerSeconds: DAY,
 } as const

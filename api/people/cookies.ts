@@ -7,6 +7,8 @@ export interface Cookies {
   session: Cookie
   /** What a browser keeps between the start of a sign-in and the host's answer. */
   signIn: Cookie
+  /** What a form of a page led to, until the next page says it. */
+  notice: Cookie
 }
 
 export interface Cookie {
@@ -16,6 +18,8 @@ export interface Cookie {
   clear(): string
 }
 
+/** From the answer of a form until the browser asked for the page that says what it led to. */
+export const NOTICE_SECONDS = 60
 /** The lifetime of a sign-in that was begun. */
 export const SIGN_IN_SECONDS = 10 * 60
 
@@ -36,7 +40,11 @@ export function cookiesOf(origin: string): Cookies {
       clear: () => `${full}=; ${attributes}; Max-Age=0`,
     }
   }
-  return { session: make('session', SESSION_DAYS * 86_400), signIn: make('signin', SIGN_IN_SECONDS) }
+  return {
+    session: make('session', SESSION_DAYS * 86_400),
+    signIn: make('signin', SIGN_IN_SECONDS),
+    notice: make('notice', NOTICE_SECONDS),
+  }
 }
 
 /** Whether browsers take the origin for one that nobody listens to. */

@@ -1,5 +1,4 @@
-/** A path of this deployment, with its query. */
-const RETURN_CHARACTERS = 2_048
+import { SIGN_IN_RETURN_CHARACTERS } from '#core/limits.ts'
 
 /**
  * Where a sign-in leads back to: a path of this deployment, and the front page for everything else. No text leads to another origin.
@@ -7,7 +6,7 @@ const RETURN_CHARACTERS = 2_048
  * @param origin the public origin of the deployment
  */
 export function returnPath(text: string | undefined, origin: string): string {
-  if (text === undefined || text.length > RETURN_CHARACTERS || !/^\/(?![/\\])/.test(text)) return '/'
+  if (text === undefined || text.length > SIGN_IN_RETURN_CHARACTERS || !/^\/(?![/\\])/.test(text)) return '/'
   // Browsers drop control characters from URLs, so that `/<tab>/host` would be another origin.
   if (/[\p{Cc}\p{Cs}\\]/u.test(text)) return '/'
   const url = URL.parse(text, origin)

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import { admit, originOf } from '../http/admit.ts'
+import { answerErrorOnPage, answerFailure } from '../http/failure-page.ts'
 import { acceptForms, type FormFields } from '../http/form-body.ts'
 import { SIGN_OUTS, type SignOut } from '../people/account.ts'
 import { cookiesOf } from '../people/cookies.ts'
@@ -31,6 +32,7 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
   if (signIn === null || account === null) return
   const { session } = cookiesOf(origin)
   acceptForms(app)
+  app.setErrorHandler(answerErrorOnPage)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(HEADERS)
     done()
@@ -46,9 +48,9 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
     const outcome = await signIn.finish(request.headers, request.query as Callback, originOf(request))
     reply.header('set-cookie', outcome.cookies)
     if (outcome.status === 'signed_in') return reply.redirect(outcome.location, 303)
-    if (outcome.status === 'failed') return sendPage(reply, 400, FAILED)
-    if (outcome.retryAfterSeconds !== null) reply.header('retry-after', Math.ceil(outcome.retryAfterSeconds))
-    return sendPage(reply, 503, UNAVAILABLE)
+    if (outcome.status === 'failed') await answerFailure(request, reply, FAILED)
+    else await answerFailure(request, reply, { ...UNAVAILABLE, retryAfterSeconds: outcome.retryAfterSeconds })
+    return reply
   })
 
   app.post('/auth/sign-out', {
@@ -64,7 +66,8 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
       else if (what !== 'session') throw new ServiceError('auth.required')
       // Not "cookies": it would clear those of the whole domain.
       reply.headers({ 'set-cookie': session.clear(), 'clear-site-data': '"cache", "storage"' })
-      return reply.redirect('/', 303)
+      const { lang = '' } = (request.body ?? {}) as FormFields
+      return reply.redirect(/^[a-z]{2}$/.test(lang) ? `/?lang=${lang}` : '/', 303)
     },
   })
 }
@@ -72,29 +75,21 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
 /** @throws ServiceError `request.invalid` */
 function parseSignOut({ body }: Pick<FastifyRequest, 'body'>): SignOut {
   const { what = 'session', ...others } = (body ?? {}) as FormFields
+  // The language of the page, which every form has.
+  const isPlain = Object.keys(others).every(name => name === 'lang')
   const found = SIGN_OUTS.find(one => one === what)
-  if (found !== undefined && Object.keys(others).length === 0) return found
+  if (found !== undefined && isPlain) return found
   throw new ServiceError('request.invalid', { message: `field what must be one of ${SIGN_OUTS.join(', ')}` })
 }
 
 const FAILED = {
-  title: 'The sign-in failed',
-  text: 'It was begun in another browser, took longer than ten minutes, was refused, or was used before. Nothing changed. Start again.',
-}
+  status: 400,
+  code: 'sign_in.failed',
+  message: 'the sign-in was begun in another browser, took longer than ten minutes, was refused, or was used before; start again',
+  retryAfterSeconds: null,
+} as const
 const UNAVAILABLE = {
-  title: 'The git host does not answer',
-  text: 'Whether you are signed in there cannot be asked now. Nothing changed. Try again in a minute.',
-}
-
-/** Without scripts and without anything that the request said. */
-function sendPage(reply: FastifyReply, status: 400 | 503, { title, text }: { title: string; text: string }) {
-  const links = '<p><a href="/auth/sign-in">Sign in again</a> or <a href="/">go to the front page</a>.</p>'
-  const style = '<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>'
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${style}`
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .send(
-      `<!doctype html><html lang="en"><head>${head}</head><body><main><h1>${title}</h1><p>${text}</p>${links}</main></body></html>`,
-    )
-}
+  status: 503,
+  code: 'sign_in.unavailable',
+  message: 'the git host cannot be asked now who signs in; try again later',
+} as const

@@ -42,7 +42,7 @@ export function devPages() {
           const page = readTarget(request.originalUrl ?? request.url ?? '/')
           if (page === null) return next()
           const { url, path, rawAddress, isMarkdown } = page
-          const target = { url, rawAddress, headers: request.headers, id: `dev-${++requests}` }
+          const target = { url, here: url, rawAddress, headers: request.headers, id: `dev-${++requests}` }
           try {
             // By way of Vite, so that the words of the pages are those of now.
             const { createLocals } = await server.ssrLoadModule('/site/lib/page-locals.ts')

@@ -6,8 +6,11 @@ export type ApiResult<Name extends ReadingName> =
   | { ok: true; status: number; answer: AnswerOf<Name> }
   | { ok: false; status: number; error: ApiError }
 
+/** Headers of the API's requests that say who asks. */
+export type Credentials = Readonly<Partial<Record<'cookie' | 'authorization', string>>>
+
 /** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text. */
-export type ApiTransport = (url: string) => Promise<{ status: number; body: string }>
+export type ApiTransport = (url: string, credentials: Credentials) => Promise<{ status: number; body: string }>
 
 /** A client of the API, typed by the endpoint table; every answer is checked by its contract. */
 export interface ApiClient {
@@ -19,10 +22,12 @@ export interface ApiClient {
   get<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
   /** The text of the answer and its HTTP status, unread. */
   getText<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): ReturnType<ApiTransport>
+  /** A client of the same API that asks in the name of somebody. */
+  as(credentials: Credentials): ApiClient
 }
 
 /** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */
-export function createApiClient(transport: ApiTransport): ApiClient {
+export function createApiClient(transport: ApiTransport, credentials: Credentials = {}): ApiClient {
   return {
     async get(name, subject, query) {
       const { status, body } = await this.getText(name, subject, query)
@@ -30,14 +35,16 @@ export function createApiClient(transport: ApiTransport): ApiClient {
       if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
       return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
     },
-    getText: (name, subject, query) => transport(endpointUrl(name, subject, query)),
+    getText: (name, subject, query) => transport(endpointUrl(name, subject, query), credentials),
+    as: others => createApiClient(transport, others),
   }
 }
 
 /** A transport to an API in another process. */
 export function httpTransport(apiOrigin: string): ApiTransport {
-  return async url => {
-    const response = await fetch(new URL(url, apiOrigin), { redirect: 'error', signal: AbortSignal.timeout(30_000) })
+  return async (url, credentials) => {
+    const options = { redirect: 'error', signal: AbortSignal.timeout(30_000), headers: { ...credentials } } as const
+    const response = await fetch(new URL(url, apiOrigin), options)
     return { status: response.status, body: await response.text() }
   }
 }

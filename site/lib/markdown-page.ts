@@ -22,7 +22,13 @@ type MountPage = Extract<AddressPage, { kind: 'mount' }>
 export function formatMarkdownPage(page: MountPage, baseUrl: string): string {
   const { address, mount, content } = page
   const link = (words: string, href: string) => `[${inline(words)}](${baseUrl}${href})`
-  const lines = [`# ${formatAddress(address).slice(1)}`, '', `Commit ${mount.commit}.`, '']
+  const isPrivate = mount.repository.visibility === 'private'
+  const lines = [
+    `# ${formatAddress(address).slice(1)}`,
+    '',
+    `${isPrivate ? 'Private repository. ' : ''}Commit ${mount.commit}.`,
+    '',
+  ]
   return `${[...lines, ...linesOf(page, content, link)].join('\n').trimEnd()}\n`
 }
 

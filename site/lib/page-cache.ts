@@ -59,6 +59,7 @@ export function watchAnswers(client: ApiClient): { client: ApiClient; isLasting(
   let isLasting = true
   const watched: ApiClient = {
     getText: client.getText.bind(client),
+    as: client.as.bind(client),
     async get(name, subject, query) {
       const result = await client.get(name, subject, query)
       if (!result.ok || ('status' in result.answer && result.answer.status !== 'ready')) isLasting = false

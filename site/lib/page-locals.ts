@@ -1,11 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { chooseLanguage } from '../words/languages.ts'
 import { type Ui, uiFor } from '../words/ui.ts'
+import { stranger } from './visitor.ts'
 
 /** A request of a page, before any router decoded it. */
 export interface PageTarget {
-  /** Path and query. */
+  /** Path and query, as the router has them. */
   url: string
+  /** Path and query, as they were sent. */
+  here: string
   headers: IncomingHttpHeaders
   rawAddress: string
   id: string
@@ -13,10 +16,10 @@ export interface PageTarget {
 
 type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds' | 'listLocal'
 /** What the service knows beside the request. */
-export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
+export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered' | 'visitor' | 'failure'>>
 
 /** What a page is given, from a request. */
-export function createLocals({ url, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
+export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
   const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds, listLocal } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
@@ -32,6 +35,8 @@ export function createLocals({ url, headers, rawAddress, id }: PageTarget, optio
     onRendered: options.onRendered ?? null,
     isPartial: false,
     requestId: id,
+    visitor: options.visitor ?? stranger(here),
+    failure: options.failure ?? null,
     client,
     ui,
     renderText,

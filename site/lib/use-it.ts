@@ -18,8 +18,15 @@ export interface Snippet {
  * What a person copies to use an address with the client they have.
  *
  * @param skillPath of a `SKILL.md`, where the page shows one
+ * @param isPrivate Clients that cannot send a token have no snippet, and neither has the badge, which shows public repositories alone.
  */
-export function snippetsFor(address: Address, baseUrl: string, say: Words['use'], skillPath?: string): Snippet[] {
+export function snippetsFor(
+  address: Address,
+  baseUrl: string,
+  say: Words['use'],
+  skillPath?: string,
+  isPrivate = false,
+): Snippet[] {
   const path = formatAddress(address)
   const server = `${baseUrl}/mcp${path}`
   // Many repositories are called "skills" or "agents".
@@ -47,14 +54,17 @@ export function snippetsFor(address: Address, baseUrl: string, say: Words['use']
       language: 'json',
       code: json({ mcpServers: { [name]: { httpUrl: server } } }),
     },
-    { client: say.otherClient, place: say.http, language: 'text', code: server },
+    { client: say.otherClient, place: isPrivate ? say.httpWithToken : say.http, language: 'text', code: server },
     { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
-    { client: 'REST', place: say.run, language: 'sh', code: `curl ${quote(request)}` },
+    { client: 'REST', place: say.run, language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
     { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
   ]
   const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
-  return snippets.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
+  const usable = isPrivate ? snippets.filter(({ client }) => client !== say.files && client !== say.badge) : snippets
+  return usable.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
 }
+
+const WITH_TOKEN = '-H "Authorization: Bearer $TOKEN" '
 
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2)

@@ -19,6 +19,7 @@ export const COUNTS: Words['counts'] = {
   token: { one: '{n} Token', other: '{n} Tokens' },
   page: { one: '{n} Seite', other: '{n} Seiten' },
   byte: { one: '{n} Byte', other: '{n} Byte' },
+  day: { one: '{n} Tag', other: '{n} Tagen' },
   second: { one: '{n} Sekunde', other: '{n} Sekunden' },
   minute: { one: '{n} Minute', other: '{n} Minuten' },
   hidden: {

@@ -4,6 +4,7 @@ import { CONTRACT } from './contract.ts'
 import { COUNTS } from './counts.ts'
 import { ERRORS } from './errors.ts'
 import { FRAME } from './frame.ts'
+import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
 import { VIEWS } from './views.ts'
 
@@ -11,6 +12,7 @@ import { VIEWS } from './views.ts'
 export const DE: Words = {
   ...FRAME,
   ...VIEWS,
+  ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
   errors: ERRORS,

@@ -37,6 +37,20 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
   'legal.not_found': 'diese Installation hat keine solche Seite; die Arten sind terms und privacy',
   'owner.not_found': 'das Konto gibt es beim Git-Host nicht; prüfen Sie den Namen',
+  'auth.required':
+    'niemand ist angemeldet, oder das Token gilt hierfür nicht; melden Sie sich an, oder senden Sie ein gültiges Token',
+  'auth.forbidden_origin': 'nur Seiten dieser Installation dürfen diese Anfrage senden; verwenden Sie ihre Seiten',
+  'auth.unavailable': 'wer angemeldet ist, lässt sich gerade nicht nachsehen; später erneut versuchen',
+  'token.invalid':
+    'die Angaben sind kein Repository von GitHub, keine Bezeichnung aus 1 bis 60 Zeichen oder keine Dauer von 1 bis 366 Tagen',
+  'token.not_a_repository': 'ein Token liest ein ganzes Repository; lassen Sie Ref und Pfad der Adresse weg',
+  'token.public_repository': 'jeder darf dieses Repository lesen; es braucht kein Token',
+  'token.limit': 'eine Person hat höchstens 50 Tokens; löschen Sie eines, das nicht mehr verwendet wird',
+  'token.not_found': 'Sie haben kein solches Token; vielleicht ist es gelöscht oder abgelaufen',
+  'grant.not_found': 'Sie haben keine solche App; vielleicht ist ihr Zugriff schon beendet',
+  'oauth.invalid_request': 'die Anfrage der App ist fehlerhaft oder abgelaufen; beginnen Sie in der App von vorn',
+  'oauth.not_visible':
+    'Sie können dieses Repository nicht öffnen und deshalb keine App es lesen lassen; prüfen Sie seine Adresse',
   'hook.forged': 'die Signatur der Nachricht fehlt oder ist falsch; prüfen Sie das Geheimnis des Webhooks',
   'hook.busy': 'die Nachricht kam langsamer an als andere, die ihren Speicher brauchten; senden Sie sie noch einmal',
   'service.internal':

@@ -139,6 +139,7 @@ export const FRAME: typeof EN_FRAME = {
     views: 'Eine Seite hat eine dieser Ansichten: {views}.',
     titles: {
       400: 'Ungültige Anfrage',
+      401: 'Nicht angemeldet',
       403: 'Wird hier nicht ausgeliefert',
       404: 'Nicht gefunden',
       409: 'Mehrere Skills passen',

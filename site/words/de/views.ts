@@ -296,6 +296,7 @@ export const VIEWS: typeof EN_VIEWS = {
     runInProject: 'Im eigenen Projekt ausführen',
     otherClient: 'Ein anderer MCP-Client',
     http: 'Streamable HTTP, ohne Anmeldung',
+    httpWithToken: 'Streamable HTTP, mit Anmeldung oder Token',
     files: 'Installierte Dateien',
     badge: 'Badge',
     inReadme: 'Im README',

@@ -17,6 +17,7 @@ export const COUNTS = {
   token: { one: '{n} token', other: '{n} tokens' },
   page: { one: '{n} page', other: '{n} pages' },
   byte: { one: '{n} byte', other: '{n} bytes' },
+  day: { one: '{n} day', other: '{n} days' },
   second: { one: '{n} second', other: '{n} seconds' },
   minute: { one: '{n} minute', other: '{n} minutes' },
   hidden: {

@@ -1,5 +1,6 @@
 import { COUNTS } from './counts.ts'
 import { FRAME } from './frame.ts'
+import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
 import { VIEWS } from './views.ts'
 
@@ -11,6 +12,7 @@ import { VIEWS } from './views.ts'
 export const EN = {
   ...FRAME,
   ...VIEWS,
+  ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
   /** Sentences for the codes of the API, without a full stop. Where there is none, its own message is shown. */

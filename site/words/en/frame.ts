@@ -137,6 +137,7 @@ export const FRAME = {
     /** By the HTTP status. */
     titles: {
       400: 'Invalid request',
+      401: 'Not signed in',
       403: 'Not served here',
       404: 'Not found',
       409: 'Several skills match',

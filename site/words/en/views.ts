@@ -288,6 +288,7 @@ export const VIEWS = {
     runInProject: 'Run in your project',
     otherClient: 'Another MCP client',
     http: 'Streamable HTTP, without a sign-in',
+    httpWithToken: 'Streamable HTTP, with a sign-in or a token',
     files: 'Installed files',
     badge: 'Badge',
     inReadme: 'In the README',

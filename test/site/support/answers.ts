@@ -2,13 +2,16 @@ import { hash } from 'node:crypto'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorDetails, ServiceError } from '#core/errors.ts'
-import type { ApiTransport } from '#site/lib/api-client.ts'
+import type { ApiTransport, Credentials } from '#site/lib/api-client.ts'
+import { endpointOf } from '../../support/personal-endpoints.ts'
 
 /** What the API is asked: endpoint, raw address and query. */
 export interface Question {
   endpoint: EndpointName
   address: string
   query: URLSearchParams
+  /** Who asks. */
+  credentials: Credentials
 }
 
 /** An answer of the contract, or the error it names. */
@@ -19,8 +22,8 @@ export type Answers = { [Name in EndpointName]?: (question: Question) => AnswerO
  * contract first, so that no page is tried with something the API could not say.
  */
 export function answering(answers: Answers): ApiTransport {
-  return async url => {
-    const question = readQuestion(url)
+  return async (url, credentials) => {
+    const question = { ...readQuestion(url), credentials }
     const answer = answers[question.endpoint]?.(question) ?? new ServiceError('mount.repo_not_found')
     if (!(answer instanceof ServiceError))
       return { status: 200, body: JSON.stringify(ENDPOINTS[question.endpoint].answer.parse(answer)) }
@@ -35,10 +38,11 @@ export function refusal(code: ErrorCode, details: ErrorDetails = {}): ServiceErr
 
 export const ERROR_CODES = Object.keys(ERROR_STATUS) as ErrorCode[]
 
-function readQuestion(url: string): Question {
-  const [, endpoint, address = '', query] = /^\/api\/v1\/([a-z]+)(?:\/([^?]*))?\??(.*)$/s.exec(url) ?? []
-  if (endpoint === undefined || !(endpoint in ENDPOINTS)) throw new Error(`not a URL of the contract: ${url}`)
-  return { endpoint: endpoint as EndpointName, address, query: new URLSearchParams(query) }
+function readQuestion(url: string): Omit<Question, 'credentials'> {
+  const endpoint = endpointOf('GET', url)
+  if (endpoint === null) throw new Error(`not a URL of the contract: ${url}`)
+  const [, address = '', query] = /^\/api\/v1\/[a-z]+(?:\/([^?]*))?\??(.*)$/s.exec(url) ?? []
+  return { endpoint, address, query: new URLSearchParams(query) }
 }
 
 /** Words that would do harm in a page that does not escape them. */

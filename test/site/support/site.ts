@@ -5,6 +5,7 @@ import type { Deps } from '#api/deps.ts'
 import { createLoggedNames } from '#api/people/logged-names.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
+import type { PeopleOfPages } from '#site/lib/visitor.ts'
 import { sitePlugin } from '#site/server.ts'
 import { type Answers, answering } from './answers.ts'
 import { ensureBuilt } from './built-site.ts'
@@ -33,6 +34,8 @@ export interface SiteSettings {
   listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
+  /** Default: nobody signs in. */
+  people?: PeopleOfPages
 }
 
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */

@@ -1,0 +1,81 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import type { Deps } from '#api/deps.ts'
+import { authorize } from '#api/oauth/authorize.ts'
+import type { OAuthDeps } from '#api/oauth/oauth.ts'
+import { pagePeople } from '#api/people/page-people.ts'
+import { createApiClient } from '#site/lib/api-client.ts'
+import { injectTransport, sitePlugin } from '#site/server.ts'
+import { CHALLENGE, keyOf, register } from '../../support/oauth-scene.ts'
+import { openPeopleScene, type PeopleScene } from '../../support/people-scene.ts'
+import { ensureBuilt } from './built-site.ts'
+
+/** A deployment with pages on this machine, where people sign in and apps ask them. */
+export interface PeopleSite extends PeopleScene {
+  origin: string
+  oauth: OAuthDeps
+  /** The consent page of a new request of an app. */
+  askFor(redirectUri: string, client?: { name?: string; uri?: string; state?: string; address?: string }): Promise<string>
+}
+
+const KEYS = [keyOf('pages', 3)]
+
+export async function openPeopleSite(): Promise<PeopleSite> {
+  await ensureBuilt()
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
+  let given: Deps | undefined
+  const closed = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# The closed guide\n', 'one/SKILL.md': SKILL }
+  const scene = await openPeopleScene({
+    baseUrl: origin,
+    keys: KEYS,
+    contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
+    deps: deps => {
+      given = deps
+      return deps
+    },
+    site: async instance => {
+      const client = createApiClient(injectTransport(instance))
+      const people = given?.people ? pagePeople(given.people, origin) : null
+      await instance.register(sitePlugin, { client, baseUrl: origin, hosts: ['local', 'gh'], people })
+    },
+  })
+  await scene.app.listen({ host: '127.0.0.1', port })
+  const oauth = given?.oauth as OAuthDeps
+  return Object.defineProperties({} as PeopleSite, {
+    ...Object.getOwnPropertyDescriptors(scene),
+    origin: { value: origin },
+    oauth: { value: oauth },
+    askFor: {
+      value: async (redirect: string, { name = 'Notes', uri, state = 'state', address = '/gh/acme/closed' }: AskOptions = {}) => {
+        const clientId = await register(oauth, { redirect_uris: [redirect], client_name: name, ...(uri && { client_uri: uri }) })
+        const answer = await authorize(oauth, {
+          response_type: 'code',
+          client_id: clientId,
+          redirect_uri: redirect,
+          code_challenge: CHALLENGE,
+          code_challenge_method: 'S256',
+          resource: `${origin}/mcp${address}`,
+          state,
+        })
+        if (answer.status !== 'redirect') throw new Error(`refused: ${JSON.stringify(answer)}`)
+        return answer.location
+      },
+    },
+  })
+}
+
+type AskOptions = NonNullable<Parameters<PeopleSite['askFor']>[1]>
+
+const SKILL = '---\nname: one\ndescription: The closed skill.\n---\nDo it.\n'
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
