@@ -238,7 +238,8 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
 /** Without a ref to compare with, the page has only the form. */
 async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
   if (from === undefined) return { status: 200, content: { kind: 'changes', page: null } }
-  const where = path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }
+  const where =
+    path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }
   const result = await client.get('changes', address, { from, ...given({ ...where, cursor }) })
   if (!result.ok) return problem(result)
   const { answer, status } = result

@@ -27,7 +27,7 @@ beforeAll(async () => {
         people = openTestPeople(null, {
           states,
           keys,
-          
+
           clock: deps.clock,
           baseUrl: BASE_URL,
           log: () => app.app.log,

@@ -21,10 +21,7 @@ export interface TestPeopleOptions {
 export const ID_KEY = new Uint8Array(32).fill(9)
 
 /** The people of one process. @param github `null`: nobody signs in */
-export function openTestPeople(
-  github: GitHubHost | null,
-  { states, keys, clock, baseUrl, log }: TestPeopleOptions,
-): People {
+export function openTestPeople(github: GitHubHost | null, { states, keys, clock, baseUrl, log }: TestPeopleOptions): People {
   return openPeople({
     states,
     keys,

@@ -139,8 +139,7 @@ export async function testApp(
   const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const onOffered = () => {}
-  const peopleOver = (github: GitHubHost | null) =>
-    openTestPeople(github, { states, keys, clock, baseUrl, log: () => app.log })
+  const peopleOver = (github: GitHubHost | null) => openTestPeople(github, { states, keys, clock, baseUrl, log: () => app.log })
   const baseUrl = options.baseUrl ?? BASE_URL
   const names = createLoggedNames(deriveKeys(keys, 'log')[0])
   const people = githubHost?.people ? peopleOver(githubHost) : null
