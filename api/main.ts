@@ -172,6 +172,9 @@ async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
   return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }
 
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
