@@ -252,8 +252,9 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
 function grantOf(person: string, createdAt: string) {
   const client = { h: 'h', id: 'c', name: 'An app', uri: null, kind: 'dcr' as const }
   const of = { address: '/gh/acme/closed', repoId: 'gh-1', scope: 'read' }
-  const ends = { ended: 0, exp: '2099-01-01T00:00:00Z' }
-  return { v: 1 as const, id: 'b', uk: person, uid: 'gh-1', client, ...of, createdAt, lastUsedAt: null, families: [], ...ends }
+  const exp = '2099-01-01T00:00:00Z'
+  const families = [{ fid: 'f', createdAt, exp, idleExp: exp, gen: 0, rh: 'h', old: [], prev: null, at: [] }]
+  return { v: 1 as const, id: 'b', uk: person, uid: 'gh-1', client, ...of, createdAt, lastUsedAt: null, families, ended: 0, exp }
 }
 
 function failed(): never {
