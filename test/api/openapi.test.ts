@@ -89,6 +89,7 @@ test('only the parameters that are required are, and integers are described with
     'legal kind',
     'endGrant id',
     'deleteToken id',
+    'oauthRequest request',
   ])
   expect(operationAt('/files/{address}')?.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
     type: 'integer',

@@ -252,10 +252,9 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
 function grantOf(person: string, createdAt: string) {
   const client = { h: 'h', id: 'c', name: 'An app', uri: null, kind: 'dcr' as const }
   const of = { address: '/gh/acme/closed', repoId: 'gh-1', scope: 'read' }
-  const later = '2100-01-01T00:00:00Z'
-  const family = { fid: 'f', createdAt, exp: later, idleExp: later, gen: 0, rh: 'h', old: [], prev: null, at: [] }
-  const grant = { v: 1 as const, id: 'b', uk: person, uid: 'gh-1', client, ...of, createdAt, lastUsedAt: null, ended: 0 }
-  return { ...grant, families: [family], exp: later }
+  const exp = '2099-01-01T00:00:00Z'
+  const families = [{ fid: 'f', createdAt, exp, idleExp: exp, gen: 0, rh: 'h', old: [], prev: null, at: [] }]
+  return { v: 1 as const, id: 'b', uk: person, uid: 'gh-1', client, ...of, createdAt, lastUsedAt: null, families, ended: 0, exp }
 }
 
 function failed(): never {
