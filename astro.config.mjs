@@ -17,7 +17,7 @@ export default defineConfig({
   session: false,
   trailingSlash: 'never',
   compressHTML: true,
-  build: { format: 'preserve', inlineStylesheets: 'never', assets: '_a' },
+  build: { format: 'preserve', inlineStylesheets: 'always', assets: '_a' },
   // Fonts and scripts stay files of their own, so that the policy of the pages needs no hash of their bytes.
   vite: { build: { assetsInlineLimit: 0 } },
   markdown: { syntaxHighlight: false },

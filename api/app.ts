@@ -14,7 +14,6 @@ import { ServiceError } from '#core/errors.ts'
 import { TOOL_BYTES } from '#core/limits.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import { featuredReader } from './cards/featured.ts'
-import { deploymentOAuth } from './deployment-oauth.ts'
 import type { Deps } from './deps.ts'
 import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
@@ -31,7 +30,6 @@ import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/re
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
-import type { OAuthDeps } from './oauth/oauth.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
 import { registerDiscovery } from './routes/discovery.ts'
@@ -149,14 +147,13 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerMedia(app, deps)
   registerPictures(app, deps, site ? (options.docs ?? []) : null, options.pictures)
   registerHooks(app, deps, createBodyReader(options.hookBodies ?? HOOK_BODIES))
-  const oauth = deploymentOAuth(deps, options.baseUrl)
-  if (oauth) registerOAuth(app, oauth)
   registerSignIn(app, deps.people, options.baseUrl)
+  if (deps.oauth) registerOAuth(app, deps.oauth)
   const handlers = addressHandlers(deps)
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl, oauth }), {
+  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
     prefix: API,
   })
   if (site) await app.register(site)
@@ -182,12 +179,7 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
 async function registerApi(
   api: FastifyInstance,
   deps: Deps,
-  {
-    handlers,
-    methods,
-    baseUrl,
-    oauth,
-  }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string; oauth: OAuthDeps | null },
+  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
 ): Promise<void> {
   // Bodies are JSON alone.
   api.removeContentTypeParser('text/plain')
@@ -209,7 +201,7 @@ async function registerApi(
     api,
     parsers,
     { people: deps.people, origin: baseUrl },
-    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(oauth) },
+    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(deps) },
   )
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>

@@ -3,10 +3,14 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { PeopleHost } from '#core/ports/people-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
+import type { WebDocuments } from '#core/ports/web-documents.ts'
 import { SettingsError } from '#core/settings.ts'
 import { isServed } from './mount/open-mount.ts'
+import { viewerOfAccess } from './oauth/grants.ts'
+import { type OAuthDeps, openOAuth } from './oauth/oauth.ts'
 import type { AuditLog } from './people/audit.ts'
 import { formatIdKey, parseIdKey } from './people/locators.ts'
+import type { LoggedNames } from './people/logged-names.ts'
 import { openPeople } from './people/open-people.ts'
 import type { People } from './people/people.ts'
 import { formatNewKeys, parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
@@ -28,6 +32,7 @@ export interface PeopleContext {
   isBucket: boolean
   log: AuditLog
   fallbacks: Fallbacks
+  names: LoggedNames
 }
 
 /** The sealing keys of a deployment: of the settings, or generated once and kept with the store. @throws SettingsError */
@@ -47,7 +52,7 @@ export async function deploymentPeople(
   infra: PeopleInfra,
   settings: Pick<Settings, 'idKey' | 'allow' | 'deny'>,
   keys: SealingKeys,
-  { baseUrl, isBucket, log, fallbacks }: PeopleContext,
+  { baseUrl, isBucket, log, fallbacks, names }: PeopleContext,
 ): Promise<People | null> {
   const { states, clock, random, people } = infra
   const git = infra.hosts.find(({ segment }) => segment === 'gh')
@@ -60,11 +65,44 @@ export async function deploymentPeople(
     clock,
     random,
     log,
+    names,
     fallbacks,
     host: people && git ? { people, git } : null,
     isServed: repository => isServed(settings, repository),
+    readAccess: viewerOfAccess,
   })
 }
+
+/** The authorization server of a deployment; `null` where nobody signs in. */
+export function deploymentOAuth(
+  { states, hosts, people: host }: PeopleInfra,
+  settings: Pick<Settings, 'allow' | 'deny'>,
+  keys: SealingKeys,
+  { people, documents }: { people: People | null; documents: WebDocuments },
+): OAuthDeps | null {
+  if (host === null || people === null) return null
+  const { records, seals, locators, audit, clock, random, origin } = people.foundation
+  return openOAuth({
+    baseUrl: origin,
+    hosts: hosts.map(({ segment }) => segment).filter(segment => segment === 'gh'),
+    people,
+    states,
+    documents,
+    keys,
+    records,
+    locators,
+    seals,
+    clock,
+    random,
+    graceSeconds: GRACE_SECONDS,
+    installUrl: host.installUrl,
+    isServed: ({ host: segment, owner, name }) => isServed(settings, { host: segment, owner, repository: name }),
+    audit: (event, { uk, client, address }) => audit.note(event, { person: uk, client, address }),
+  })
+}
+
+/** Processes of one app share its tokens, and refresh them with what they read a while ago. */
+const GRACE_SECONDS = 5 * 60
 
 async function storedIdKey({ secret, random }: PeopleInfra): Promise<Uint8Array> {
   const key = parseIdKey(await secret('id-key', () => formatIdKey(random.bytes(32))))

@@ -5,7 +5,7 @@ import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
-import type { WebDocuments } from '#core/ports/web-documents.ts'
+import type { OAuthDeps } from './oauth/oauth.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
 import type { LoggedNames } from './people/logged-names.ts'
@@ -26,12 +26,10 @@ export interface Deps {
   cursorKeys: PurposeKeys
   /** Who sends requests; `null`: everybody is anonymous. */
   people: People | null
-  /** Reads what apps say of themselves at a URL of theirs. Default: none is read, so that apps have to register. */
-  documents?: WebDocuments
-  /** How long a refresh token of an app is answered again after it was exchanged. Default: `REFRESH_GRACE_SECONDS` */
-  refreshGraceSeconds?: number
   /** How the log names repositories. */
   names: LoggedNames
+  /** The authorization server; `null` where nobody signs in. */
+  oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null
   deny: readonly RepositoryRule[]

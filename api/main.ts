@@ -22,7 +22,7 @@ import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
-import { deploymentKeys, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
+import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
@@ -38,8 +38,6 @@ import { createUses } from './snapshot/uses.ts'
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 /** What is published is served after this time at the latest. */
 const OPERATOR_MILLISECONDS = 20_000
-/** Of what an app says of itself at its own URL. */
-const CLIENT_DOCUMENTS = { bytes: 5 * 1024, milliseconds: 5_000 }
 const STOP_MILLISECONDS = 10_000
 /** The part of the stopping time that running requests may take. */
 const GRACE_MILLISECONDS = 5_000
@@ -99,7 +97,11 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
-  const app = await buildApp(deps, options, existsSync(PAGES) ? pages(deps, baseUrl, hostUrls, metrics) : undefined)
+  const app = await buildApp(
+    deps,
+    options,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra, deps, log) }, metrics) : undefined,
+  )
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
@@ -182,6 +184,23 @@ async function listLocal({ local }: Infra, deps: Deps, log: FallbackLog): Promis
   }
 }
 
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
+/** The addresses of local repositories that everyone may open, looked up again after a few seconds. */
+function listLately(infra: Infra, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
+  let listing: Promise<readonly string[]> = Promise.resolve([])
+  let listedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
+    listedAt = performance.now()
+    listing = listLocal(infra, deps, log).then(local => local?.addresses ?? [])
+    return listing
+  }
+}
+
+const LISTED_MILLISECONDS = 5_000
+
 async function assembleDeps(
   settings: Settings,
   infra: Infra,
@@ -202,6 +221,10 @@ async function assembleDeps(
 ): Promise<Deps> {
   const { blobs, states, queue, hosts, local, clock } = infra
   const keys = await deploymentKeys(infra, settings)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks, names })
+  const documents = openWebDocuments(CLIENT_DOCUMENT)
+  const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
   return {
     hosts,
@@ -219,9 +242,9 @@ async function assembleDeps(
     },
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
-    documents: openWebDocuments(CLIENT_DOCUMENTS),
-    people: await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks }),
+    names,
+    people,
+    oauth,
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,
@@ -232,7 +255,15 @@ async function assembleDeps(
 }
 
 /** The pages, which read through the API of the same process. */
-function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, metrics: Metrics): SitePlugin {
+function pages(
+  deps: Deps,
+  {
+    baseUrl,
+    hostUrls,
+    listLocal,
+  }: { baseUrl: string; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+  metrics: Metrics,
+): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
   return async instance => {
     const client = createApiClient(injectTransport(instance))
@@ -243,6 +274,7 @@ function pages(deps: Deps, baseUrl: string, hostUrls: Record<string, string>, me
       hostUrls,
       localSource,
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
+      listLocal,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

@@ -1,51 +1,37 @@
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { type Address, parseAddress } from '#core/address.ts'
-import { createDamageReports } from '#core/damage-reports.ts'
-import { ServiceError } from '#core/errors.ts'
-import { createOwnerListings } from '#core/owner-listings.ts'
-import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
-import type { GitHost } from '#core/ports/git-host.ts'
-import { NO_METRICS } from '#core/ports/metrics.ts'
+import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
-import { createInProcessRunner, type JobRunner, openLastStateRunner, startWorker } from '#indexer/main.ts'
+import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
-import { type Infra, openInfra } from '#infra/open.ts'
+import { openInfra } from '#infra/open.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
-import { rememberListings } from './cards/list-on-visit.ts'
-import type { Deps } from './deps.ts'
+import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
+import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
-import { requestRepair } from './mount/request-repair.ts'
-import { NO_CONTENT } from './operator/operator-content.ts'
-import { createLoggedNames } from './people/logged-names.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
-import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
-import { addressHandlers } from './routes/address-endpoints.ts'
 import { parseSettings } from './service-settings.ts'
-import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
-import { createUses } from './snapshot/uses.ts'
 
 export interface StdioOptions {
   /** Read a folder as a private repository, which serves every file whatever its license. */
   private?: boolean
 }
 
-/** What a process reads: its drivers, the runner of their jobs, and the address. */
-interface Source {
-  infra: Pick<Infra, 'blobs' | 'states' | 'queue' | 'hosts' | 'clock' | 'random' | 'close'>
-  runner: JobRunner
+/** What a process reads, and the address that it serves. */
+interface Source extends InProcessSource {
   address: Address
 }
 
 /**
  * `mountglass mcp [<folder or address>]`: an MCP server over stdin and stdout, without a port. A folder is read as it is now, whatever is
- * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: there is no such folder or address.
+ * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: the folder or address does not exist.
  */
 export async function serveOverStdio(target: string, options: StdioOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -86,13 +72,14 @@ async function openFolder(folder: string, options: StdioOptions): Promise<Source
 }
 
 /** Serves until stdin ends. */
-async function serveSource({ infra, runner, address }: Source, maxBytes: number): Promise<void> {
-  const stopping = new AbortController()
-  const metrics = NO_METRICS
-  const worker = startWorker({ queue: infra.queue, runner, metrics, log: LOG }, { concurrency: 1, signal: stopping.signal })
-  const deps = assembleDeps(infra, worker.wake)
-  const handlers = whenIndexed(addressHandlers(deps))
-  const hosts = infra.hosts.map(host => host.segment)
+async function serveSource({ address, ...source }: Source, maxBytes: number): Promise<void> {
+  const service = startInProcess(source)
+  const { deps, hosts } = service
+  const handlers = whenIndexed(service.handlers)
+  await requireMount(handlers, address).catch(async error => {
+    await service.close()
+    throw error
+  })
   const ended = Promise.withResolvers<void>()
   const connection = serveStdio(
     async () => {
@@ -114,58 +101,29 @@ async function serveSource({ infra, runner, address }: Source, maxBytes: number)
   process.stdin.once('close', () => ended.resolve())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve())
   await ended.promise
-  stopping.abort()
   await connection.close()
-  await worker.stopped
-  await runner.close()
-  await infra.close()
+  await service.close()
 }
 
-function assembleDeps({ blobs, states, queue, hosts, clock, random }: Source['infra'], onOffered: () => void): Deps {
-  const keys = parseSealingKeys(formatNewKeys('1', random.bytes(32)))
-  if (keys === null) throw new Error('new keys cannot be read')
-  const damages = createDamageReports(states)
-  const log = { error: LOG.error, warn: LOG.warn }
-  return {
-    hosts: hosts as readonly GitHost[],
-    snapshots: createSnapshotReader(blobs, {
-      onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
-    }),
-    queue,
-    listings: rememberListings(createOwnerListings(states, NO_FALLBACKS), clock),
-    uses: createUses(states, clock),
-    operator: NO_CONTENT,
-    clock,
-    // Cursors live as long as the process.
-    cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
-    people: null,
-    allow: null,
-    deny: [],
-    localSource: 'withheld',
-    onOffered,
-    readRawFile: null,
-    checkReady: async () => {},
+/** What is wrong with the address itself, and will be at every call. */
+const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
+  'mount.repo_not_found',
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'mount.not_allowed',
+])
+
+/**
+ * The address is read once before the first message: a client shows its user why a server ended, and not what a call of it said. Where the host
+ * cannot be asked now, calls say so.
+ *
+ * @throws ServiceError
+ */
+async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: Address): Promise<void> {
+  try {
+    await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
+  } catch (error) {
+    if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
+      throw new ServiceError(error.code, { message: `${formatAddress(address)}: ${error.message}` })
   }
-}
-
-function toServiceError(thrown: unknown): ServiceError {
-  if (thrown instanceof ServiceError) return thrown
-  say((thrown as Error).stack ?? String(thrown))
-  return new ServiceError('service.internal', { cause: thrown })
-}
-
-/** Only messages of the protocol may be written to stdout. */
-function say(message: string): void {
-  process.stderr.write(`mountglass: ${message}\n`)
-}
-
-const LOG = {
-  info() {},
-  warn: (fields: { err?: unknown }, message: string) => say(`${message}${reasonOf(fields)}`),
-  error: (fields: { err?: unknown }, message: string) => say(`${message}${reasonOf(fields)}`),
-}
-
-function reasonOf({ err }: { err?: unknown }): string {
-  return err instanceof Error ? `: ${err.message}` : ''
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { JOBS_AT_ONCE, RETENTION_DAYS } from '#core/limits.ts'
+import type { TokenCommand } from '#api/token-command.ts'
+import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -14,7 +15,8 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addPublish, addSweep]) add(program, env)
+  for (const add of [addServe, addWork, addIndex, addCheck, addMcp, addPin, addVerify, addPublish, addToken, addSweep])
+    add(program, env)
 
   try {
     await program.parseAsync(argv)
@@ -85,6 +87,45 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     })
 }
 
+const SERVICE = 'base URL of a deployment to ask; without it this process reads the repositories'
+const TIMEOUT = { seconds: 600, max: 86_400 }
+
+function addPin(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('pin')
+    .description('write the commits of addresses and the digests of their skills into a lock file')
+    .argument('<address...>', 'for example gh/<owner>/<repository>@main/skills')
+    .option('--lock <file>', 'the lock file (default: mountglass.lock.json)')
+    .option('--service <url>', SERVICE)
+    .option('--timeout <seconds>', 'seconds to wait for the index of an address', parseTimeout, TIMEOUT.seconds)
+    .option('--json', 'print one JSON document')
+    .action(async (addresses: string[], options: { lock?: string; service?: string; timeout: number; json?: boolean }) => {
+      const { pin } = await import('#api/pin.ts')
+      process.exitCode = await pin(addresses, options, env)
+    })
+}
+
+function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('verify')
+    .description('say what moved, what changed and what is gone since addresses were pinned')
+    .argument('[lock file]', 'as mountglass pin wrote it', 'mountglass.lock.json')
+    .option('--update', 'write what the addresses have now, after showing it')
+    .option('--allow-moved', 'a commit that moved without changing what agents read is no difference')
+    .option('--service <url>', SERVICE)
+    .option('--timeout <seconds>', 'seconds to wait for the index of an address', parseTimeout, TIMEOUT.seconds)
+    .option('--json', 'print one JSON document')
+    .action(
+      async (
+        file: string,
+        options: { update?: boolean; allowMoved?: boolean; service?: string; timeout: number; json?: boolean },
+      ) => {
+        const { verify } = await import('#api/pin.ts')
+        process.exitCode = await verify(file, options, env)
+      },
+    )
+}
+
 function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('publish')
@@ -96,6 +137,39 @@ function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
       const { publish } = await import('#api/publish.ts')
       process.exitCode = await publish(folder, options, env)
     })
+}
+
+function addToken(program: Command, env: NodeJS.ProcessEnv): void {
+  const token = program.command('token').description("the operator's tokens, with which agents read private local repositories")
+  const store = ['--store <store>', 'the store of the service, for example disk:.mountglass'] as const
+  const run = async (command: TokenCommand, options: { store?: string }) => {
+    const { manageTokens } = await import('#api/token-command.ts')
+    process.exitCode = await manageTokens(command, options, env)
+  }
+  token
+    .command('create')
+    .description('make a token and print it, this once only')
+    .argument('<address>', 'a private repository, for example /local/acme/handbook')
+    .option('--label <label>', 'what it is for', parseLabel, 'command line')
+    .option('--days <days>', 'days until it expires', parseTokenDays, 90)
+    .option(...store)
+    .action((address: string, { label, days, ...options }: { store?: string; label: string; days: number }) =>
+      run({ action: 'create', address, label, days }, options),
+    )
+  token
+    .command('list')
+    .description('list the tokens, without their secrets')
+    .argument('[address]', 'of one repository only')
+    .option(...store)
+    .action((address: string | undefined, options: { store?: string }) =>
+      run({ action: 'list', address: address ?? null }, options),
+    )
+  token
+    .command('delete')
+    .description('end a token, at once')
+    .argument('<id>', 'as the list has it')
+    .option(...store)
+    .action((id: string, options: { store?: string }) => run({ action: 'delete', id }, options))
 }
 
 function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
@@ -117,9 +191,30 @@ function parseConcurrency(text: string): number {
   return jobs
 }
 
+function parseLabel(text: string): string {
+  const { length } = [...text]
+  if (length < 1 || length > TOKEN_LABEL_CHARACTERS || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError(`It must have 1 to ${TOKEN_LABEL_CHARACTERS} characters.`)
+  return text
+}
+
+function parseTokenDays(text: string): number {
+  const { min, max } = TOKEN_DAYS
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (days < min || days > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+  return days
+}
+
 function parseDays(text: string): number {
   const { min, max } = RETENTION_DAYS
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (days < min || days > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
   return days
+}
+
+function parseTimeout(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (seconds < 1 || seconds > TIMEOUT.max)
+    throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${TIMEOUT.max}.`)
+  return seconds
 }

@@ -31,6 +31,27 @@ export function visibleLine(text: string): string {
   return MAY_CHANGE.test(text) ? visibleText(text).replace(/\s+/gu, ' ') : text.trim()
 }
 
+/** Text of a repository on one line of a terminal, with invisible characters as `<U+…>`. */
+export function printable(text: string): string {
+  return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
+}
+
+/** JSON with invisible characters escaped, which is the same JSON. */
+export function escapeHidden(json: string): string {
+  const spelled = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return replaceHidden(json, hidden => hidden.split('').map(spelled).join(''))
+}
+
+function replaceHidden(text: string, replace: (character: string) => string): string {
+  let shown = ''
+  let from = 0
+  for (const { index, character } of hiddenCharacters(text)) {
+    shown += text.slice(from, index) + replace(character)
+    from = index + character.length
+  }
+  return shown + text.slice(from)
+}
+
 /** Matches consecutive spaces, and every character outside the ranges that are surely visible. */
 const MAY_CHANGE =
   /[^\x20-\x7e\xa1-\xac\xae-\u034e\u0370-\u0560\u0900-\u109f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u3001-\u3163\u3165-\ud7ff]| {2}/

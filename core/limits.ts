@@ -19,16 +19,30 @@ export const FIND_QUERY_CHARACTERS = 500
 export const FIND_FOLDED_FILES = 5
 export const FILE_LIMIT_CHARACTERS = { min: 1, max: 100_000, default: 40_000 } as const
 export const SKILL_PAGE_BYTES = 16 * 1024
-/** A page ends at the last line break within these last bytes, if there is one. */
-export const SKILL_PAGE_BREAK_BYTES = 1024
+/** A page ends at the last line break within this last share of its bytes, if there is one: within 1 KiB. */
+export const SKILL_PAGE_BREAK_SHARE = 1 / 16
+/** The shortest page of a skill, for tools that bound their text. */
+export const SKILL_PAGE_MIN_BYTES = 1024
 export const OVERVIEW_SKILLS = 50
 export const OVERVIEW_DOCUMENTS = 50
+/** Branches, and tags, that one answer lists. */
+export const LISTED_REFS = 500
 export const DIAGNOSTICS_PER_ANSWER = 100
 export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */
 export const INDEXING_RETRY_SECONDS = 1
 
-/** Text of a tool's result over MCP. A page of a skill has to fit, with its lists. */
+/** Unified difference of the texts of a skill on a page. */
+export const DIFFERENCE_PAGE_BYTES = 16 * 1024
+/** Removed and added items of one name whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
+export const MOVE_PAIRS = 10_000
+export const MOVE_BYTES = 8 * 1024 * 1024
+/** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
+export const DIFFERENCE_COMPARISONS = 4_000_000
+/** A comparison of texts yields to other requests after this time. */
+export const COMPARED_SLICE_MS = 8
+
+/** Text of a tool's result over MCP: paths, addresses and lists around a page take up to a few KiB. */
 export const TOOL_BYTES = { min: 24 * 1024, max: 256 * 1024, default: 24 * 1024 } as const
 
 /** Pages of an account's repositories. */

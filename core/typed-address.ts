@@ -1,4 +1,4 @@
-import { type Address, type OwnerName, parseAddress, parseOwner } from './address.ts'
+import { type Address, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
 
@@ -34,7 +34,7 @@ const ACCOUNT_HOST = 'gh'
 
 /**
  * Reads an address with or without its leading slash, the URL of a page of this service, a GitHub URL from a browser or a clone command, the
- * URL of a raw file at GitHub, and `owner/repository` where GitHub is served. Also the URL of an account.
+ * URL of a raw file at GitHub, and `owner/repository` of GitHub, or of the one host that is served. Also the URL of an account.
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
   const words = text.trim()
@@ -48,8 +48,13 @@ export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext)
     const known = hosts.includes('gh') ? 'and of github.com ' : ''
     return unreadable(null, `only addresses of this deployment ${known}can be opened`)
   }
-  const short = /^[^/@]+\/[^/]+/.test(words) && hosts.includes('gh') && !hosts.includes(words.split('/')[0] ?? '')
-  return readPage(short ? `gh/${words}` : words, hosts)
+  const host = hosts.includes('gh') ? 'gh' : hosts.length === 1 ? hosts[0] : undefined
+  return readPage(isShort(words) && host !== undefined ? `${host}/${words}` : words, hosts)
+}
+
+/** Whether the words are `owner/repository`, without a host. */
+export function isShort(words: string): boolean {
+  return /^[^/@:]+\/[^/]+/.test(words) && !Object.hasOwn(HOST_NAMES, words.split('/')[0] ?? '')
 }
 
 /** Where addresses of these hosts start: `gh/ or local/`. */

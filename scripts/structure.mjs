@@ -18,7 +18,7 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
   api: [
-    ['routes', 'mcp'],
+    ['routes', 'mcp', 'lock'],
     ['http', 'cards', 'reading', 'packages', 'pictures', 'oauth'],
     ['mount', 'search'],
     ['snapshot'],
@@ -29,7 +29,7 @@ export const ROOMS = {
     ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system', 'web'],
     ['git'],
   ],
-  core: [['search'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
+  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
   scripts: [['servers'], ['setup']],
   bin: [],
 }

@@ -13,6 +13,8 @@ declare namespace App {
     acceptLanguage: string
     /** The pages that the operator wrote. */
     legalKinds: readonly import('#core/contract/legal.ts').LegalKind[]
+    /** The addresses of the operator's own repositories that everyone may open, as of now. */
+    listLocal: () => Promise<readonly string[]>
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
     /** Receives the whole page before it is sent, if it may be kept. */

@@ -27,6 +27,8 @@ export interface SiteOptions {
   hosts: readonly string[]
   /** The pages that the operator wrote, as of now. Default: none. */
   legalKinds?: () => readonly LegalKind[]
+  /** The addresses of local repositories that everyone may open. Default: none is listed. */
+  listLocal?: () => Promise<readonly string[]>
   /** Default: none. */
   hostUrls?: HostUrls
   /** Default: `withheld`. */
@@ -171,7 +173,8 @@ async function answerAddress(
   const { language } = uiOf(query, request.headers)
   const key = `${request.rawAddress}\n${query}\n${encoding}\n${format}\n${language}`
   // The page itself answers for an API that fails.
-  const facts = await readFacts(options.client, address).catch(() => null)
+  const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
+  const facts = await readFacts(options.client, address, hasRefs).catch(() => null)
   const kept = facts === null ? undefined : cache.get(key, facts)
   if (kept) {
     reply.header('cache-control', 'no-store')
@@ -180,7 +183,7 @@ async function answerAddress(
   const { client, isLasting } = watchAnswers(options.client)
   const onRendered = async (page: SentPage) => {
     // The facts may have changed while the page was rendered from them.
-    if (facts !== null && isLasting() && (await readFacts(client, address)) === facts) cache.set(key, facts, page)
+    if (facts !== null && isLasting() && (await readFacts(client, address, hasRefs)) === facts) cache.set(key, facts, page)
   }
   await renderPage(astro, path, request, reply, { ...options, client, onRendered: page => void onRendered(page).catch(() => {}) })
   return undefined
@@ -201,6 +204,7 @@ async function renderPage(
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],
+    listLocal: options.listLocal ?? (async () => []),
   })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -50,6 +50,10 @@ export interface Call<Name extends EndpointName> {
   viewer: Viewer
   /** Absent where no request of the interface is answered: a tool, for example. */
   origin?: RequestOrigin
+  /** Bytes of a page of a skill, for tools that bound their text. Default: `SKILL_PAGE_BYTES`. */
+  pageBytes?: number
+  /** Aborted when the client goes away. What is opened for the answer is not read then. */
+  signal?: AbortSignal
   /** Told what the answer is made of before any of it is read. May throw, if nothing needs to be read. */
   onSource?: (source: AnswerSource) => void
 }

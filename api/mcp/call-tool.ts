@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
 import { type AnswerOf, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
+import { SKILL_PAGE_BYTES } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { errorBody } from '../http/error-handler.ts'
@@ -25,6 +26,8 @@ export interface ToolCall {
   viewer: Viewer
   /** Bound of the text. */
   maxBytes: number
+  /** Aborted when the client goes away: the work ends at its next step. */
+  signal: AbortSignal
 }
 
 const SOURCE = 'dev.mountglass/source'
@@ -33,25 +36,28 @@ const SOURCE = 'dev.mountglass/source'
  * Calls the use case of a tool. `structuredContent` of the result is the body of the REST interface for the same parameters, and its text says
  * the same to a model: where the text of a page would be too long, a shorter page is read.
  *
- * @throws ServiceError as the endpoint
+ * @throws ServiceError as the endpoint; the reason of the signal
  */
 export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
-  const { tool, address, viewer, maxBytes } = call
+  const { tool, address, viewer, maxBytes, signal } = call
   const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
-  const ask = async (given: Record<string, unknown>) => {
+  const { by, min } = tool.page
+  const ask = async (size: number, isShorter: boolean) => {
     const handle = handlers[tool.endpoint] as (call: object) => Promise<AnswerOf<ToolEndpoint>>
-    const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle({ subject: address, query: given, body: null, viewer }))
-    // Defaults stay out of the call that the text proposes.
-    const repeated = { ...call.repeated, ...(given.limit === query.limit ? {} : { limit: given.limit }) }
+    const shorter = isShorter && by === 'limit' ? { limit: size } : {}
+    const asked = { subject: address, query: { ...query, ...shorter }, body: null, viewer, signal }
+    const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle(by === 'limit' ? asked : { ...asked, pageBytes: size }))
     const toText = tool.toText as (answer: unknown, context: object) => string
+    // Defaults stay out of the call that the text proposes.
+    const repeated = { ...call.repeated, ...shorter }
     const text = toText(answer, { address: formatAddress(address), tool: tool.name, arguments: repeated, maxBytes })
     return { answer, text, bytes: utf8Length(text) }
   }
-  let limit = tool.limit === null ? 1 : Number(query.limit)
-  let asked = await ask(query)
-  while (asked.bytes > maxBytes && limit > 1) {
-    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * maxBytes) / asked.bytes)))
-    asked = await ask({ ...query, limit })
+  let size = by === 'limit' ? Number(query.limit) : SKILL_PAGE_BYTES
+  let asked = await ask(size, false)
+  while (asked.bytes > maxBytes && size > min) {
+    size = Math.max(min, Math.min(size - 1, Math.floor((size * maxBytes) / asked.bytes)))
+    asked = await ask(size, true)
   }
   const { answer, text } = asked
   return {

@@ -98,11 +98,11 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
 
   return {
     async answer(request, reply, rawAddress, message) {
-      const options = await optionsOf(request, rawAddress, message)
       const left = new AbortController()
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) left.abort()
       })
+      const options = await optionsOf(request, rawAddress, message)
       const asked = await toWebRequest(request.raw as NodeIncomingMessageLike, message, { signal: left.signal })
       const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
       if (options.refusal === null) return await send(reply, answer)

@@ -1,10 +1,10 @@
 import { type CallToolRequest, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
+import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { Address } from '#core/address.ts'
-import type { ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
-import type { SkillSourceOptions } from './skill-source.ts'
+import type { PagedSkillSource, SkillSourceOptions } from './skill-source.ts'
 import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
@@ -14,7 +14,7 @@ export interface ServerDeps {
   /** Reads the argument `address`. @throws ServiceError `address.*` */
   readAddress(text: string): Address
   /** The skills of an address. */
-  openSkills(options: SkillSourceOptions): SkillSource
+  openSkills(options: SkillSourceOptions): PagedSkillSource
   /** Makes an error of the interface of whatever was thrown, and logs what the operator has to know. */
   toServiceError(thrown: unknown): ServiceError
 }
@@ -59,11 +59,15 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
   )
   const { server } = mcp
   server.setRequestHandler('tools/list', async () => ({ tools: LISTED[address === null ? 1 : 0] ?? [] }))
-  server.setRequestHandler('tools/call', async ({ params }) => await answerCall(deps, params, { address, viewer }))
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    return await answerCall(deps, params, { address, viewer, signal })
+  })
   if (address !== null && withSkills) {
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
     new SkillsExtension({ source, cacheHint: shortly, strict: true }).attach(mcp)
+    // In place of the handler of the SDK, which knows no pages.
+    server.setRequestHandler('resources/list', async ({ params }) => await source.listResourcePage(params?.cursor))
   }
   return mcp
 }
@@ -77,7 +81,7 @@ function protocolError({ code, message, details }: ServiceError): ProtocolError 
 async function answerCall(
   deps: ServerDeps,
   { name, arguments: given = {} }: CallToolRequest['params'],
-  { address, viewer }: Pick<ServerOptions, 'address' | 'viewer'>,
+  { address, viewer, signal }: Pick<ServerOptions, 'address' | 'viewer'> & { signal: AbortSignal },
 ) {
   const tool = TOOLS.find(one => one.name === name)
   if (tool === undefined)
@@ -86,8 +90,10 @@ async function answerCall(
   try {
     const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
-    return await callTool(handlers, { tool, arguments: own, repeated: given, address: target, viewer, maxBytes })
+    return await callTool(handlers, { tool, arguments: own, repeated: given, address: target, viewer, maxBytes, signal })
   } catch (error) {
+    // Nobody reads the answer, and nothing is wrong.
+    if (signal.aborted) return failedCall(new ServiceError('request.invalid', { message: 'the client went away' }))
     return failedCall(deps.toServiceError(error))
   }
 }

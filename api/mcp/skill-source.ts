@@ -1,3 +1,4 @@
+import type { ListResourcesResult } from '@modelcontextprotocol/server'
 import {
   DIRECTORY_MIME_TYPE,
   type Skill,
@@ -29,9 +30,14 @@ import { mimeTypeOf } from './mime-types.ts'
 /** Skills on a page, and files of skills: a page ends behind the skill that reaches the second number. */
 const PAGE_SKILLS = 100
 const PAGE_FILES = 2_000
-/** Skills among the resources of a server, which are not paged. */
-const LISTED_SKILLS = 50
+/** Skills on a page of the resources of a server. */
+const LISTED_SKILLS = 100
 const Position = z.string()
+
+/** The skills of an address, and the pages of `resources/list`: the SDK has a hook for the whole list alone. */
+export interface PagedSkillSource extends Omit<SkillSource, 'listResources'> {
+  listResourcePage(cursor: string | undefined): Promise<ListResourcesResult>
+}
 
 /** What a source needs to read an address. */
 export interface SkillSourceOptions {
@@ -46,7 +52,7 @@ export interface SkillSourceOptions {
  * The skills of an address for clients of the skills extension (SEP-2640): those that can be installed, each with all of its files and their
  * digests. Rules and includes from outside its folder are no part of a skill here; the tool `load_skill` delivers them.
  */
-export function createSkillSource(deps: Deps, { address, viewer, toProtocolError }: SkillSourceOptions): SkillSource {
+export function createSkillSource(deps: Deps, { address, viewer, toProtocolError }: SkillSourceOptions): PagedSkillSource {
   const base = `skill:/${formatAddress({ ...address, ref: null, path: '' as RepoPath })}`
 
   async function read<Answer>(answer: (mount: ReadyMount) => Promise<Answer>): Promise<Answer> {
@@ -58,7 +64,7 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
   }
 
   return {
-    list: ({ cursor }) => read(mount => listPage(deps, mount, base, cursor)),
+    list: ({ cursor }, { mcpReq: { signal } }) => read(mount => listPage(deps, mount, base, { cursor, signal })),
 
     get: uri =>
       read(async mount => {
@@ -86,30 +92,45 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
         return one === null || path === null ? undefined : await listDirectory(mount, one, path, base)
       }),
 
-    listResources: () =>
-      read(async ({ snapshot, address: { path } }) => {
-        const packages = await listPackages(snapshot, path, { limit: LISTED_SKILLS })
-        return packages.map(one => {
-          const { name, description } = one.frontMatter
-          return { uri: uriOf(base, one.path), name, description, mimeType: mimeTypeOf(SKILL_FILE) }
-        })
-      }),
+    listResourcePage: cursor => read(mount => listResources(deps, mount, base, cursor)),
   }
 }
 
-async function listPage({ cursorKeys }: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, base: string, cursor: string | undefined) {
-  const { snapshot, repository, commit, address } = mount
-  const binding: CursorBinding = {
-    route: 'skills/list',
-    repositoryId: repository.id,
-    commit,
-    parameters: { mount: address.path },
-  }
+async function listResources(
+  { cursorKeys }: Pick<Deps, 'cursorKeys'>,
+  mount: ReadyMount,
+  base: string,
+  cursor: string | undefined,
+): Promise<ListResourcesResult> {
+  const binding = bindingOf(mount, 'resources/list')
+  const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
+  const packages = await listPackages(mount.snapshot, mount.address.path, { from, limit: LISTED_SKILLS + 1 })
+  const resources = packages.slice(0, LISTED_SKILLS).map(one => {
+    const { name, description } = one.frontMatter
+    return { uri: uriOf(base, one.path), name, description, mimeType: mimeTypeOf(SKILL_FILE) }
+  })
+  const next = packages[LISTED_SKILLS]
+  return { resources, ...(next ? { nextCursor: sealCursor(cursorKeys, binding, next.path) } : {}) }
+}
+
+function bindingOf({ repository, commit, address }: ReadyMount, route: string): CursorBinding {
+  return { route, repositoryId: repository.id, commit, parameters: { mount: address.path } }
+}
+
+async function listPage(
+  { cursorKeys }: Pick<Deps, 'cursorKeys'>,
+  mount: ReadyMount,
+  base: string,
+  { cursor, signal }: { cursor: string | undefined; signal: AbortSignal },
+) {
+  const { snapshot, address } = mount
+  const binding = bindingOf(mount, 'skills/list')
   const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
   const packages = await listPackages(snapshot, address.path, { from, limit: PAGE_SKILLS + 1 })
   const skills: Skill[] = []
   let files = 0
   for (const one of packages.slice(0, PAGE_SKILLS)) {
+    if (signal.aborted) return { skills: [] }
     const entry = await entryOf(mount, one, base)
     skills.push(entry)
     files += entry.resources.length

@@ -3,7 +3,14 @@ import { z } from 'zod'
 import type { AnswerOf, QueryOf } from '#core/contract/endpoints.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { CursorParameter, ErrorAnswer } from '#core/contract/shared.ts'
-import { ADDRESS_BYTES, BROWSE_LIMIT, FILE_LIMIT_CHARACTERS, FIND_LIMIT, READABLE_FILE_BYTES } from '#core/limits.ts'
+import {
+  ADDRESS_BYTES,
+  BROWSE_LIMIT,
+  FILE_LIMIT_CHARACTERS,
+  FIND_LIMIT,
+  READABLE_FILE_BYTES,
+  SKILL_PAGE_MIN_BYTES,
+} from '#core/limits.ts'
 import type { TextOf } from './answer-text.ts'
 import { browseText, fileText, findText, skillText } from './answer-text.ts'
 
@@ -18,8 +25,8 @@ export interface ToolDefinition<Name extends ToolEndpoint = ToolEndpoint> {
   endpoint: Name
   /** As the query of the endpoint, with numbers in place of digits. */
   arguments: z.ZodType<QueryOf<Name>>
-  /** The argument that makes a page shorter; `null`: the endpoint cuts its pages by bytes. */
-  limit: { name: 'limit'; default: number } | null
+  /** What makes a page shorter: the argument `limit`, or its bytes, which only tools may ask for. */
+  page: { by: 'limit' | 'pageBytes'; min: number }
   toText: TextOf<AnswerOf<Name>>
 }
 
@@ -54,7 +61,7 @@ export const TOOLS: readonly ToolDefinition[] = [
       cursor: CursorParameter,
       limit: describe(integer(BROWSE_LIMIT), 'Entries on a page at most.'),
     }),
-    limit: { name: 'limit', default: BROWSE_LIMIT.default },
+    page: { by: 'limit', min: BROWSE_LIMIT.min },
     toText: browseText,
   }),
   define({
@@ -68,7 +75,7 @@ export const TOOLS: readonly ToolDefinition[] = [
       cursor: CursorParameter,
       limit: describe(integer(FIND_LIMIT), 'Results on a page at most.'),
     }),
-    limit: { name: 'limit', default: FIND_LIMIT.default },
+    page: { by: 'limit', min: FIND_LIMIT.min },
     toText: findText,
   }),
   define({
@@ -80,7 +87,7 @@ export const TOOLS: readonly ToolDefinition[] = [
       path: describe(skills.path, 'Path of a `SKILL.md`, as `browse_repo` and `search_repo` list it.'),
       cursor: CursorParameter,
     }),
-    limit: null,
+    page: { by: 'pageBytes', min: SKILL_PAGE_MIN_BYTES },
     toText: skillText,
   }),
   define({
@@ -97,7 +104,7 @@ export const TOOLS: readonly ToolDefinition[] = [
       ),
       limit: describe(integer(FILE_LIMIT_CHARACTERS), 'Characters on the page at most.'),
     }),
-    limit: { name: 'limit', default: FILE_LIMIT_CHARACTERS.default },
+    page: { by: 'limit', min: FILE_LIMIT_CHARACTERS.min },
     toText: fileText,
   }),
 ]

@@ -9,13 +9,17 @@ const LOOK_MS = 20
 /** Handlers that wait for the index: whoever asks a process of their own about their own files wants the answer, not its state. */
 export function whenIndexed(handlers: ToolHandlers): ToolHandlers {
   const waiting = Object.entries(handlers).map(([name, handle]) => {
-    const ask = handle as (call: object) => Promise<object>
-    return [name, async (call: object) => await askUntilIndexed(() => ask(call))]
+    const ask = handle as (call: WaitingCall) => Promise<object>
+    return [name, async (call: WaitingCall) => await askUntilIndexed(() => ask(call), call.signal)]
   })
   return Object.fromEntries(waiting) as ToolHandlers
 }
 
-async function askUntilIndexed(ask: () => Promise<object>): Promise<object> {
+interface WaitingCall {
+  signal?: AbortSignal
+}
+
+async function askUntilIndexed(ask: () => Promise<object>, signal?: AbortSignal): Promise<object> {
   const giveUpAt = performance.now() + WAIT_MS
   for (;;) {
     const answer = await ask().catch((error: unknown) => {
@@ -24,7 +28,7 @@ async function askUntilIndexed(ask: () => Promise<object>): Promise<object> {
     })
     if (!isIndexing(answer)) return answer
     if (performance.now() > giveUpAt) return answer === INDEXING ? await ask() : answer
-    await sleep(LOOK_MS)
+    await sleep(LOOK_MS, undefined, signal ? { signal } : {})
   }
 }
 

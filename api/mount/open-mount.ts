@@ -83,7 +83,12 @@ export async function openMount(
   return { ...mount, status: 'ready', snapshot, folder }
 }
 
-async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Promise<ResolvedMount> {
+/** The repository of an address that the viewer may see. @throws ServiceError `address.unknown_host`, `mount.*` */
+export async function openRepository(
+  deps: Deps,
+  viewer: Viewer,
+  requested: Address,
+): Promise<Pick<ResolvedMount, 'address' | 'host' | 'repository'>> {
   const host = deps.hosts.find(candidate => candidate.segment === requested.host)
   if (!host) throw new ServiceError('address.unknown_host')
   requireServed(deps, requested)
@@ -92,6 +97,11 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   if (address !== requested) requireServed(deps, address)
   const { main } = repository
   if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
+  return { address, host, repository }
+}
+
+async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Promise<ResolvedMount> {
+  const { address, host, repository } = await openRepository(deps, viewer, requested)
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
   const commit = requireValue(resolved, 'mount.ref_not_found')

@@ -75,6 +75,7 @@ async function describeFolder(mount: ReadyMount, own: readonly Diagnostic[]): Pr
   const common = {
     status: 'ready',
     indexedAt: indexedAt.toISOString(),
+    ...(header.committedAt && { committedAt: header.committedAt }),
     license: folder.license,
     counts: countsInMount(address.path, folder),
     truncated: header.truncated,

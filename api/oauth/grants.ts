@@ -63,11 +63,15 @@ function lastUse({ createdAt, lastUsedAt }: GrantRecord): number {
  * The viewer of an access token; `null` when it is not valid. One read of the grant answers, and nothing of it is cached: what has ended on one
  * replica has ended on all.
  */
-export async function viewerOfAccess({ records, clock }: GrantDeps, token: string): Promise<TokenViewer | null> {
+export async function viewerOfAccess(
+  { records, clock }: GrantDeps,
+  token: string,
+): Promise<{ viewer: TokenViewer; lastUsedAt: string | null } | null> {
   const parsed = parseToken(token)
   if (parsed?.kind !== 'access') return null
   const record = await records.grants.read(parsed.person, parsed.grant)
   if (record === null || !isValidAccess(record, parsed.family, kept => isTokenOfHash(token, kept), clock.now())) return null
   const repository = { ...repositoryOf(record.address), id: record.repoId }
-  return { kind: 'token', key: parsed.person, of: 'grant', id: parsed.grant, repository }
+  const viewer: TokenViewer = { kind: 'token', key: parsed.person, of: 'grant', id: parsed.grant, repository }
+  return { viewer, lastUsedAt: record.lastUsedAt }
 }

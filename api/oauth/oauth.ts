@@ -1,6 +1,7 @@
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
+import type { AuditEvent } from '../people/audit.ts'
 import type { Locators } from '../people/locators.ts'
 import type { People } from '../people/people.ts'
 import type { Records } from '../people/records.ts'
@@ -47,7 +48,10 @@ export function openOAuth({ states, documents, keys, ...parts }: OAuthParts): OA
   return { ...parts, spent: openSpentCodes(states), registrations, clients: createClients(registrations, documents) }
 }
 
-export type OAuthEvent = 'grant.create' | 'grant.delete' | 'refresh.reuse' | 'refresh.grace' | 'code.replay' | 'oauth.deny'
+export type OAuthEvent = Extract<
+  AuditEvent,
+  'grant.create' | 'grant.delete' | 'refresh.reuse' | 'refresh.grace' | 'code.replay' | 'oauth.deny'
+>
 
 export interface OAuthSubject {
   /** Key of the person. */

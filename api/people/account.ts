@@ -8,6 +8,7 @@ import { createAgentToken, deleteAgentToken, livingTokens, tokenItem } from './a
 import type { RequestOrigin } from './audit.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
+import { hasLivingGrant } from './living-grants.ts'
 import type { PersonRecord } from './records.ts'
 import { endSession, livingSessions } from './sessions.ts'
 import type { Locator } from './token-text.ts'
@@ -196,7 +197,7 @@ async function releaseCredential({ foundation, host, credentials }: AccountOptio
   const isIdle = (record: PersonRecord) =>
     livingSessions(record.sessions, clock.now()).length === 0 && livingTokens(record.tokens, clock.now()).length === 0
   const before = await records.people.read(person)
-  if (!before?.cred || !isIdle(before) || (await records.grantsOf(person, 1)).length > 0) return
+  if (!before?.cred || !isIdle(before) || (await hasLivingGrant(foundation, person))) return
   const { cred } = before
   await records.people.update([person], record =>
     record?.cred?.sealed === cred.sealed && isIdle(record) ? { ...record, cred: null } : record,

@@ -1,4 +1,4 @@
-import type { Locators } from './locators.ts'
+import type { LoggedNames } from './logged-names.ts'
 
 /** What an operator can look up later: who did what with sign-ins, tokens and grants, and what was refused. */
 export interface Audit {
@@ -49,10 +49,11 @@ export interface AuditLog {
   info(fields: object, message: string): void
 }
 
-export function createAudit(log: AuditLog, locators: Locators): Audit {
+export function createAudit(log: AuditLog, names: Pick<LoggedNames, 'hashOf'>): Audit {
   return {
     note(audit, { origin, address, ...subject }) {
-      const repo = address === undefined ? {} : { repo: locators.hiddenName(address) }
+      const [, host = '', owner = '', repository = ''] = address?.split('/') ?? []
+      const repo = address === undefined ? {} : { repo: names.hashOf({ host, owner, repository }) }
       log.info({ audit, ...(origin && { reqId: origin.requestId, ip: origin.ip }), ...subject, ...repo }, 'audit')
     },
   }

@@ -4,6 +4,7 @@ import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
 import { createLocators, type Locators } from './locators.ts'
+import type { LoggedNames } from './logged-names.ts'
 import { openRecords, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
@@ -18,25 +19,23 @@ export interface Foundation {
   fallbacks: Fallbacks
   /** Public origin of the deployment. */
   origin: string
-  states: StateStore
-  keys: SealingKeys
 }
 
-export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' | 'fallbacks' | 'origin' | 'states' | 'keys'> {
+export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' | 'fallbacks' | 'origin'> {
+  states: StateStore
+  keys: SealingKeys
   /** See `createLocators`. */
   idKey: Uint8Array
   log: AuditLog
+  names: Pick<LoggedNames, 'hashOf'>
 }
 
-export function createFoundation({ states, keys, idKey, log, ...rest }: FoundationOptions): Foundation {
-  const locators = createLocators(idKey)
+export function createFoundation({ states, keys, idKey, log, names, ...rest }: FoundationOptions): Foundation {
   return {
     ...rest,
-    states,
-    keys,
     records: openRecords(states),
     seals: createSeals(keys, rest.origin, rest.clock),
-    locators,
-    audit: createAudit(log, locators),
+    locators: createLocators(idKey),
+    audit: createAudit(log, names),
   }
 }

@@ -2,6 +2,7 @@ import { mapFew } from '#core/concurrency/map-few.ts'
 import { livingTokens } from './agent-tokens.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
+import { hasLivingGrant } from './living-grants.ts'
 import type { Locator } from './token-text.ts'
 
 /** A credential in whose name a token or grant may act is refreshed when it is this old, so that it never is 30 days old. */
@@ -37,7 +38,7 @@ async function keepAlive({ records, clock, fallbacks, credentials }: KeepAliveOp
     const record = await records.people.read(person)
     const now = clock.now()
     if (!record?.cred || now.getTime() - Date.parse(record.cred.at) < REFRESHED_AFTER_DAYS * DAY_MS) return
-    const isUsed = livingTokens(record.tokens, now).length > 0 || (await records.grantsOf(person, 1)).length > 0
+    const isUsed = livingTokens(record.tokens, now).length > 0 || (await hasLivingGrant({ records, clock }, person))
     if (isUsed) await credentials.refresh(person)
   } catch (error) {
     fallbacks.note('keep_alive', error)

@@ -16,18 +16,18 @@ export function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, '
   const noting = new Map<string, Promise<void>>()
   const isDue = (before: string | null, now: Date) => before === null || now.getTime() - Date.parse(before) >= NOTED_EVERY_MS
 
+  function write(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, at: string): Promise<unknown> {
+    if (what === 'grant') return records.grants.update([person, id], record => record && withGrantUsed(record, at))
+    const note = what === 'session' ? withSessionSeen : withTokenUsed
+    return records.people.update([person], record => record && note(record, id, at))
+  }
+
   return {
     note(person, what, id, before) {
       const key = `${what} ${id}`
       const now = clock.now()
       if (!isDue(before, now) || noting.has(key)) return
-      const at = now.toISOString()
-      const note = what === 'session' ? withSessionSeen : withTokenUsed
-      const update =
-        what === 'grant'
-          ? records.grants.update([person, id], grant => grant && withGrantUsed(grant, at))
-          : records.people.update([person], record => record && note(record, id, at))
-      const written = update
+      const written = write(person, what, id, now.toISOString())
         .then(
           () => {},
           error => fallbacks.note('last_used', error),
@@ -41,11 +41,6 @@ export function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, '
   }
 }
 
-/** A grant that has ended stays as it is. */
-function withGrantUsed(grant: GrantRecord, lastUsedAt: string): GrantRecord {
-  return grant.families.length === 0 || (grant.lastUsedAt ?? '') >= lastUsedAt ? grant : { ...grant, lastUsedAt }
-}
-
 function withSessionSeen(record: PersonRecord, id: Locator, seenAt: string): PersonRecord {
   const found = record.sessions.find(session => session.id === id)
   if (!found || found.seenAt >= seenAt) return record
@@ -56,4 +51,8 @@ function withTokenUsed(record: PersonRecord, id: Locator, lastUsedAt: string): P
   const found = record.tokens.find(token => token.id === id)
   if (!found || (found.lastUsedAt ?? '') >= lastUsedAt) return record
   return { ...record, tokens: record.tokens.map(token => (token === found ? { ...token, lastUsedAt } : token)) }
+}
+
+function withGrantUsed(record: GrantRecord, lastUsedAt: string): GrantRecord {
+  return (record.lastUsedAt ?? '') >= lastUsedAt ? record : { ...record, lastUsedAt }
 }

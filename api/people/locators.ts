@@ -12,8 +12,6 @@ export interface Locators {
   operator(): Locator
   /** @param clientHash of the client's id @param repository its address, in one spelling of all that name it */
   grant(person: Locator, clientHash: string, repository: string): Locator
-  /** What a log says instead of the name of a repository that is not public: the same for the same name, in any case. */
-  hiddenName(address: string): string
 }
 
 /** @param key the id key of the deployment, which is never changed: with another key, everybody is a stranger */
@@ -23,7 +21,6 @@ export function createLocators(key: Uint8Array): Locators {
     person: accountId => locate(`user|${accountId}`),
     operator: () => locate('operator'),
     grant: (person, clientHash, repository) => locate(`grant|${person}|${clientHash}|${repository}`),
-    hiddenName: address => `h_${locate(`name|${address.toLowerCase()}`).slice(0, 16)}`,
   }
 }
 

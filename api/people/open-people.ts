@@ -13,7 +13,7 @@ import type { People } from './people.ts'
 import type { PersonRecord } from './records.ts'
 import { carriedSession, sessionOf } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
-import { isTokenOfHash, type Locator, type ParsedToken, parseToken } from './token-text.ts'
+import { isTokenOfHash, type Locator, parseToken } from './token-text.ts'
 import { ANONYMOUS, type KeyedViewer, type TokenRepository, type TokenViewer, type Viewer } from './viewer.ts'
 
 export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, 'isServed'> {
@@ -21,7 +21,15 @@ export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, '
   host: { people: PeopleHost; git: Pick<GitHost, 'segment' | 'repository'> } | null
   /** See `HostCredentialsOptions`. */
   leaseMs?: number
+  /** Finds the viewer of an access token that an app holds. Default: there are none. */
+  readAccess?: ReadAccess
 }
+
+/** The viewer of an access token, and when its grant was last used; `null` when it is not valid. */
+export type ReadAccess = (
+  foundation: Pick<People['foundation'], 'records' | 'clock'>,
+  token: string,
+) => Promise<{ viewer: TokenViewer & { id: Locator }; lastUsedAt: string | null } | null>
 
 /** The people of a deployment, over its state store. */
 export function openPeople(options: PeopleOptions): People {
@@ -29,7 +37,8 @@ export function openPeople(options: PeopleOptions): People {
   const { host, leaseMs } = options
   const credentials =
     host && createHostCredentials({ ...foundation, host: host.people, ...(leaseMs === undefined ? {} : { leaseMs }) })
-  const lookup = new Lookup(foundation, createLastUsed(foundation), cookiesOf(foundation.origin))
+  const { readAccess = async () => null } = options
+  const lookup = new Lookup(foundation, createLastUsed(foundation), cookiesOf(foundation.origin), readAccess)
   const see = seeing(lookup, credentials, host?.people ?? null)
   return {
     foundation,
@@ -48,7 +57,6 @@ export function openPeople(options: PeopleOptions): People {
             isServed: options.isServed,
           })
         : null,
-    installUrl: host?.people.installUrl ?? null,
     bySession: headers => lookup.bySession(headers),
     byBearer: token => lookup.byBearer(token),
     ...see,
@@ -64,6 +72,7 @@ class Lookup {
   readonly #foundation: Pick<People['foundation'], 'records' | 'clock'>
   readonly #lastUsed: LastUsed
   readonly #cookies: ReturnType<typeof cookiesOf>
+  readonly #readAccess: ReadAccess
   /** The records of viewers whose requests are running, so that each is read once for a request. */
   readonly #known = new WeakMap<KeyedViewer, PersonRecord>()
 
@@ -71,10 +80,12 @@ class Lookup {
     foundation: Pick<People['foundation'], 'records' | 'clock'>,
     lastUsed: LastUsed,
     cookies: ReturnType<typeof cookiesOf>,
+    readAccess: ReadAccess,
   ) {
     this.#foundation = foundation
     this.#lastUsed = lastUsed
     this.#cookies = cookies
+    this.#readAccess = readAccess
   }
 
   async bySession(headers: IncomingHttpHeaders): Promise<Viewer> {
@@ -88,8 +99,7 @@ class Lookup {
 
   async byBearer(text: string): Promise<Viewer> {
     const token = parseToken(text)
-    const viewer =
-      token && (token.kind === 'agent' ? await this.#byAgentToken(token, text) : await this.#byAccessToken(token, text))
+    const viewer = token && (token.kind === 'agent' ? await this.#byAgentToken(token, text) : await this.#byAccessToken(text))
     if (viewer === null) throw new ServiceError('auth.required')
     return viewer
   }
@@ -116,16 +126,12 @@ class Lookup {
     return this.#remembered({ kind: 'token', key: person, of: 'agent', id, repository }, record)
   }
 
-  async #byAccessToken(token: ParsedToken, text: string): Promise<TokenViewer | null> {
-    if (token.kind !== 'access') return null
-    const grant = await this.#foundation.records.grants.read(token.person, token.grant)
-    const family = grant?.families.find(({ fid }) => fid === token.family)
-    const now = this.#foundation.clock.now().getTime()
-    const isAlive = family?.at.some(({ h, exp }) => isTokenOfHash(text, h) && now < exp * 1000) === true
-    const repository = grant && repositoryOf(grant)
-    if (!grant || !repository || !isAlive) return null
-    this.#lastUsed.note(token.person, 'grant', grant.id, grant.lastUsedAt)
-    return { kind: 'token', key: token.person, of: 'grant', id: grant.id, repository }
+  async #byAccessToken(text: string): Promise<TokenViewer | null> {
+    const found = await this.#readAccess(this.#foundation, text)
+    if (found === null) return null
+    const { viewer, lastUsedAt } = found
+    this.#lastUsed.note(viewer.key, 'grant', viewer.id, lastUsedAt)
+    return viewer
   }
 }
 

@@ -12,8 +12,6 @@ export interface People {
   readonly signIn: SignIn | null
   /** What people see and change of themselves; `null` where nobody signs in. */
   readonly account: Account | null
-  /** The page on which an account installs the app of this deployment at the host; `null` when it is not known. */
-  readonly installUrl: string | null
   /** For what else acts in the name of people. */
   readonly foundation: Foundation
 

@@ -18,9 +18,15 @@ export const SkillPosition = z.tuple([z.int(), z.int(), z.int(), z.int()])
 /**
  * One page of a skill: its metadata, and at most 16 KiB of its rules, body and includes.
  *
+ * @param pageBytes bytes of a shorter page
  * @throws ServiceError `skill.not_found`, `skill.ambiguous`, `request.invalid`, `skill.unavailable`
  */
-export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, query: SkillQuery): Promise<SkillPage> {
+export async function readSkillPage(
+  deps: Pick<Deps, 'cursorKeys'>,
+  mount: ReadyMount,
+  query: SkillQuery,
+  pageBytes = SKILL_PAGE_BYTES,
+): Promise<SkillPage> {
   const { snapshot, repository, commit, address } = mount
   const path = query.path as RepoPath
   const row = isInside(address.path, path) ? await snapshot.get('contexts', path) : null
@@ -30,9 +36,9 @@ export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: Ready
   if (row.full === undefined) return describedPage(mount, path, row)
 
   const pieces = piecesOf(path, row.full)
-  const needed = piecesOfPage(pieces, start)
+  const needed = piecesOfPage(pieces, start, pageBytes)
   const texts = await Promise.all(needed.map(piece => readPiece(snapshot, piece)))
-  const { cuts, next } = cutSkillContext(needed, texts, start)
+  const { cuts, next } = cutSkillContext(needed, texts, start, pageBytes)
   const missing = row.full.incomplete
   return {
     status: 'ready',
@@ -53,11 +59,11 @@ export async function readSkillPage(deps: Pick<Deps, 'cursorKeys'>, mount: Ready
 }
 
 /** The pieces a page may contain, and one more, which shows whether another page follows. */
-function piecesOfPage(pieces: readonly StoredPiece[], start: ContextPosition): StoredPiece[] {
+function piecesOfPage(pieces: readonly StoredPiece[], start: ContextPosition, pageBytes: number): StoredPiece[] {
   let bytes = -start.offsetBytes
   const end = pieces.findIndex((piece, number) => {
     if (number >= start.piece) bytes += piece.sizeBytes
-    return bytes > SKILL_PAGE_BYTES
+    return bytes > pageBytes
   })
   return pieces.slice(start.piece, end < 0 ? undefined : end + 1)
 }
@@ -69,13 +75,15 @@ function piecesOf(path: string, full: Full): StoredPiece[] {
   const stored =
     (kind: 'rule' | 'include') =>
     (part: ContextPart): StoredPiece => {
-      return { kind, path: part.path, characters: part.characters, sizeBytes: part.slice.lengthBytes, part }
+      const { path, characters, tokens, slice } = part
+      return { kind, path, characters, sizeBytes: slice.lengthBytes, tokens, part }
     }
   const body: StoredPiece = {
     kind: 'body',
     path,
     characters: countCharacters(full.body),
     sizeBytes: utf8Length(full.body),
+    tokens: full.bodyTokens,
     text: full.body,
   }
   return [...full.rules.map(stored('rule')), body, ...full.includes.map(stored('include'))]
@@ -109,7 +117,7 @@ function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): Skil
   }
 }
 
-type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'references' | 'oversized'>
+type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'budget' | 'references' | 'oversized'>
 
 function firstPageFields(
   { host, repository, commit, address }: ReadyMount,
@@ -129,6 +137,7 @@ function firstPageFields(
     files: full.files,
     fileDetails: full.fileDetails.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 })),
     ...(full.sha256 === undefined ? {} : { sha256: full.sha256 }),
+    budget: full.budget,
     references: full.references.filter(isReadable),
     ...(hasOversized && { oversized }),
   }

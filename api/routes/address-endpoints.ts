@@ -3,6 +3,7 @@ import { listOnVisit } from '../cards/list-on-visit.ts'
 import type { Deps } from '../deps.ts'
 import type { Call, Handlers } from '../http/endpoint.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
+import { listRefs } from '../mount/list-refs.ts'
 import type { BeforeReading, OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import { describeMount } from '../mount/overview.ts'
 import { BrowsePosition, browseFolder } from '../reading/browse.ts'
@@ -13,19 +14,26 @@ import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
-/** The five endpoints over a mount: contract in, use case out. */
+/** The endpoints over a mount: contract in, use case out. */
 export function addressHandlers(deps: Deps): AddressHandlers {
   const withMount = <Answer>(
     call: Call<AddressEndpoint>,
     answer: (mount: OpenMount) => Promise<Answer>,
     readAhead?: BeforeReading['readAhead'],
   ): Promise<Answer> => {
-    const { onSource } = call
-    return answerFromMount(deps, call, answer, { ...(onSource && { onReady: onSource }), ...(readAhead && { readAhead }) })
+    const { onSource, signal } = call
+    const answerUnlessGone = (mount: OpenMount) => {
+      signal?.throwIfAborted()
+      return answer(mount)
+    }
+    return answerFromMount(deps, call, answerUnlessGone, {
+      ...(onSource && { onReady: onSource }),
+      ...(readAhead && { readAhead }),
+    })
   }
 
   const rankingBuffers = new RankingBuffers()
@@ -55,9 +63,10 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       requireCursorForm(call.query.cursor, SkillPosition)
       return withMount(
         call,
-        onceReady(mount => readSkillPage(deps, mount, call.query)),
+        onceReady(mount => readSkillPage(deps, mount, call.query, call.pageBytes)),
       )
     },
+    refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
   }
 }

@@ -88,7 +88,7 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
   const archive = await archives.build(mount.snapshot, found.package)
   // An error has none of them.
   reply.headers(headers)
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
+  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
   return reply.header('content-encoding', 'gzip').send(archive.compressed)
 }
 
@@ -110,6 +110,18 @@ async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, m
       'content-disposition': 'attachment',
     })
     .send(Buffer.from(bytes))
+}
+
+/** Whether a header `accept-encoding` names gzip, or everything, with a weight above zero. */
+function acceptsGzip(header: string): boolean {
+  const weights = new Map(
+    header
+      .toLowerCase()
+      .split(',')
+      .map(part => part.trim().split(/\s*;\s*/))
+      .map(([name = '', weight = 'q=1']) => [name, Number(weight.replace(/^q=/, ''))] as const),
+  )
+  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
 }
 
 function sendIndex(reply: FastifyReply, { json }: { json: string }): FastifyReply {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
+import type { Deps } from '../deps.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
@@ -39,7 +40,7 @@ const PRIVATE_HEADERS = {
 type OAuthName = 'myGrants' | 'endGrant' | 'oauthRequest' | 'oauthDecision'
 
 /** The endpoints of people that are about apps. Where nobody signs in, there are none. */
-export function oauthHandlers(oauth: OAuthDeps | null): Pick<Handlers, OAuthName> {
+export function oauthHandlers({ oauth }: Pick<Deps, 'oauth'>): Pick<Handlers, OAuthName> {
   if (oauth === null) return { myGrants: null, endGrant: null, oauthRequest: null, oauthDecision: null }
   return {
     myGrants: async ({ viewer }) => await listGrants(oauth, requirePerson(viewer)),

@@ -4,13 +4,16 @@ export async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
 }
 
-/** Returns a function to call between the steps of a long walk: it returns a turn to await every `TURN_MS`, else `undefined`. */
-export function createTurns(signal: AbortSignal | undefined): () => Promise<void> | undefined {
-  let turnEndsAt = performance.now() + TURN_MS
+/** To call between the steps of a long walk: returns a turn to await when the last one was long ago, else `undefined`. */
+export type Turn = () => Promise<void> | undefined
+
+/** @param turnMs the time between two turns, in milliseconds */
+export function createTurns(signal: AbortSignal | undefined, turnMs: number = TURN_MS): Turn {
+  let turnEndsAt = performance.now() + turnMs
   return () => {
     if (performance.now() < turnEndsAt) return undefined
     return nextTurn(signal).then(() => {
-      turnEndsAt = performance.now() + TURN_MS
+      turnEndsAt = performance.now() + turnMs
     })
   }
 }

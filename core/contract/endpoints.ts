@@ -9,6 +9,7 @@ import { Mount } from './mount.ts'
 import { OAuthDecision, OAuthRedirect, OAuthRequest, OAuthRequestQuery } from './oauth.ts'
 import { OwnerPage, OwnerQuery } from './owner.ts'
 import { CreatedToken, Me, MyGrants, MyRepositories, MyTokens, Nothing, TokenRequest } from './people.ts'
+import { RefList } from './refs.ts'
 import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
 
@@ -105,7 +106,7 @@ export const COMMON_ERRORS = [
   'service.internal',
 ] as const satisfies readonly ErrorCode[]
 
-const ADDRESS_ERRORS = [
+const REPOSITORY_ERRORS = [
   'address.invalid_escape',
   'address.unknown_host',
   'address.incomplete',
@@ -115,14 +116,18 @@ const ADDRESS_ERRORS = [
   'address.invalid_path',
   'address.too_long',
   'mount.repo_not_found',
-  'mount.ref_not_found',
-  'mount.path_not_found',
   'mount.not_allowed',
   'mount.rate_limited',
   'mount.unavailable',
-  'skill.unavailable',
   'auth.required',
   'auth.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+const ADDRESS_ERRORS = [
+  ...REPOSITORY_ERRORS,
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
 
 /** The endpoints. Validation, types, OpenAPI, the site's client and the tests derive from this table. */
@@ -174,6 +179,14 @@ export const ENDPOINTS = {
       'file.too_large',
       'file.not_text',
     ],
+  }),
+  refs: reading({
+    path: '/refs/{address}',
+    subject: 'address',
+    summary: 'Branches and tags of the repository',
+    query: z.strictObject({}),
+    answer: RefList,
+    errors: REPOSITORY_ERRORS,
   }),
   featured: reading({
     path: '/featured',

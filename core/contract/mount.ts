@@ -29,6 +29,7 @@ const Overview = z
   .object({
     status: z.literal('ready'),
     indexedAt: Instant,
+    committedAt: Instant.optional().meta({ description: 'Date of the commit; absent where it is not known.' }),
     manifest: ManifestMetadata.optional().meta({ description: 'The nearest manifest at or above the mounted folder.' }),
     license: License,
     counts: Counts,

@@ -82,8 +82,17 @@ export const Fragment = z
   .meta({ id: 'Fragment' })
 export type Fragment = z.infer<typeof Fragment>
 
+/** A fragment of a text that a skill delivers. */
+export const SkillFragment = Fragment.extend({
+  totalBytes: z.int().min(0).meta({ description: 'Bytes of the whole text.' }),
+  totalTokens: z.int().min(0).meta({ description: 'Tokens of the whole text (o200k_base, an estimate).' }),
+}).meta({ id: 'SkillFragment' })
+export type SkillFragment = z.infer<typeof SkillFragment>
+
 /** The part of a file's text that is on one page. */
-export const FragmentOfFile = z.object({ path: Path, content: z.string(), fragment: Fragment }).meta({ id: 'FragmentOfFile' })
+export const FragmentOfFile = z
+  .object({ path: Path, content: z.string(), fragment: SkillFragment })
+  .meta({ id: 'FragmentOfFile' })
 export type FragmentOfFile = z.infer<typeof FragmentOfFile>
 
 const DescribedOnly = z.literal(true).optional().meta({ description: 'Present when the license permits only a description.' })
@@ -97,6 +106,10 @@ export const SkillListing = z
     warnings: z.array(Warning),
     translations: Translations,
     license: License,
+    tokens: z.int().min(0).optional().meta({
+      description:
+        'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.',
+    }),
     describedOnly: DescribedOnly,
   })
   .meta({ id: 'SkillListing' })

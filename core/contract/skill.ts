@@ -5,12 +5,12 @@ import {
   CursorParameter,
   Diagnostic,
   FailedAnswer,
-  Fragment,
   FragmentOfFile,
   IndexingAnswer,
   License,
   Path,
   Sha256,
+  SkillFragment,
   Translations,
   Warning,
 } from './shared.ts'
@@ -52,6 +52,15 @@ export const FileDetail = z
   .meta({ id: 'FileDetail' })
 export type FileDetail = z.infer<typeof FileDetail>
 
+/** What an agent spends on the rules, body and includes of a skill. */
+export const SkillBudget = z
+  .object({
+    bytes: z.int().min(0),
+    tokens: z.int().min(0).meta({ description: 'o200k_base, an estimate: each model counts with its own encoding.' }),
+    pages: z.int().min(0).meta({ description: 'Calls until the skill is complete.' }),
+  })
+  .meta({ id: 'SkillBudget' })
+
 export const Skill = z
   .object({
     path: Path,
@@ -64,7 +73,7 @@ export const Skill = z
     serving: Serving,
     ruleChain: z.array(FragmentOfFile).optional().meta({ description: 'The rules on this page, root first.' }),
     body: z.string(),
-    bodyFragment: Fragment.nullable(),
+    bodyFragment: SkillFragment.nullable(),
     files: z.array(Path).optional().meta({ description: 'Supporting files; on the first page only.' }),
     fileDetails: z
       .array(FileDetail)
@@ -74,6 +83,7 @@ export const Skill = z
       description:
         'Of the whole skill, on the first page if nothing is missing: for each rule, the body (path of the `SKILL.md`) and each include, in order of delivery, the bytes of `<path>\\n<byte length>\\n<text>`.',
     }),
+    budget: SkillBudget.optional().meta({ description: 'What the whole skill takes; on the first page only.' }),
     includes: z.array(FragmentOfFile).optional(),
     references: z.array(Path).optional().meta({ description: 'Optional reading; on the first page only.' }),
     oversized: z.array(OversizedFile).optional(),

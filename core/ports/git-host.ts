@@ -25,6 +25,12 @@ export interface GitHost {
   resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
 
   /**
+   * The branches and tags of a repository, for a remote host at most a minute old. `missing`: the host does not show the repository.
+   * `unavailable` where they are too many to list.
+   */
+  refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
+
+  /**
    * The commit of the default branch as the host answers now, never a cached one. For what is stored: a visitor is answered by `resolve`.
    * `missing`: the branch does not exist, or the host does not show the repository.
    */
@@ -55,6 +61,9 @@ export interface GitHost {
 
   close(): Promise<void>
 }
+
+/** Object ids by the full names of branches (`refs/heads/…`) and tags (`refs/tags/…`). An annotated tag may have the id of its own object. */
+export type HostRefs = ReadonlyMap<string, string>
 
 /** Requests that a host answers within a window, usually an hour. */
 export interface HostQuota {
@@ -211,6 +220,9 @@ export type BlobUse = 'bytes' | 'perhaps' | 'size' | 'nothing'
 export interface RepositoryReader {
   /** Files, links and submodules below the root, in git's tree order. At most `limits.treeEntries`; `cut` tells whether there are more. */
   entries(): AsyncIterable<TreeEntry>
+
+  /** The date of the commit, ISO 8601, UTC; `null` when it has none. Absent when the reader does not know it. */
+  readonly committedAt?: string | null
 
   /** Whether the tree exceeded the limits. Valid once `entries` ended. */
   readonly cut: boolean

@@ -5,6 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   Fragment,
+  Instant,
   License,
   ManifestMetadata,
   Sha256,
@@ -12,8 +13,9 @@ import {
   Translations,
   Warning,
 } from '../contract/shared.ts'
-import { FrontMatterValue } from '../contract/skill.ts'
+import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
+import { DeliveredRow } from './delivered.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -175,8 +177,13 @@ export type PackageRow = z.infer<typeof PackageRow>
 export const RecordSlice = z.object({ record: Location, offsetBytes: z.int().min(0), lengthBytes: z.int().min(0) })
 export type RecordSlice = z.infer<typeof RecordSlice>
 
-/** One piece of required text, and the path of its file. `characters` is its total length. */
-export const ContextPart = z.object({ path: z.string(), characters: Fragment.shape.totalLength, slice: RecordSlice })
+/** One piece of required text, and the path of its file. `characters` is its total length, `tokens` an estimate. */
+export const ContextPart = z.object({
+  path: z.string(),
+  characters: Fragment.shape.totalLength,
+  tokens: z.int().min(0),
+  slice: RecordSlice,
+})
 export type ContextPart = z.infer<typeof ContextPart>
 
 /** `contexts`: every skill that can be loaded, unlisted ones too. Key: `SKILL.md` path. */
@@ -193,11 +200,13 @@ export const ContextRow = z.object({
     .object({
       rules: z.array(ContextPart),
       body: z.string(),
+      bodyTokens: z.int().min(0),
       includes: z.array(ContextPart),
+      budget: SkillBudget,
       files: z.array(z.string()),
       /** Of `files`, those whose bytes are held. */
       fileDetails: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0), sha256: Sha256 })),
-      /** Of rules, body and includes as they are delivered; absent when something is missing. `core/context-digest.ts` has the definition. */
+      /** Of rules, body and includes as they are delivered; absent when something is missing. `indexer/rules/content-facts.ts` has the definition. */
       sha256: Sha256.optional(),
       /** Paths in the whole repository; a mount shows those inside it. */
       references: z.array(z.string()),
@@ -209,6 +218,10 @@ export const ContextRow = z.object({
   diagnostics: z.array(Diagnostic),
 })
 export type ContextRow = z.infer<typeof ContextRow>
+
+/** `tokens`: the tokens of every text that skills deliver, for the indexer of the next commit. Key: SHA-256 of the text, first 32 hex digits. */
+export const TokensRow = z.object({ tokens: z.int().min(0) })
+export type TokensRow = z.infer<typeof TokensRow>
 
 /** `withheld`: excluded files and folders, and closed folders. Key: path. Applies to everything below it. */
 export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
@@ -239,6 +252,8 @@ export const TABLES = {
   files: { row: FileRow, shardRows: 128 },
   packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
+  delivered: { row: DeliveredRow, shardRows: 32 },
+  tokens: { row: TokensRow, shardRows: 256 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const
 
@@ -254,6 +269,8 @@ export const SnapshotHeader = z.object({
   rules: z.literal(RULES_VERSION),
   repositoryId: z.string(),
   commit: z.string(),
+  /** The date of the commit; absent when it is not known, and in snapshots of earlier versions of this program. */
+  committedAt: Instant.optional(),
   truncated: z.boolean(),
   /** Indexed by `Location`. The packs of the previous commit come first, so that its locations stay valid. */
   packs: z.array(PackEntry),

@@ -5,8 +5,10 @@
  * 2: a search section, read by range, replaces the search tables.
  * 3: commits share packs, which end with a directory of their records; the search section may consist of several segments.
  * 4: digests of files and contexts, and a table of what clients install.
+ * 5: the tokens of what skills deliver.
+ * 6: a table of what is delivered, by digest, which two commits are compared by.
  */
-export const FORMAT_VERSION = 4
+export const FORMAT_VERSION = 6
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.
@@ -19,8 +21,9 @@ export const FORMAT_VERSION = 4
  *    includes of a manifest are told of the manifest; documents precede code and data of skills; pictures do not count; the README of a
  *    described skill is told by its title.
  * 4: digests of files and of whole skills; skills that clients cannot install say why.
+ * 5: the budget of skills: bytes, tokens and pages.
  */
-export const RULES_VERSION = 4
+export const RULES_VERSION = 5
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.

@@ -1,13 +1,12 @@
 import type { Diagnostic, DocumentListing, License } from '#core/contract/shared.ts'
 import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
-import { type ContextPiece, cutSkillContext, START } from '#core/skill-pages.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
+import { TOKENIZER } from '../pipeline/tokens.ts'
 import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { KeptSnapshot } from './kept-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
-import type { Tokenizer } from './tokens.ts'
 
 /** The folder that was checked, and how. */
 export interface CheckSubject {
@@ -23,13 +22,12 @@ export interface CheckSubject {
 }
 
 /** Shapes the report of a snapshot for its author. Pure. */
-export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, tokenizer: Tokenizer): Checked {
+export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Checked {
   const { folder, source, visibility } = subject
   const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
   const delivered = deliveredOf(snapshot, folder, row !== undefined)
-  const measure = createMeasure(tokenizer)
   const contexts = inFolder(snapshot.rows('contexts'), folder)
-  const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject, measure))
+  const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject))
   const findings = collectFindings(snapshot, skills, subject, delivered)
   const count = (severity: Finding['severity']) => findings.filter(finding => finding.severity === severity).length
   const full = skills.flatMap(({ delivery }) => (delivery.kind === 'full' ? [delivery] : []))
@@ -39,7 +37,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject, token
     folder,
     source,
     visibility,
-    tokenizer: tokenizer.name,
+    tokenizer: TOKENIZER,
     delivered,
     manifest: (row?.manifest === undefined ? undefined : snapshot.rows('manifests').get(row.manifest)) ?? null,
     license: row?.license ?? { kind: 'none', name: null, source: null },
@@ -80,23 +78,14 @@ function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): 
   return known && !isEmpty ? 'open' : 'empty'
 }
 
-function reportSkill(
-  snapshot: KeptSnapshot,
-  path: RepoPath,
-  context: ContextRow,
-  { folder }: CheckSubject,
-  measure: Measure,
-): SkillReport {
+function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow, { folder }: CheckSubject): SkillReport {
   const { name, description, license, warnings, diagnostics, full } = context
   const skill = { path, name, description, listed: snapshot.rows('skills').has(path), license, warnings, diagnostics }
   if (full === undefined) return { ...skill, delivery: { kind: 'described', reason: reasonOf(license) } }
 
-  const read = (part: ContextPart) => ({ path: part.path, text: partText(snapshot, part) })
-  const texts = { rules: full.rules.map(read), includes: full.includes.map(read) }
-  const piece = ({ path, text }: SkillText) => ({ path, ...measure(text) })
-  const rules = texts.rules.map(piece)
-  const body = measure(full.body)
-  const includes = texts.includes.map(piece)
+  const rules = full.rules.map(pieceOf)
+  const body = { characters: countCharacters(full.body), bytes: utf8Length(full.body), tokens: full.bodyTokens }
+  const includes = full.includes.map(pieceOf)
   const total = [...rules, body, ...includes].reduce(add, { characters: 0, bytes: 0, tokens: 0 })
   const isReadable = (reference: string) => isInside(folder, reference as RepoPath)
   return {
@@ -105,7 +94,7 @@ function reportSkill(
       kind: 'full',
       complete: !full.incomplete,
       notInstallable: refusalOf(snapshot, path),
-      pages: countPages([...texts.rules, { path, text: full.body }, ...texts.includes]),
+      pages: full.budget.pages,
       ...total,
       rules,
       body,
@@ -135,31 +124,8 @@ function reasonOf({ kind, name }: License): string {
   }
 }
 
-function countPages(read: readonly SkillText[]): number {
-  const texts = read.map(({ text }) => text)
-  const pieces = read.map(({ path, text }): ContextPiece => {
-    return { kind: 'body', path, characters: countCharacters(text), sizeBytes: utf8Length(text) }
-  })
-  let pages = 1
-  let { next } = cutSkillContext(pieces, texts, START)
-  for (; next !== null; pages++) next = cutSkillContext(pieces.slice(next.piece), texts.slice(next.piece), next).next
-  return pages
-}
-
-function partText(snapshot: KeptSnapshot, { slice }: ContextPart): string {
-  return decodeText(snapshot.record(slice.record).subarray(slice.offsetBytes, slice.offsetBytes + slice.lengthBytes)) ?? ''
-}
-
-type Measure = (text: string) => Amount
-
-// Many skills share rules and includes: each text is counted once.
-function createMeasure(tokenizer: Tokenizer): Measure {
-  const known = new Map<string, number>()
-  return text => {
-    const tokens = known.get(text) ?? tokenizer.count(text)
-    known.set(text, tokens)
-    return { characters: countCharacters(text), bytes: utf8Length(text), tokens }
-  }
+function pieceOf({ path, characters, tokens, slice }: ContextPart): Amount & { path: string } {
+  return { path, characters, bytes: slice.lengthBytes, tokens }
 }
 
 function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {

@@ -1,5 +1,5 @@
 import type { License } from '#core/contract/shared.ts'
-import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
+import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
@@ -33,23 +33,7 @@ export function formatFailure(code: string, message: string, { paint, width }: P
 
 /** The report as JSON. Control and invisible characters are escaped. */
 export function formatJson(value: unknown, indent?: number): string {
-  const spelled = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return `${replaceHidden(JSON.stringify(value, null, indent), hidden => hidden.split('').map(spelled).join(''))}\n`
-}
-
-/** Text of a repository on one line, with invisible characters as `<U+…>`. */
-export function printable(text: string): string {
-  return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
-}
-
-function replaceHidden(text: string, replace: (character: string) => string): string {
-  let shown = ''
-  let from = 0
-  for (const { index, character } of hiddenCharacters(text)) {
-    shown += text.slice(from, index) + replace(character)
-    from = index + character.length
-  }
-  return shown + text.slice(from)
+  return `${escapeHidden(JSON.stringify(value, null, indent))}\n`
 }
 
 function heading({ folder, source, visibility, delivered }: Checked, options: TerminalOptions): string[] {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { styleText } from 'node:util'
+import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
@@ -11,8 +12,7 @@ import { createKeptSnapshot } from '../check/kept-snapshot.ts'
 import { keepTexts } from '../check/kept-texts.ts'
 import { buildReport } from '../check/report.ts'
 import { type CheckReport, hasErrors } from '../check/schema.ts'
-import { formatFailure, formatJson, formatReport, printable } from '../check/terminal.ts'
-import { loadTokenizer } from '../check/tokens.ts'
+import { formatFailure, formatJson, formatReport } from '../check/terminal.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
 import { readTree } from '../pipeline/read-tree.ts'
@@ -78,7 +78,7 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const source = gitDir === null ? 'folder' : 'git'
     const { textOf, skillPaths } = tree
     const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const
-    return buildReport(snapshot, subject, await loadTokenizer())
+    return buildReport(snapshot, subject)
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
     return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
@@ -192,14 +193,20 @@ export class ContentStore {
 
   #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null): DescribedText {
     const facts = describeText(reading, mayCopy)
-    const { title, summary, links } = facts
+    const { title, summary, links, tokens, delivered } = facts
     this.#facts.set(file.path, {
       title: title === null ? null : detached(title),
       summary: detached(summary),
       links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
+      tokens,
+      delivered: detachedFacts(delivered),
     })
     return facts
   }
+}
+
+function detachedFacts({ hidden, hosts }: DeliveredFacts): DeliveredFacts {
+  return { ...(hidden && { hidden }), ...(hosts && { hosts: hosts.map(detached) }) }
 }
 
 /** Whether an earlier commit may have read the file. Of a followed one its hidden text is wanted too, so it is parsed. */

@@ -29,7 +29,7 @@ export async function indexRepository<Written>(
   repository: IndexedRepository,
   options: IndexOptions = {},
 ): Promise<Written> {
-  const { onProgress = () => {}, search = null, signal } = options
+  const { onProgress = () => {}, search = null, signal, committedAt } = options
   const tree = buildTree(withAskedSizes(entries))
   if (isLarge(tree, blobs.known)) keepHeapSmall()
   signal?.throwIfAborted()
@@ -49,7 +49,7 @@ export async function indexRepository<Written>(
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
   signal?.throwIfAborted()
-  return writer.finish({ truncated, search: section, root })
+  return writer.finish({ ...(committedAt ? { committedAt } : {}), truncated, search: section, root })
 }
 
 /** Reads manifests, skills and licenses, and plans the content. `truncated`: a limit left something out. */

@@ -3,7 +3,7 @@ import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limit
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
-import type { Content } from '../rules/content-facts.ts'
+import type { Content, ContextMeasures } from '../rules/content-facts.ts'
 import { isBinaryName } from '../rules/content-kind.ts'
 import {
   includeCandidates,
@@ -31,10 +31,11 @@ import { sumBytes, type TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type WantedFile } from './content-store.ts'
-import { digestContexts } from './context-digests.ts'
+import { measureContexts } from './context-measures.ts'
 import { openPackageArchives, type PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
+import { createTokenCounter } from './tokens.ts'
 
 /**
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
@@ -76,14 +77,17 @@ export async function readContent(
     .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
   await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
-  const contextDigests = await digestContexts(blobs, plan.skills, { chainOf, includesOf }, options.signal)
+  const tokens = createTokenCounter(options.tokenCounts ?? new Map())
+  const { measures, textFacts } = await measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal)
   const packageRows = await packages.rows(blobs, isText)
 
   return {
     stateOf: oid => content.stateOf(oid),
     recordOf: oid => content.recordOf(oid),
     storedOf: oid => content.storedOf(oid),
-    digestOf: skill => contextDigests.get(skill) ?? null,
+    measuresOf: skill => measures.get(skill) ?? NOTHING,
+    tokenCounts: tokens.counts,
+    textFacts,
     packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => content.factsOf(path),
     hiddenIn: path => content.hiddenIn(path),
@@ -93,6 +97,17 @@ export async function readContent(
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
+}
+
+/** Of a skill that is described only. */
+const NOTHING: ContextMeasures = {
+  sha256: null,
+  rules: [],
+  body: 0,
+  includes: [],
+  budget: { bytes: 0, tokens: 0, pages: 0 },
+  texts: [],
+  facts: {},
 }
 
 /** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */

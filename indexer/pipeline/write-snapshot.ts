@@ -9,6 +9,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
+import { loadTokenCounts } from '../reuse/earlier-tokens.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { isProse } from '../rules/content-kind.ts'
@@ -193,7 +194,15 @@ async function buildFrom(
   const isAlone = startSearch === null || previous !== null || textBytesOf(tree.entries) < THREAD_TEXT_BYTES
   const search = isAlone ? createSearchBuilder(writer, { previous, signal: options.signal }) : startSearch(writer, options.signal)
   try {
-    return await indexRepository(writer, tree, repository, { ...options, search, confirm: async () => reader.confirm?.() })
+    const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
+    const confirm = async () => reader.confirm?.()
+    return await indexRepository(writer, tree, repository, {
+      ...options,
+      search,
+      tokenCounts,
+      confirm,
+      committedAt: reader.committedAt ?? null,
+    })
   } finally {
     await search.close()
   }

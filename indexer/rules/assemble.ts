@@ -6,6 +6,7 @@ import { type FileRow, type FolderRow, pageKey, type RowOf, type SnapshotHeader,
 import { compareBytes } from '#core/text.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
+import { buildDelivered, type DeliveredParts } from './delivered-rows.ts'
 import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
 import { includeDiagnostics } from './includes.ts'
 import { type Plan, type PlannedSkill, unreadableBlob } from './plan.ts'
@@ -18,6 +19,8 @@ export interface Assembled {
   root: SnapshotHeader['root']
 }
 
+type ListedContexts = DeliveredParts['contexts'] & Map<RepoPath, { planned: PlannedSkill; context: RowOf<'contexts'> }>
+
 /** Builds the rows of every table, in small steps, for `inTurns`: the links of many skills take long. Pure. */
 export function* assembleInSteps(planned: Plan, content: Content): Generator<void, Assembled> {
   const plan = withoutUnreadable(planned, content)
@@ -25,13 +28,16 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
   const contexts: Rows<'contexts'> = []
   const packages: Rows<'packages'> = []
   const listings = new Map<RepoPath, SkillListing>()
+  const listed: ListedContexts = new Map()
   for (const planned of plan.skills) {
     yield
     const context = buildContext(planned, plan, content, fileRows)
     contexts.push([planned.skill.path, context])
     const packaged = packageRow(planned, context, content)
     if (packaged) packages.push([planned.skill.path, packaged])
-    if (!planned.skill.internal) listings.set(planned.skill.path, buildListing(planned, context))
+    if (planned.skill.internal) continue
+    listings.set(planned.skill.path, buildListing(planned, context))
+    listed.set(planned.skill.path, { planned, context })
   }
   const folders = buildFolders(plan, content, listings)
   const documents: Rows<'documents'> = plan.files
@@ -53,6 +59,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       manifestMetadata(manifest, manifestsAbove(plan.policy.manifests, manifest.folder)),
     ]),
   )
+  const delivered = yield* buildDelivered({ plan, content, fileRows, contexts: listed })
   const rootFolder = folders.rows.get(ROOT) as FolderRow
   const rootManifest = plan.policy.manifests.get(ROOT)
 
@@ -68,6 +75,8 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       files: sortRows([...fileRows]),
       packages,
       contexts,
+      delivered,
+      tokens: sortRows([...content.tokenCounts].map(([key, tokens]) => [key, { tokens }] as const)),
       withheld: sortRows([...plan.policy.withheld].map(([path, reason]) => [path, { reason }])),
     },
     root: {

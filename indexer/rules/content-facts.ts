@@ -1,4 +1,5 @@
 import type { RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFacts, DeliveredText } from '#core/snapshot/delivered.ts'
 import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type TextFacts, titleOfName } from './document.ts'
@@ -15,8 +16,9 @@ export interface Content {
   recordOf(oid: string): Location | null
   /** Where the bytes of a file lie, text or not, and their SHA-256. */
   storedOf(oid: string): { record: Location; sha256: string } | null
-  /** SHA-256 of what an agent receives of a skill; `null` where something is missing. */
-  digestOf(planned: PlannedSkill): string | null
+  measuresOf(planned: PlannedSkill): ContextMeasures
+  /** The tokens of every text that skills deliver, by the key of its bytes. */
+  readonly tokenCounts: ReadonlyMap<string, number>
   /** `null`: a skill that is not listed or not served in full. */
   packageOf(planned: PlannedSkill): RowOf<'packages'> | null
   factsOf(path: RepoPath): TextFacts | null
@@ -24,12 +26,30 @@ export interface Content {
   /** Characters of an included file. */
   charactersOf(oid: string): number
   includesOf(planned: PlannedSkill): Includes
+  /** What a reviewer looks for in the rules and includes that skills deliver, by `textKey`. */
+  readonly textFacts: ReadonlyMap<string, DeliveredFacts>
   /** Of the includes that manifests declare. */
   manifestFailures: readonly IncludeFailure[]
   /** Computed anew for a skill with very many links. */
   linksOf(planned: PlannedSkill): SkillLinks
   /** Files without a role that links lead to or that are included. */
   linked: readonly { file: TreeFile; served: boolean }[]
+}
+
+/** What an agent receives of a skill, measured. Tokens are estimates. */
+export interface ContextMeasures {
+  /** Over each rule, the body and each include, in order of delivery, the bytes of `<path>\n<byte length>\n<text>`; `null` where something is missing. */
+  sha256: string | null
+  /** Tokens of each rule. */
+  rules: readonly number[]
+  body: number
+  includes: readonly number[]
+  /** Of all texts. */
+  budget: { bytes: number; tokens: number; pages: number }
+  /** Rules, body and includes, one after another. */
+  texts: readonly DeliveredText[]
+  /** What a reviewer looks for in the body. */
+  facts: DeliveredFacts
 }
 
 export type Rows<Name extends TableName> = (readonly [key: string, row: RowOf<Name>])[]

@@ -1,5 +1,6 @@
 import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { TextLink, TextReading } from '../snapshot/text-readings.ts'
 import { isMarkdown, isProse } from './content-kind.ts'
 import { parseYamlMapping, splitFrontMatter, textOf, type YamlMapping } from './front-matter.ts'
@@ -7,6 +8,7 @@ import { countLineBreaks } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
 import { shortLine } from './short-line.ts'
+import { estimateTokens, factsOfText } from './text-facts.ts'
 
 /** Title, summary and links of a text file. */
 export interface TextFacts {
@@ -16,6 +18,9 @@ export interface TextFacts {
   summary: string
   /** Markdown only. */
   links: readonly TextLink[]
+  /** Of the whole file: an estimate of its tokens, and what a reviewer looks for. Markdown only. */
+  tokens: number
+  delivered: DeliveredFacts
 }
 
 /** Also the facts that are only searched. */
@@ -50,6 +55,8 @@ export function parseText(path: RepoPath, text: string): ParsedText {
       firstParagraph: summary,
       keywords: keywordsOf(fields),
       links,
+      tokens: estimateTokens(text),
+      facts: factsOfText(text),
     },
     headings,
     body: block.body,
@@ -59,9 +66,9 @@ export function parseText(path: RepoPath, text: string): ParsedText {
 
 /** @param mayCopy whether the license permits a copy: without it no paragraph is quoted */
 export function describeText(reading: TextReading | null, mayCopy: boolean): DescribedText {
-  if (reading === null) return { title: null, summary: '', links: [], name: null, keywords: '' }
-  const { title, declaredSummary, firstParagraph, links, name, keywords } = reading
-  return { title, summary: declaredSummary || (mayCopy ? firstParagraph : ''), links, name, keywords }
+  if (reading === null) return { title: null, summary: '', links: [], name: null, keywords: '', tokens: 0, delivered: {} }
+  const { title, declaredSummary, firstParagraph, links, name, keywords, tokens, facts } = reading
+  return { title, summary: declaredSummary || (mayCopy ? firstParagraph : ''), links, name, keywords, tokens, delivered: facts }
 }
 
 /** The title of a file without one: for Markdown its name without extension, with spaces for dashes. */

@@ -15,6 +15,7 @@ import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
+import { estimateTokens } from './text-facts.ts'
 import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'
@@ -38,6 +39,10 @@ export interface Manifest {
   /** `null`: declared, and not a list of paths: every skill below lacks required reading. */
   include: string[] | null
   exclude: string[]
+  /** All fields as declared, known or not. */
+  declared: YamlMapping
+  /** Of the whole file, an estimate. */
+  tokens: number
   rules: Rules | null
 }
 
@@ -83,7 +88,7 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
     return unreadable(file, 'exclude', `must be a list of ${limits}`, 'exclude')
   }
 
-  const read = readFields(file, yaml.mapping, exclude, rulesOf(text, block.body), repositoryName)
+  const read = readFields(file, yaml.mapping, exclude, { text, rules: rulesOf(text, block.body) }, repositoryName)
   const hidden = findHidden(text, commentLines(text, block.body))
   return {
     kind: 'manifest',
@@ -107,7 +112,7 @@ function readFields(
   file: TreeFile,
   mapping: YamlMapping,
   exclude: string[],
-  rules: Rules | null,
+  { text, rules }: { text: string; rules: Rules | null },
   repositoryName: string,
 ): { manifest: Manifest; diagnostics: Diagnostic[] } {
   const folder = parentOf(file.path)
@@ -129,6 +134,8 @@ function readFields(
     license: fieldOf(mapping, 'license'),
     include,
     exclude,
+    declared: mapping,
+    tokens: estimateTokens(text),
     rules,
   }
   return { manifest, diagnostics: fields.diagnostics }

@@ -37,7 +37,7 @@ export function buildContext(
   const chain = ruleChain(manifestsAbove(plan.policy.manifests, directory))
   const includes = content.includesOf(planned)
   const links = content.linksOf(planned)
-  const digest = content.digestOf(planned)
+  const { sha256, rules, body, includes: ofIncludes, budget } = content.measuresOf(planned)
   const isIncomplete = chain.diagnostics.length > 0 || includes.failures.length > 0
   const supporting = planned.supporting.filter(file => fileRows.has(file.path)).slice(0, SUPPORTING_FILES)
   const references = links.targets.filter(path => isText(fileRows.get(path)))
@@ -61,12 +61,14 @@ export function buildContext(
     ...identity,
     warnings: warnings.slice(0, WARNINGS_PER_SKILL),
     full: {
-      rules: chain.rules.map(manifest => rulesPart(manifest, content)),
+      rules: chain.rules.map((manifest, index) => rulesPart(manifest, rules[index] ?? 0, content)),
       body: skill.body,
-      includes: includes.files.map(file => includePart(file, content)),
+      bodyTokens: body,
+      includes: includes.files.map((file, index) => includePart(file, ofIncludes[index] ?? 0, content)),
+      budget,
       files: supporting.map(file => file.path),
       fileDetails: supporting.flatMap(({ path }) => fileDetail(path, fileRows.get(path))),
-      ...(digest === null ? {} : { sha256: digest }),
+      ...(sha256 === null ? {} : { sha256 }),
       references: references.slice(0, REFERENCES),
       oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
       incomplete: isIncomplete,
@@ -111,23 +113,25 @@ const UNREADABLE = {
   left_out: 'it is not in the index',
 } as const
 
-function rulesPart(manifest: Manifest, content: Content): ContextPart {
+function rulesPart(manifest: Manifest, tokens: number, content: Content): ContextPart {
   const { text, offsetBytes } = manifest.rules ?? { text: '', offsetBytes: 0 }
   const record = content.recordOf(manifest.oid) as Location
-  return { path: manifest.path, characters: countCharacters(text), slice: { record, offsetBytes, lengthBytes: utf8Length(text) } }
+  const slice = { record, offsetBytes, lengthBytes: utf8Length(text) }
+  return { path: manifest.path, characters: countCharacters(text), tokens, slice }
 }
 
-function includePart(file: TreeFile, content: Content): ContextPart {
+function includePart(file: TreeFile, tokens: number, content: Content): ContextPart {
   const record = content.recordOf(file.oid) as Location
   return {
     path: file.path,
     characters: content.charactersOf(file.oid),
+    tokens,
     slice: { record, offsetBytes: 0, lengthBytes: file.sizeBytes ?? 0 },
   }
 }
 
 export function buildListing(planned: PlannedSkill, context: ContextRow): SkillListing {
-  const { directory, name, description, warnings, translations, license } = context
+  const { directory, name, description, warnings, translations, license, full } = context
   const listing = { path: planned.skill.path, directory, name, description, warnings, translations, license }
-  return planned.full ? listing : { ...listing, describedOnly: true }
+  return full === undefined ? { ...listing, describedOnly: true } : { ...listing, tokens: full.budget.tokens }
 }

@@ -39,7 +39,7 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   /** Stores a table. Rows come in byte order of their keys, every key once. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Stores the last pack and then the header: from then on the commit is ready. Tables that were not added are empty. */
-  finish(rest: Pick<SnapshotHeader, 'truncated' | 'search' | 'root'>): Promise<Written>
+  finish(rest: Pick<SnapshotHeader, 'committedAt' | 'truncated' | 'search' | 'root'>): Promise<Written>
 }
 
 /** A snapshot writer that also stores uncompressed bytes. */

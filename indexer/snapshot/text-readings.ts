@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter, textOfBytes } from '#core/search/bytes.ts'
 import { FormatError } from '#core/snapshot/damage.ts'
+import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 
 /**
  * What indexing takes from a Markdown text besides the text itself. It depends on the bytes of the text and on the reading rules alone, so the
@@ -18,6 +19,10 @@ export interface TextReading {
   keywords: string
   /** In order of appearance, outside code blocks. */
   links: readonly TextLink[]
+  /** Of the whole file, an estimate. */
+  tokens: number
+  /** Of the whole file. */
+  facts: DeliveredFacts
 }
 
 /** A text that needs not be read again: its bytes lie in a record, and what was taken from them is known. */
@@ -38,8 +43,8 @@ export interface TextLink {
 
 /**
  * Readings are stored in gzip members that a header lists. An entry is a blob id of 20 bytes, SHA-256 and CRC-32 of the text, the length of
- * the reading, and the reading: its texts, the number of its links, and of each link the kind and the target. A text is its length in UTF-8
- * and its bytes.
+ * the reading, and the reading: its texts, the number of its links, of each link the kind and the target, its tokens, and its facts as lists. A
+ * text is its length in UTF-8 and its bytes.
  */
 export interface ReadingsWriter {
   /** Bytes that `take` returns. */
@@ -126,9 +131,17 @@ function decodeReading(bytes: Uint8Array): TextReading {
     firstParagraph: text(),
     keywords: text(),
     links: Array.from({ length: reader.varint() }, (): TextLink => ({ kind: linkKind(reader.byte()), target: text() })),
+    tokens: reader.varint(),
+    facts: readFacts(reader, text),
   }
   if (!reader.atEnd) throw new FormatError('a reading has more bytes')
   return reading
+}
+
+function readFacts(reader: ByteReader, text: () => string): DeliveredFacts {
+  const hidden = Array.from({ length: reader.varint() }, (): [string, number] => [text(), reader.varint()])
+  const hosts = Array.from({ length: reader.varint() }, text)
+  return { ...(hidden.length > 0 && { hidden }), ...(hosts.length > 0 && { hosts }) }
 }
 
 function linkKind(index: number): TextLink['kind'] {
@@ -137,8 +150,9 @@ function linkKind(index: number): TextLink['kind'] {
   return kind
 }
 
-function textsOf({ title, name, declaredSummary, firstParagraph, keywords, links }: TextReading): string[] {
-  return [title ?? '', name ?? '', declaredSummary, firstParagraph, keywords, ...links.map(({ target }) => target)]
+function textsOf({ title, name, declaredSummary, firstParagraph, keywords, links, facts }: TextReading): string[] {
+  const { hosts = [] } = facts
+  return [title ?? '', name ?? '', declaredSummary, firstParagraph, keywords, ...links.map(({ target }) => target), ...hosts]
 }
 
 function writeReading(writer: ByteWriter, reading: TextReading): void {
@@ -157,4 +171,13 @@ function writeReading(writer: ByteWriter, reading: TextReading): void {
     writer.byte(LINK_KINDS.indexOf(kind))
     text(target)
   }
+  writer.varint(reading.tokens)
+  const { hidden = [], hosts = [] } = reading.facts
+  writer.varint(hidden.length)
+  for (const [codePoint, count] of hidden) {
+    text(codePoint)
+    writer.varint(count)
+  }
+  writer.varint(hosts.length)
+  for (const host of hosts) text(host)
 }

@@ -5,7 +5,7 @@ import { type ObjectBatch, type ObjectBytes, openObjectBatch } from './object-ba
 import type { GitResources } from './process.ts'
 import type { BlobSupply } from './remote-blobs.ts'
 import { listTree, type TreeLine } from './tree-lines.ts'
-import { readObject, readTreeId } from './tree-objects.ts'
+import { readCommitHead, readObject } from './tree-objects.ts'
 
 export interface ReaderOptions {
   /** A trusted git dir: a view, or a scratch repository of this process. */
@@ -43,10 +43,10 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   const batch = openObjectBatch({ gitDir: options.gitDir, signal, resources: READING })
   try {
     const supply = (await options.connect?.(signal)) ?? null
-    const tree = await readTreeId(batch, options.commit)
+    const { tree, committedAt } = await readCommitHead(batch, options.commit)
     await requireTree(batch, tree)
     const { gitDir, limits, confirm } = options
-    return new GitReader({ gitDir, tree, limits, supply, signal, failure, close, confirm }, batch)
+    return new GitReader({ gitDir, tree, committedAt, limits, supply, signal, failure, close, confirm }, batch)
   } catch (cause) {
     const error = failure(cause)
     await batch.close()
@@ -68,6 +68,7 @@ async function requireTree(batch: ObjectBatch, tree: string): Promise<void> {
 interface GitReaderOptions {
   gitDir: string
   tree: string
+  committedAt: string | null
   limits: ReadLimits
   supply: BlobSupply | null
   signal: AbortSignal
@@ -89,6 +90,10 @@ class GitReader implements RepositoryReader {
   constructor(options: GitReaderOptions, batch: ObjectBatch) {
     this.#options = options
     this.#idle = batch
+  }
+
+  get committedAt(): string | null {
+    return this.#options.committedAt
   }
 
   get cut(): boolean {

@@ -9,13 +9,35 @@ type Kind = { type: 'tree' } | { type: 'blob' | 'commit'; mode: TreeEntry['mode'
 const ID_BYTES = 20
 const COMMIT_BYTES = 16 * 1024 * 1024
 
-/** The id of the tree of a commit. @throws Error when the commit is missing or damaged, or no commit has the id */
-export async function readTreeId(batch: ObjectBatch, commit: CommitSha): Promise<string> {
+/** What a commit object says. `committedAt`: ISO 8601, UTC; `null` when it is no date that a calendar has. */
+export interface CommitHead {
+  tree: string
+  committedAt: string | null
+}
+
+/** @throws Error when the commit is missing or damaged, or no commit has the id */
+export async function readCommitHead(batch: ObjectBatch, commit: CommitSha): Promise<CommitHead> {
   const bytes = await readObject(batch, 'commit', commit, COMMIT_BYTES)
-  const tree =
-    typeof bytes === 'string' ? null : /^tree ([0-9a-f]{40})\n/.exec(Buffer.from(bytes.subarray(0, 46)).toString('latin1'))
-  if (tree?.[1] === undefined) throw new Error(`the commit ${commit} cannot be read`)
-  return tree[1]
+  const head = typeof bytes === 'string' ? '' : headOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+  const tree = /^tree ([0-9a-f]{40})\n/.exec(head)?.[1]
+  if (tree === undefined) throw new Error(`the commit ${commit} cannot be read`)
+  return { tree, committedAt: dateOf(/^committer .*> (\d{1,11}) [+-]\d{4}$/m.exec(head)?.[1]) }
+}
+
+/** The lines before the message. */
+function headOf(commit: Buffer): string {
+  const end = commit.indexOf('\n\n')
+  return commit.toString('latin1', 0, end < 0 ? Math.min(commit.length, COMMIT_HEAD_BYTES) : Math.min(end, COMMIT_HEAD_BYTES))
+}
+
+/** A merge of many commits names each of them before its committer. */
+const COMMIT_HEAD_BYTES = 64 * 1024
+/** The end of the year 9999, after which an instant has another form. */
+const LATEST_SECONDS = 253_402_300_799
+
+function dateOf(seconds: string | undefined): string | null {
+  if (seconds === undefined || Number(seconds) > LATEST_SECONDS) return null
+  return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z')
 }
 
 /** The bytes of one object; see `ObjectBatch.contents`. */

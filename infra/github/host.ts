@@ -9,6 +9,7 @@ import {
   type HostAnswer,
   type HostHook,
   type HostQuota,
+  type HostRefs,
   type HostRepository,
   type HostUrls,
   ReadError,
@@ -110,6 +111,7 @@ class GitHubHost implements GitHost {
   readonly #pins: Pins
   /** The commit of the default branch, asked as anyone may who sees public repositories. */
   readonly #askTip: (repository: HostRepository) => Promise<HostAnswer<CommitSha>>
+  readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
   readonly #reading: Reading
   readonly #closing = new AbortController()
 
@@ -143,6 +145,8 @@ class GitHubHost implements GitHost {
     this.#repositories = repositories
     this.#refs = refs
     this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
+    // By git, which costs no quota.
+    this.#listRefs = repository => tips.list(repository, SHOWN_SECONDS)
     this.#pins = createPins({ ...common, tips })
     this.#reading = createReading(common)
     this.accounts = accounts
@@ -207,6 +211,11 @@ class GitHubHost implements GitHost {
       this.#refs.forget(new Set([repository.id]))
       return GONE
     })
+  }
+
+  refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
+    if (repository.visibility === 'private') return this.#private?.refs(repository) ?? Promise.resolve(MISSING)
+    return this.#listRefs(repository)
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {

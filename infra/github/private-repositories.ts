@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
-import type { BlobSelection, HostAnswer, HostRepository, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
+import type { BlobSelection, HostAnswer, HostRefs, HostRepository, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import { describeRepository } from './described.ts'
@@ -9,6 +9,7 @@ import { createPins, type Pins } from './pins.ts'
 import { createPrivateAccess, type PrivateAccess, type PrivateAccessOptions } from './private-access.ts'
 import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
+import { SHOWN_SECONDS } from './repositories.ts'
 import { createTips, type Tips } from './tips.ts'
 import type { HostChange } from './webhook.ts'
 
@@ -24,6 +25,7 @@ export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
 export interface PrivateRepositories {
   resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>>
+  refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
   open(
     repository: HostRepository,
     commit: CommitSha,
@@ -81,6 +83,10 @@ class TokenReadRepositories implements PrivateRepositories {
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
     return this.#tips.tip(repository, false)
+  }
+
+  refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
+    return this.#tips.list(repository, SHOWN_SECONDS)
   }
 
   open(

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HookAnswer, HookHeaders, HostHook, HostRepository } from '#core/ports/git-host.ts'
-import { readRepository } from './described.ts'
+import { describeRepository } from './described.ts'
 
 /** What a webhook delivery says has changed. Everything that is known of it is outdated. One delivery may name thousands of repositories. */
 export const HostChange = z.strictObject({
@@ -123,7 +123,7 @@ interface Push {
   repositoryId: string
   /** `refs/heads/main` */
   ref: string
-  /** `null` unless it is public. */
+  /** `null` when it is not described. */
   repository: HostRepository | null
   /** `null` when the ref was deleted. */
   commit: CommitSha | null
@@ -192,13 +192,12 @@ function readDelivery(event: string, message: unknown): Delivery | null {
 function readPush(pushed: z.infer<typeof Pushed> | undefined): Delivery | null {
   if (!pushed) return null
   const { ref, head_commit, repository } = pushed
-  const described = readRepository(repository)
   return {
     ...KNOWN,
     push: {
       repositoryId: `gh-${repository.id}`,
       ref,
-      repository: described === 'hidden' ? null : described,
+      repository: describeRepository(repository),
       // Also the commit of an annotated tag.
       commit: (head_commit?.id ?? null) as CommitSha | null,
     },

@@ -6,6 +6,7 @@ import { GateFull } from '#core/concurrency/gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
+import type { HostRefs } from '#core/ports/git-host.ts'
 import type { TipSet } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import type { GitPlaces } from './git-places.ts'
@@ -14,7 +15,7 @@ import { PackedRefs } from './packed-refs.ts'
 import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
 import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
-import { readRef, readTips } from './refs.ts'
+import { listRefs, readRef, readTips } from './refs.ts'
 import type { Watch } from './signatures.ts'
 import { type Computed, SignedCache } from './signed-cache.ts'
 
@@ -22,6 +23,8 @@ const PINNED_BYTES = 8 * 1024 * 1024
 const ABSENT_BYTES = 4 * 1024 * 1024
 /** Tips of all repositories. Those of one take 6 MB at most. */
 const TIPS_BYTES = 32 * 1024 * 1024
+/** Lists of branches and tags that visitors look at. */
+const LISTS_BYTES = 8 * 1024 * 1024
 /** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const ABSENT_MS = 30_000
 const UNFINISHED_BYTES = 1024 * 1024
@@ -42,6 +45,7 @@ export class Commits {
   readonly #packed = new PackedRefs()
   /** `null` for a repository that is not self-contained. */
   readonly #tips = new SignedCache<TipSet | null>(TIPS_BYTES)
+  readonly #lists = new SignedCache<HostRefs | null>(LISTS_BYTES)
   /** Commits to which the tips of their repository lead. */
   readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: memoryOfEntry })
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
@@ -78,6 +82,20 @@ export class Commits {
     return await withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
       throw new GateFull()
     })
+  }
+
+  /**
+   * The branches and tags; `null` for a repository that is not self-contained.
+   *
+   * @throws GateFull, ViewTooLarge
+   */
+  async refs(place: Place): Promise<HostRefs | null> {
+    return await this.#lists.get(place.identity, watch =>
+      this.#ifSelfContained(
+        place,
+        this.#places.lookUp(place.identity, () => listRefs(this.#packed, place, watch)),
+      ),
+    )
   }
 
   /** The commit if it was found before: most requests ask for one of these, and need no timer. */

@@ -9,6 +9,7 @@ import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
   type HostAnswer,
+  type HostRefs,
   type HostRepository,
   type HostUrls,
   ReadError,
@@ -127,6 +128,13 @@ class LocalGitHost implements LocalHost {
     return answer(async () => {
       const place = await this.#place(owner, name)
       return place && this.#commits.find(place, ref).catch(this.#tellTooLarge({ owner, name }))
+    })
+  }
+
+  refs({ owner, name }: HostRepository): Promise<HostAnswer<HostRefs>> {
+    return answer(async () => {
+      const place = await this.#place(owner, name)
+      return place && this.#commits.refs(place).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 

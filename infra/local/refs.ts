@@ -3,6 +3,8 @@ import { lstat, opendir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { refNames } from '#core/address.ts'
 import { LOCAL_REFS, LOCAL_SHALLOW_BYTES } from '#core/limits.ts'
+import { MAP_ENTRY_BYTES, memoryOfText } from '#core/memory.ts'
+import type { HostRefs } from '#core/ports/git-host.ts'
 import { detached } from '#core/text.ts'
 import { ifAbsent, openReal, pathOf, readRealText } from '#infra/git/contained.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
@@ -58,6 +60,24 @@ export async function readShallow(commonDir: string): Promise<string[]> {
 }
 
 /**
+ * The branches and tags with the objects that they name. A symbolic ref is left out: its target is listed by itself.
+ *
+ * @throws NotSelfContained, ViewTooLarge
+ */
+export async function listRefs(packed: PackedRefs, { commonDir }: Place, watch: Watch): Promise<Computed<HostRefs>> {
+  watch(join(commonDir, 'packed-refs'))
+  const loose = await readAllLoose(commonDir, watch)
+  const refs = new Map(await packed.read(commonDir))
+  for (const [name, oid] of loose.byName) {
+    if (oid === null) refs.delete(name)
+    else refs.set(name, oid)
+  }
+  if (refs.size > LOCAL_REFS) throw new ViewTooLarge(`it has more than ${LOCAL_REFS} branches and tags`)
+  const bytes = [...refs.keys()].reduce((sum, name) => sum + MAP_ENTRY_BYTES + memoryOfText(name) + OID_BYTES, 0)
+  return { value: refs, keep: loose.folders <= WATCHED_FOLDERS, bytes }
+}
+
+/**
  * Everything that makes a commit of the repository public: the branches, the tags, and HEAD where it is detached.
  *
  * @throws NotSelfContained, ViewTooLarge
@@ -65,8 +85,7 @@ export async function readShallow(commonDir: string): Promise<string[]> {
 export async function readTips(packed: PackedRefs, { gitDir, commonDir }: Place, watch: Watch): Promise<Computed<TipSet>> {
   watch(join(gitDir, 'HEAD'))
   watch(join(commonDir, 'packed-refs'))
-  const loose: LooseRefs = { byName: new Map(), entries: 0, folders: 0 }
-  for (const folder of ['refs/heads', 'refs/tags']) await readLooseBelow(commonDir, folder, watch, loose)
+  const loose = await readAllLoose(commonDir, watch)
   const oids = [...loose.byName.values()].filter(oid => oid !== null)
   for (const [name, oid] of await packed.read(commonDir)) if (!loose.byName.has(name)) oids.push(oid)
   if (oids.length > LOCAL_REFS) throw new ViewTooLarge(`it has more than ${LOCAL_REFS} branches and tags`)
@@ -93,6 +112,12 @@ const WATCHED_FILES = 100
 const WATCHED_FOLDERS = 200
 /** Estimated memory of an object id. */
 const OID_BYTES = 112
+
+async function readAllLoose(commonDir: string, watch: Watch): Promise<LooseRefs> {
+  const loose: LooseRefs = { byName: new Map(), entries: 0, folders: 0 }
+  for (const folder of ['refs/heads', 'refs/tags']) await readLooseBelow(commonDir, folder, watch, loose)
+  return loose
+}
 
 async function readLooseBelow(commonDir: string, folder: string, watch: Watch, into: LooseRefs, depth = 0): Promise<void> {
   if (depth > REF_DEPTH) throw new ViewTooLarge('its folders of branches or tags are nested too deeply')

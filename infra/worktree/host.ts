@@ -53,6 +53,8 @@ export async function openWorktreeHost(folder: string, visibility: HostRepositor
     repository: (owner, name) =>
       owner === OWNER && name === repository.name ? { status: 'ok', value: repository } : { status: 'missing' },
     resolve: async (_repository, ref) => (ref === null ? { status: 'ok', value: await stateNow() } : { status: 'missing' }),
+    // The folder is its own only state.
+    refs: async () => ({ status: 'ok', value: new Map() }),
     tip: async () => ({ status: 'ok', value: await stateNow() }),
     async open(_repository, commit): Promise<RepositoryReader> {
       const worktree = await look()

@@ -75,6 +75,7 @@ async function openGiven(api) {
     localSource: /** @type {const} */ ('withheld'),
     // The routes of legal pages are those of the service, which has none here.
     legalKinds: [],
+    listLocal: async () => [],
   }
 }
 

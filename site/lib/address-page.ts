@@ -3,6 +3,7 @@ import type { BrowsePage } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
+import type { RefList } from '#core/contract/refs.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
@@ -12,6 +13,7 @@ import { loadNextSteps, type NextSteps } from './next-steps.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
+import { findLatest, findNearRefs, type Latest, type NearRef } from './refs.ts'
 
 /** The view that the URL of an address page requests. */
 export interface PageRequest {
@@ -38,6 +40,7 @@ export type PageContent =
   | { kind: 'problem'; error: ApiError; next?: NextSteps | null }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
+  | { kind: 'refs'; refs: RefList }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
@@ -59,9 +62,19 @@ export type AddressPage =
       asked?: Address
       fileHref?: string | undefined
       next?: NextSteps | null
+      /** Refs that may have been meant. */
+      refs?: NearRef[] | null
       isUnknownView?: true
     }
-  | { kind: 'mount'; status: number; mount: Mount; address: Address; request: PageRequest; content: PageContent }
+  | {
+      kind: 'mount'
+      status: number
+      mount: Mount
+      address: Address
+      request: PageRequest
+      content: PageContent
+      moved: Latest | null
+    }
 
 /**
  * Fetches from the API everything that one page shows.
@@ -94,13 +107,18 @@ export async function loadAddressPage(
 
   // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
-  const [mount, view] = await Promise.all([client.get('mounts', asking, {}), loadView(client, asking, request)])
+  const [mount, view, latest] = await Promise.all([
+    client.get('mounts', asking, {}),
+    loadView(client, asking, request),
+    asked.address.ref === null ? null : findLatest(client, asked.address),
+  ])
   if (!mount.ok) {
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
     const root = atPath(asked.address, ROOT)
     const next = fileHref === undefined ? await loadNextSteps(client, root, asked.address.path, error.code) : null
-    return { kind: 'problem', status, error, asked: asked.address, fileHref, next }
+    const refs = error.code === 'mount.ref_not_found' ? await findNearRefs(client, asked.address) : null
+    return { kind: 'problem', status, error, asked: asked.address, fileHref, next, refs }
   }
 
   const address = parseAddress(mount.answer.address, hosts)
@@ -114,7 +132,8 @@ export async function loadAddressPage(
     content: await overviewContent(client, asking, mount.answer, request),
   }
   if (content.kind === 'problem') content.next = await loadNextSteps(client, address, request.path ?? '', content.error.code)
-  return { kind: 'mount', status, mount: mount.answer, address, request, content }
+  const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
+  return { kind: 'mount', status, mount: mount.answer, address, request, content, moved }
 }
 
 /** The login, when the address ends after it; else `null`. */
@@ -194,6 +213,10 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       if (!result.ok) return problem(result)
       const { answer, status } = result
       return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
+    }
+    case 'refs': {
+      const result = await client.get('refs', address, {})
+      return result.ok ? { status: result.status, content: { kind: 'refs', refs: result.answer } } : problem(result)
     }
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })

@@ -22,6 +22,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       { name: 'start', slug: '', source: 'docs/start.md' },
       page('addresses', `${HANDBOOK}/docs/addresses.md`),
       page('agents', 'docs/agents.md'),
+      page('pin', 'docs/pin.md'),
     ],
   },
   {

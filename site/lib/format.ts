@@ -20,6 +20,12 @@ export function textStart(content: string): string {
 
 const START_CHARACTERS = 110
 
+/** The first line that a finding names in its words, from 1; `null` when it names none. */
+export function lineOf(message: string): number | null {
+  const line = /\blines? (\d{1,7})\b/.exec(message)?.[1]
+  return line === undefined || Number(line) === 0 ? null : Number(line)
+}
+
 /** The value for an attribute `lang`, or none: a repository can declare any text as its language. */
 export function languageTag(declared: string | null | undefined): string | undefined {
   return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined

@@ -2,7 +2,7 @@ import { type Address, atPath, formatAddress } from '#core/address.ts'
 import type { Repository } from '#core/contract/mount.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How a page shows repository text: rendered, or character for character as an agent receives it. */
@@ -59,6 +59,11 @@ export function ownerHref(login: string, page = 1): string {
 /** The page of a content path: skills open as skills, everything else as a file. */
 export function contentHref(address: Address, path: string): string {
   return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path })
+}
+
+/** A line of a text file, as its source. */
+export function lineHref(address: Address, path: string, line: number): string {
+  return `${pageHref(address, 'file', { path, look: 'exact' })}#L${line}`
 }
 
 /** The URL, if a page may link to it (http, https, or this origin); else `null`. */

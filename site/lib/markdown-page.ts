@@ -1,11 +1,13 @@
 import { formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { FindPage } from '#core/contract/find.ts'
+import type { RefList } from '#core/contract/refs.ts'
 import { ENGLISH } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
+import { tagsOf } from './refs.ts'
 
 type MountPage = Extract<AddressPage, { kind: 'mount' }>
 
@@ -43,6 +45,8 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
       return content.overview.diagnostics.map(
         ({ severity, code, path, message }) => `- ${severity} ${code}, ${inline(path)}: ${inline(message)}`,
       )
+    case 'refs':
+      return refLines(page, content.refs, link)
     case 'browse':
       return content.page.entries.map(entry => entryLine(page, entry, link))
     case 'find':
@@ -52,6 +56,14 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'file':
       return [`## ${inline(content.page.path)}`, '', fence(content.page.content), ...restOf(page, content.page, link)]
   }
+}
+
+function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
+  const hrefOf = (ref: string) => pageHref({ ...address, ref }, 'overview')
+  return [
+    ...refs.branches.map(({ name, commit }) => `- branch ${link(name, hrefOf(name))} ${commit}`),
+    ...tagsOf(refs).map(({ name, ref }) => `- tag ${link(name, hrefOf(ref))}`),
+  ]
 }
 
 function overviewLines(

@@ -2,6 +2,7 @@ import { type Address, formatAddress } from '#core/address.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
+import { nearNames } from './near-names.ts'
 
 /** What a visitor may have meant by a path that leads to nothing. */
 export interface NextSteps {
@@ -19,9 +20,6 @@ export interface NextSteps {
 const LOST = ['mount.path_not_found', 'file.not_found', 'skill.not_found']
 const FOLDERS_TRIED = 8
 const FOLDER_ENTRIES = '200'
-const NEAR = 5
-/** Longer names are compared with no other: the cost grows with the square. */
-const NAME_CHARACTERS = 100
 
 /**
  * Looks for the nearest folder above a path, and for similar names in it.
@@ -52,38 +50,6 @@ async function readFolder(client: ApiClient, address: Address, path: RepoPath): 
 
 /** Entries whose name differs by a few letters, by its case, or by more words. */
 export function findNear(entries: readonly BrowseEntry[], name: string): BrowseEntry[] {
-  const wanted = fold(name)
-  if (wanted === '' || wanted.length > NAME_CHARACTERS) return []
-  const scored = entries.flatMap(entry => {
-    const found = fold(baseNameOf(entry.path as RepoPath))
-    if (found === '' || found.length > NAME_CHARACTERS) return []
-    const distance = found.includes(wanted) || wanted.includes(found) ? 0.5 : editDistance(found, wanted)
-    return distance <= Math.max(1, wanted.length / 4) ? [{ entry, distance }] : []
-  })
-  return scored
-    .sort((left, right) => left.distance - right.distance)
-    .slice(0, NEAR)
-    .map(({ entry }) => entry)
-}
-
-/** Lower case, without the extension and what separates words. */
-function fold(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/\.[a-z]+$/, '')
-    .replace(/[-_. ]/g, '')
-}
-
-/** How many letters have to be changed, added or taken away. */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...left].entries()) {
-    const next = [index + 1]
-    for (let column = 1; column <= right.length; column++) {
-      const changed = (row[column - 1] ?? 0) + (letter === right[column - 1] ? 0 : 1)
-      next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[right.length] ?? 0
+  const byName = new Map(entries.map(entry => [baseNameOf(entry.path as RepoPath), entry]))
+  return nearNames([...byName.keys()], name).flatMap(near => byName.get(near) ?? [])
 }

@@ -1,6 +1,6 @@
 import { atPath, formatAddress } from '#core/address.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { readTypedAddress, type TypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
+import { isShort, readTypedAddress, type TypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
 import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
@@ -21,12 +21,23 @@ export async function openTarget(client: ApiClient, text: string, context: Typed
     case 'unreadable':
       return { message: unreadableWords(typed, text, context, ui) }
     case 'address': {
+      const local = await findLocal(client, text.trim(), context)
+      if (local !== null) return { location: local }
       const { address, file } = await chooseRef(client, typed)
       if (file !== undefined) return { location: contentHref(address, file) }
       const query = typed.query ?? (typed.other === undefined ? '' : `opened=${encodeURIComponent(typed.other)}`)
       return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
     }
   }
+}
+
+/** `owner/repository` is one of GitHub, unless the operator has a repository of this name. */
+async function findLocal(client: ApiClient, words: string, { hosts }: TypedContext): Promise<string | null> {
+  if (!hosts.includes('local') || !hosts.includes(ACCOUNT_HOST) || !isShort(words)) return null
+  const read = readAddress(`local/${words}`, hosts)
+  if ('error' in read) return null
+  const mount = await client.get('mounts', formatAddress(atPath({ ...read.address, ref: null }, ROOT)), {})
+  return mount.ok ? formatAddress(read.address) : null
 }
 
 /** The address at another ref, as text; the words as they are if they are no address. */

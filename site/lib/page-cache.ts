@@ -39,10 +39,19 @@ export class PageCache {
   }
 }
 
-/** The facts of a mount as a hash of the API's answer; `null` when it has none to keep a page by. */
-export async function readFacts(client: ApiClient, address: string): Promise<string | null> {
-  const { status, body } = await client.getText('mounts', address, {})
-  return status === 200 ? hash('sha256', body) : null
+/**
+ * The facts of a mount as a hash of the API's answer; `null` when it has none to keep a page by.
+ *
+ * @param hasRefs the page shows branches or tags, or where the default branch is
+ */
+export async function readFacts(client: ApiClient, address: string, hasRefs: boolean): Promise<string | null> {
+  const [{ status, body }, refs] = await Promise.all([
+    client.getText('mounts', address, {}),
+    hasRefs ? client.getText('refs', address, {}) : null,
+  ])
+  if (status !== 200) return null
+  // A host that does not say where its refs are is asked again for each page.
+  return refs === null ? hash('sha256', body) : refs.status === 200 ? hash('sha256', `${body}\n${refs.body}`) : null
 }
 
 /** A client that notes whether every answer was one that stays the same at its commit. */

@@ -11,13 +11,13 @@ export interface PageTarget {
   id: string
 }
 
-type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds'
+type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds' | 'listLocal'
 /** What the service knows beside the request. */
 export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered'>>
 
 /** What a page is given, from a request. */
 export function createLocals({ url, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds } = options
+  const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds, listLocal } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
   query.delete('format')
@@ -40,6 +40,7 @@ export function createLocals({ url, headers, rawAddress, id }: PageTarget, optio
     hostUrls,
     localSource,
     legalKinds,
+    listLocal,
   }
 }
 

@@ -50,6 +50,7 @@ export function snippetsFor(address: Address, baseUrl: string, say: Words['use']
     { client: say.otherClient, place: say.http, language: 'text', code: server },
     { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
     { client: 'REST', place: say.run, language: 'sh', code: `curl ${quote(request)}` },
+    { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
   ]
   const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
   return snippets.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
@@ -57,6 +58,12 @@ export function snippetsFor(address: Address, baseUrl: string, say: Words['use']
 
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2)
+}
+
+/** A picture in Markdown that says how many skills the address has, and leads to its page. */
+function badge(baseUrl: string, path: string): string {
+  const url = (target: string) => (baseUrl + target).replaceAll('(', '%28').replaceAll(')', '%29')
+  return `[![Mountglass](${url(`/badge${path}`)})](${url(path)})`
 }
 
 /** The URL as one word of a POSIX shell. */

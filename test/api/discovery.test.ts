@@ -116,6 +116,25 @@ describe('an archive', () => {
     expect([again.status, again.bytes.length]).toEqual([304, 0])
   })
 
+  test.each([
+    ['gzip', 'gzip'],
+    ['br, GZIP;q=0.5', 'gzip'],
+    ['*', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['gzip; q=0.000, *', undefined],
+    ['br', undefined],
+    ['gzip;q=often', undefined],
+    ['not-gzip', undefined],
+    ['', undefined],
+  ])('for a client that accepts %j has the encoding %s, and the same bytes', async (accepted, encoding) => {
+    const [, , one] = (await indexOf(ADDRESS + INDEX)).skills
+    const answer = await app.app.inject({ url: one.url, headers: { 'accept-encoding': accepted } })
+    expect(answer.headers['content-encoding']).toBe(encoding)
+    expect(answer.headers.vary).toBe('accept-encoding')
+    const bytes = encoding === 'gzip' ? gunzipSync(answer.rawPayload) : answer.rawPayload
+    expect(`sha256:${hash('sha256', bytes, 'hex')}`).toBe(one.digest)
+  })
+
   test('holds nothing that is excluded or may not be copied', async () => {
     for (const { url } of (await indexOf(ADDRESS + INDEX)).skills) {
       const tar = gunzipSync((await get(url)).bytes).toString('latin1')

@@ -12,6 +12,7 @@ const URLS: Record<Route, string> = {
   find: '/api/v1/find/local/acme/tools?query=x',
   skills: '/api/v1/skills/local/acme/tools?path=x',
   files: '/api/v1/files/local/acme/tools?path=x',
+  refs: '/api/v1/refs/local/acme/tools',
   featured: '/api/v1/featured',
   owners: '/api/v1/owners/gh/acme',
   showcase: '/api/v1/showcase',
@@ -276,7 +277,8 @@ test('a queue that takes no job is 503 skill.unavailable', async () => {
   })
   const full = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { deps: deps => ({ ...deps, queue: refusing(deps.queue) }) })
   try {
-    for (const route of ROUTES.filter(name => ENDPOINTS[name].subject === 'address')) {
+    // Branches and tags need no index.
+    for (const route of ROUTES.filter(name => ENDPOINTS[name].subject === 'address' && name !== 'refs')) {
       const answer = await full.get(URLS[route])
       expect([answer.status, answer.json.error.code]).toEqual([503, 'skill.unavailable'])
     }

@@ -24,7 +24,14 @@ beforeAll(async () => {
       states,
       keys,
       deps: deps => {
-        people = openTestPeople(null, { states, keys, clock: deps.clock, baseUrl: BASE_URL, log: () => app.app.log })
+        people = openTestPeople(null, {
+          states,
+          keys,
+          names: deps.names,
+          clock: deps.clock,
+          baseUrl: BASE_URL,
+          log: () => app.app.log,
+        })
         return { ...deps, people }
       },
     },

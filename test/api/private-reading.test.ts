@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '#test/support/check-answer.ts'
 import { simpleAccount } from '#test/support/fake-github/bodies.ts'
-import { authorizationPayload, installationPayload, repositoryPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
+import {
+  authorizationPayload,
+  installationPayload,
+  pushPayload,
+  repositoryPayload,
+  signDelivery,
+} from '#test/support/fake-github/webhooks.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import { WEBHOOK_SECRET } from '#test/support/test-app.ts'
 
@@ -184,6 +190,13 @@ describe('changes at the host are seen', () => {
     acme.members.set(scene.ada, 'member')
     await send('member', await repositoryPayload(github.scene, closed, 'added', installation, { member }))
     expect(codeOf(await ada.get(`/api/v1/mounts${CLOSED}`))).toBe('200 private')
+
+    const after = await scene.repository('acme/closed').commit({ 'new.md': '# New\n' })
+    const push = { ref: 'refs/heads/main', before: null, after }
+    await send('push', await pushPayload(github.scene, closed, push, installation))
+    // The commit is indexed before the next visit.
+    expect(await scene.index()).toBe(1)
+    expect((await ada.get(`/api/v1/mounts${CLOSED}`)).json).toMatchObject({ commit: after, index: { status: 'ready' } })
 
     await send('github_app_authorization', authorizationPayload(github.scene, scene.bob))
     github.log.clear()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SkillPage } from '#core/contract/skill.ts'
 import { SKILL_PAGE_BYTES } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
+import { loadTokenizer } from '#indexer/pipeline/tokens.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from './support/texts.ts'
 
@@ -102,6 +103,32 @@ test('files, references, oversized files and warnings stand on the first page on
   expect(short.skill).not.toHaveProperty('oversized')
 })
 
+test('the first page says what the whole skill takes, and every fragment what its text takes', async () => {
+  const pages = await readAll(HANDBOOK, 'skills/long/SKILL.md')
+  const rules = pages.flatMap(page => page.skill.ruleChain ?? [])
+  const bodies = pages.flatMap(({ skill: { path, body, bodyFragment } }) => {
+    return bodyFragment === null ? [] : [{ path, content: body, fragment: bodyFragment }]
+  })
+  const includes = pages.flatMap(page => page.skill.includes ?? [])
+  const texts = new Map<string, string>()
+  for (const { path, content } of [...rules, ...bodies, ...includes]) texts.set(path, (texts.get(path) ?? '') + content)
+  const tokenizer = await loadTokenizer()
+  for (const { path, fragment } of [...rules, ...bodies, ...includes]) {
+    const text = texts.get(path) ?? ''
+    expect([fragment.totalBytes, fragment.totalTokens]).toEqual([utf8Length(text), tokenizer.count(text)])
+  }
+  const all = [...texts.values()]
+  const budget = {
+    bytes: all.reduce((sum, text) => sum + utf8Length(text), 0),
+    tokens: all.reduce((sum, text) => sum + tokenizer.count(text), 0),
+    pages: pages.length,
+  }
+  expect(pages.map(page => page.skill.budget)).toEqual([budget, ...pages.slice(1).map(() => undefined)])
+  const { index } = await app.ask('mounts', HANDBOOK)
+  const listed = index.status === 'ready' ? index.skills.find(({ path }) => path === 'skills/long/SKILL.md') : undefined
+  expect(listed?.tokens).toBe(budget.tokens)
+})
+
 test('references inside the mount are listed, one outside is a warning', async () => {
   const whole = await app.askReady('skills', HANDBOOK, { path: 'skills/short/SKILL.md' })
   expect(whole.skill.references).toEqual(['shared.md', 'skills/short/notes.md'])
@@ -123,7 +150,7 @@ test('rules and includes from above the mount are delivered, and stay unreadable
 test('an empty body has its fragment', async () => {
   const pages = await readAll(HANDBOOK, 'skills/empty/SKILL.md')
   expect(pages.map(page => page.skill.bodyFragment).filter(fragment => fragment !== null)).toEqual([
-    { index: 0, offset: 0, length: 0, totalLength: 0, last: true },
+    { index: 0, offset: 0, length: 0, totalLength: 0, totalBytes: 0, totalTokens: 0, last: true },
   ])
 })
 

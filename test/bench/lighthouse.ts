@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { CHROMIUM_FLAGS } from '#test/site/support/browser.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { startService } from '#test/support/service.ts'
@@ -40,7 +41,8 @@ export async function measureLighthouse(root: string, repositories: readonly Ben
     try {
       const pages = ['/', address, ...(skill ? [`${address}?view=skill&path=${skill}`] : []), '/docs/agents', '/docs/rest']
       const rows: Record<string, string | number>[] = []
-      for (const page of pages) rows.push(rowOf(page, await auditAgain(audit, `${service.baseUrl}${page}`)))
+      for (const page of pages)
+        rows.push(await rowOf(service.baseUrl, page, await auditAgain(audit, `${service.baseUrl}${page}`)))
       printTable(`Pages by ${LIGHTHOUSE}, mobile (median of ${RUNS})`, rows)
     } finally {
       await close()
@@ -88,13 +90,13 @@ async function auditAgain(audit: Audit, url: string): Promise<Report[]> {
   return reports.slice(1)
 }
 
-function rowOf(page: string, reports: readonly Report[]): Record<string, string | number> {
+async function rowOf(baseUrl: string, page: string, reports: readonly Report[]): Promise<Record<string, string | number>> {
   const figure = (id: string) => median(reports.map(({ audits }) => audits[id]?.numericValue ?? Number.NaN))
   const kilobytes = (...types: string[]) => median(reports.map(report => transferred(report, types)))
   const lcp = figure('largest-contentful-paint')
   const fonts = kilobytes('Font')
   const all = kilobytes()
-  const css = kilobytes('Stylesheet')
+  const css = await stylesOf(`${baseUrl}${page}`)
   const script = kilobytes('Script')
   return {
     page,
@@ -121,6 +123,13 @@ function scoreOf({ categories, audits }: Report, category: string): number {
   const weights = counted.reduce((sum, { weight }) => sum + weight, 0)
   const points = counted.reduce((sum, { id, weight }) => sum + weight * (audits[id]?.score ?? 0), 0)
   return weights === 0 ? 100 : Math.round((100 * points) / weights)
+}
+
+/** Kilobytes of the styles that stand in a page, compressed by themselves. */
+async function stylesOf(url: string): Promise<number> {
+  const html = await (await fetch(url)).text()
+  const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style = '']) => style)
+  return Math.round(gzipSync(styles.join('\n')).length / 100) / 10
 }
 
 /** Kilobytes over the line. @param types of resources; none: all */

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { GitHost } from '#core/ports/git-host.ts'
+import type { GitHubHost } from '#infra/github/host.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { serveRepositories } from '#test/support/served-repositories.ts'
@@ -13,7 +14,7 @@ export async function openGitHubHostScene() {
   let host: GitHost
 
   /** Another host; it is closed after the test. */
-  async function open(options: Parameters<typeof openGitHubHostAt>[1] = {}, at = github): Promise<GitHost> {
+  async function open(options: Parameters<typeof openGitHubHostAt>[1] = {}, at = github): Promise<GitHubHost> {
     const one = await openGitHubHostAt(at, options)
     opened.push(one)
     return one

@@ -18,6 +18,14 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
   })
   afterAll(() => scene.close())
 
+  test('a commit is read with its date', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ a: '1' })
+    const seconds = Number(await repository.git('show', '-s', '--format=%ct', commit))
+    const date = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+    expect(await readAt(host, repository, commit, async reader => reader.committedAt)).toBe(date)
+  })
+
   describe('blobs', () => {
     test('are read byte for byte, in the order asked for, as often as asked for', async () => {
       const repository = await create()

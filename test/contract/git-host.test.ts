@@ -16,6 +16,24 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
   })
   afterAll(() => scene.close())
 
+  test('the branches and tags of a repository are listed, loose and packed, and a new one is listed in time', async () => {
+    const repository = await create()
+    const commit = await repository.commit({ a: '1' })
+    await repository.branch('feature/x', commit)
+    await repository.tag('v1', commit)
+    await repository.git('pack-refs', '--all')
+    await repository.tag('v2', commit)
+    const listed = async () => {
+      const answer = await host.refs(await describeAt(host, repository))
+      return answer.status === 'ok' ? Object.fromEntries(answer.value) : answer.status
+    }
+    const refs = { 'refs/heads/main': commit, 'refs/heads/feature/x': commit, 'refs/tags/v1': commit, 'refs/tags/v2': commit }
+    expect(await listed()).toEqual(refs)
+    await repository.branch('next', commit)
+    scene.pass()
+    expect(await listed()).toEqual({ ...refs, 'refs/heads/next': commit })
+  })
+
   describe('a repository', () => {
     test('is described with a stable id, its spelling and its default branch', async () => {
       const repository = await create()

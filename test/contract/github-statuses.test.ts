@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { GitHost } from '#core/ports/git-host.ts'
+import type { PeopleHost, PersonAccess } from '#core/ports/people-host.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import type { Fault } from '#test/support/fake-github/faults.ts'
 import type { TestRepository } from '#test/support/repository.ts'
@@ -35,6 +36,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   gone: 'missing',
   unavailable: 'unavailable',
   rate_limited: 'rate limited',
+  signed_out: 'signed out',
 }
 
 /** Where the fault of a row strikes. */
@@ -52,6 +54,11 @@ const PLACES: Readonly<Record<Question, NonNullable<Fault['match']>>> = {
   'GET /orgs/{org}': { host: 'api', path: /^\/orgs\// },
   'GET /rate_limit': { host: 'api', path: /^\/rate_limit/ },
   'GET /user/repos': { host: 'api', path: /^\/user\/repos/ },
+  'GET /user': { host: 'api', path: '/user' },
+  'GET /user/installations': { host: 'api', path: /^\/user\/installations(\?|$)/ },
+  'GET /user/installations/{installation_id}/repositories': { host: 'api', path: /^\/user\/installations\/\d+\// },
+  'GET /repos/{owner}/{repo}/installation': { host: 'api', path: /^\/repos\/[^/]+\/[^/]+\/installation$/ },
+  'POST /app/installations/{installation_id}/access_tokens': { host: 'api', path: /\/access_tokens$/ },
   'POST git-upload-pack': { host: 'web' },
 }
 
@@ -113,6 +120,12 @@ const ASK: Readonly<Record<Question, (asked: Asked) => Promise<Reading>>> = {
   },
   'GET /rate_limit': describeToken,
   'GET /user/repos': describeToken,
+  'GET /user': asked => askPeople(asked, (people, access) => people.person(access)),
+  'GET /user/installations': asked => askPeople(asked, (people, access) => people.installations(access)),
+  'GET /user/installations/{installation_id}/repositories': asked =>
+    askPeople(asked, (people, access) => people.installations(access)),
+  'GET /repos/{owner}/{repo}/installation': resolvePrivate,
+  'POST /app/installations/{installation_id}/access_tokens': resolvePrivate,
   async 'POST git-upload-pack'({ host, repository, row, befall }) {
     const described = await describeAt(host, repository)
     if (row.isWithToken === true) await host.resolve(described, null)
@@ -202,6 +215,36 @@ async function readFiles({ repository, befall }: Asked, host: GitHost): Promise<
 
 async function readWithoutGit(asked: Asked): Promise<Reading> {
   return await readFiles(asked, await open({ hasGit: false }))
+}
+
+const app = github.app('reader', { owner: github.user('maker') })
+
+/** The App, installed at the account of the repository. */
+async function openWithApp(repository: TestRepository) {
+  const { owner } = await shownAs(repository)
+  const isInstalled = [...github.world.installations].some(({ account }) => account === owner)
+  if (!isInstalled) github.install(app, owner)
+  const host = await open({ app: { ...app, id: String(app.id) } })
+  return { host, access: { key: owner.login, accessToken: github.userTokens(app, owner).access_token } }
+}
+
+async function askPeople(
+  { repository, befall }: Asked,
+  ask: (people: PeopleHost, access: PersonAccess) => Promise<{ status: string }>,
+): Promise<Reading> {
+  const { host, access } = await openWithApp(repository)
+  if (host.people === null) throw new Error('nobody signs in')
+  befall()
+  return readingOf(await ask(host.people, access))
+}
+
+async function resolvePrivate({ repository, befall }: Asked): Promise<Reading> {
+  const { id } = await shownAs(repository, { visibility: 'private' })
+  const { host } = await openWithApp(repository)
+  const { owner, name } = repository
+  const common = { host: 'gh', owner, name, defaultBranch: 'main', description: null, avatar: null } as const
+  befall()
+  return readingOf(await host.resolve({ ...common, id: `gh-${id}`, visibility: 'private' }, null))
 }
 
 async function describeToken({ host, befall }: Asked): Promise<Reading> {

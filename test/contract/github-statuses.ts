@@ -29,6 +29,11 @@ export type Question =
   | 'GET /orgs/{org}'
   | 'GET /rate_limit'
   | 'GET /user/repos'
+  | 'GET /user'
+  | 'GET /user/installations'
+  | 'GET /user/installations/{installation_id}/repositories'
+  | 'GET /repos/{owner}/{repo}/installation'
+  | 'POST /app/installations/{installation_id}/access_tokens'
   | 'POST git-upload-pack'
 
 export type Reading =
@@ -43,6 +48,7 @@ export type Reading =
   | 'sees public repositories only'
   | 'may see private repositories'
   | 'not known'
+  | 'signed out'
 
 const DESCRIPTION = 'description'
 const DOCUMENTATION = 'documentation'
@@ -63,6 +69,7 @@ const SERVER_ERROR = message('Server Error')
 const UNSUPPORTED = message('Unsupported API version: 2026-03-10')
 const SUSPENDED = message('Sorry. Your account was suspended.')
 const BAD_CREDENTIALS = message('Bad credentials')
+const INTEGRATION = message('Resource not accessible by integration')
 const REFUSED = message('`acme` forbids access via a personal access token (classic).')
 
 const ROWS: Record<Question, readonly Row[]> = {
@@ -165,6 +172,36 @@ const ROWS: Record<Question, readonly Row[]> = {
     [401, 'the token is not valid', DESCRIPTION, 'may see private repositories', BAD_CREDENTIALS, true],
     [403, 'refused', DESCRIPTION, 'may see private repositories', message('Resource not accessible'), true],
     [422, 'not valid', DESCRIPTION, 'may see private repositories', message('Validation Failed'), true],
+  ],
+  'GET /user': [
+    [200, 'the account of a person', DESCRIPTION, 'shown'],
+    [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
+    [401, 'the sign-in ended', DESCRIPTION, 'signed out', BAD_CREDENTIALS],
+    [403, 'refused', DESCRIPTION, 'missing', INTEGRATION],
+  ],
+  'GET /user/installations': [
+    [200, 'those that the person reaches', DESCRIPTION, 'shown'],
+    [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
+    [401, 'the sign-in ended', DESCRIPTION, 'signed out', BAD_CREDENTIALS],
+    [403, 'refused', DESCRIPTION, 'missing', INTEGRATION],
+  ],
+  'GET /user/installations/{installation_id}/repositories': [
+    [200, 'a page', DESCRIPTION, 'shown'],
+    [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
+    [403, 'suspended a moment ago: left out', DESCRIPTION, 'shown', message('This installation has been suspended')],
+    [404, 'removed a moment ago: left out', DESCRIPTION, 'shown', NOT_FOUND],
+  ],
+  'GET /repos/{owner}/{repo}/installation': [
+    [200, 'the App is installed', DESCRIPTION, 'shown'],
+    [301, 'renamed a moment ago: the next visit has the new name', DESCRIPTION, 'unavailable', { headers: { location: '/' } }],
+    [404, 'the App is not installed', DESCRIPTION, 'missing', NOT_FOUND],
+  ],
+  'POST /app/installations/{installation_id}/access_tokens': [
+    [201, 'a token for one repository', DESCRIPTION, 'shown'],
+    [401, 'the key of the App is not valid', DESCRIPTION, 'unavailable', message('A JSON web token could not be decoded')],
+    [403, 'the installation is suspended', DESCRIPTION, 'missing', message('This installation has been suspended')],
+    [404, 'the installation is gone', DESCRIPTION, 'missing', NOT_FOUND],
+    [422, 'the installation does not reach the repository', DESCRIPTION, 'missing', message('There is at least one repository')],
   ],
   'POST git-upload-pack': [
     [200, 'refs or objects', RECORDING, 'shown'],

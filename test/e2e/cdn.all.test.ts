@@ -35,7 +35,7 @@ test('what the rules for a CDN let it keep is what the service says may be kept'
   const service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_OPERATOR: operator })
   onTestFinished(() => service.stop())
   const { commit, image } = await service.get('mounts', address)
-  const [style] = await readdir(join(ROOT, 'dist', 'client', '_a'))
+  const [asset] = await readdir(join(ROOT, 'dist', 'client', '_a'))
   const paths = [
     '/metrics',
     '/readyz',
@@ -45,7 +45,7 @@ test('what the rules for a CDN let it keep is what the service says may be kept'
     '/hooks/github',
     `/git${address}/raw/${commit}/README.md`,
     new URL(image ?? '').pathname,
-    `/_a/${style}`,
+    `/_a/${asset}`,
     '/icon.svg',
     '/',
     address,

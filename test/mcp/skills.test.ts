@@ -125,6 +125,18 @@ test('many skills come in pages', async () => {
   const client = await connect(`${await listen(large)}/mcp/local/acme/many`)
   const skills = new SkillsClient(client)
   expect((await skills.list()).skills).toHaveLength(250)
+  const pages = []
+  for (let cursor: string | undefined; ; ) {
+    const asked = message('resources/list', cursor === undefined ? {} : { cursor })
+    const { result } = (await large.app.inject({ method: 'POST', url: '/mcp/local/acme/many', ...asked })).json()
+    expect(result).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
+    pages.push(result.resources.length)
+    cursor = result.nextCursor
+    if (cursor === undefined) break
+    await expect(skills.list({ cursor })).rejects.toMatchObject({ code: -32_602, data: { code: 'request.invalid' } })
+  }
+  expect(pages).toEqual([100, 100, 50])
+  expect(new Set((await client.listResources()).resources.map(one => one.uri)).size).toBe(250)
   await client.close()
   await large.close()
 })

@@ -9,7 +9,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
-import { textOf } from './scene.ts'
+import { message, textOf } from './scene.ts'
 
 const COMMAND = join(import.meta.dirname, '..', '..', 'bin', 'mountglass.mjs')
 const MIT = '{"license":"MIT"}\n'
@@ -96,8 +96,8 @@ test('an address is read as the service reads it', async () => {
 })
 
 describe('the process', () => {
-  async function end(args: readonly string[], input: string) {
-    const child = spawn(process.execPath, [COMMAND, 'mcp', ...args], { env: { PATH: process.env.PATH } })
+  async function end(args: readonly string[], input: string, env: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [COMMAND, 'mcp', ...args], { env: { PATH: process.env.PATH, ...env } })
     let [out, err] = ['', '']
     child.stdout.on('data', chunk => (out += chunk))
     child.stderr.on('data', chunk => (err += chunk))
@@ -115,9 +115,17 @@ describe('the process', () => {
   test.each([
     ['a folder that is not there', './none', /the folder \.\/none does not exist/],
     ['no address', 'gh/acme', /gh\/acme is neither a folder nor the address of a repository/],
-  ])('says what is wrong with %s', async (_what, target, says) => {
-    const { code, out, err } = await end([target], '')
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toMatch(says)
+    ['a host that is none', 'https://elsewhere.example/a/b', /example\/a\/b is neither a folder nor the address of a repository/],
+    ['a repository that is not there', 'local/acme/tolos', /\/local\/acme\/tolos: /],
+    ['a branch that is not there', 'local/acme/tools@mian', /\/local\/acme\/tools@mian: /],
+    ['a folder of a repository that is not there', 'local/acme/tools/oen', /\/local\/acme\/tools\/oen: /],
+  ])('ends with one line about %s, whether a client has asked or not', async (_what, target, says) => {
+    const { payload } = message('initialize')
+    for (const input of ['', `${payload}\n`]) {
+      const { code, out, err } = await end([target], input, { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toMatch(says)
+      expect(err.split('\n')).toEqual([expect.stringMatching(/^mountglass: /), ''])
+    }
   })
 })

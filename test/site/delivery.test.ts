@@ -1,4 +1,5 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chooseEncoding } from '#site/lib/compress.ts'
 import { readyMount } from './support/answers.ts'
@@ -6,22 +7,26 @@ import { attributesOf, tagsOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
 const PAGE = '/local/acme/tools'
+/** A phone on a slow line waits for these before it draws text. */
+const STYLES_BYTES = 6_500
+const PRELOADED_BYTES = 36_000
 let site: Site
 beforeAll(async () => {
   site = await openSite({ mounts: () => readyMount() })
 })
 afterAll(() => site.close())
 
-const stylesheetOf = (html: string) => attributesOf(html, 'link', 'href').find(href => href.endsWith('.css')) ?? ''
+const scriptOf = (html: string) => attributesOf(html, 'script', 'src')[0] ?? ''
+const stylesOf = (html: string) => /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? ''
 
-describe('pages and stylesheets are compressed for browsers that accept it', () => {
+describe('pages and scripts are compressed for browsers that accept it', () => {
   test.each([
     ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
     ['gzip', 'gzip', gunzipSync],
     ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
   ])('%s gives %s', async (accepted, encoding, decompress) => {
     const plain = await site.get(PAGE)
-    for (const target of [PAGE, stylesheetOf(plain.html)]) {
+    for (const target of [PAGE, scriptOf(plain.html)]) {
       const { headers, bytes } = await site.get(target, 'GET', { 'accept-encoding': accepted })
       expect(headers).toMatchObject({ 'content-encoding': encoding, vary: expect.stringContaining('accept-encoding') })
       const whole = await site.get(target)
@@ -45,16 +50,26 @@ describe('pages and stylesheets are compressed for browsers that accept it', () 
   ])('accept-encoding %j chooses %s', (accepted, encoding) => expect(chooseEncoding(accepted)).toBe(encoding))
 })
 
-test('the fonts are files of this origin that never change, and those of Latin are preloaded', async () => {
+test('the styles stand in the page, so that it is drawn without another request, and its policy allows them by their hash', async () => {
+  const { html, headers } = await site.get(PAGE)
+  const digest = createHash('sha256').update(stylesOf(html)).digest('base64')
+  expect(headers['content-security-policy']).toContain(`style-src 'self' 'sha256-${digest}'`)
+  expect(tagsOf(html).filter(tag => tag.includes('stylesheet'))).toEqual([])
+  expect(gzipSync(stylesOf(html)).length).toBeLessThan(STYLES_BYTES)
+})
+
+test('the fonts are files of this origin that never change, and those of English and German are preloaded', async () => {
   const { html } = await site.get(PAGE)
   const preloads = tagsOf(html).filter(tag => tag.startsWith('<link') && tag.includes('rel="preload"'))
   expect(preloads.length).toBe(2)
+  let bytes = 0
   for (const tag of preloads) {
-    const { status, headers } = await site.get(/href="([^"]*)"/.exec(tag)?.[1] ?? '')
-    expect(status).toBe(200)
-    expect(headers).toMatchObject({ 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' })
+    const font = await site.get(/href="([^"]*)"/.exec(tag)?.[1] ?? '')
+    expect(font.status).toBe(200)
+    expect(font.headers).toMatchObject({ 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' })
+    bytes += font.bytes.length
   }
-  const styles = (await site.get(stylesheetOf(html))).html
-  expect(styles.match(/@font-face/g)?.length).toBeGreaterThan(2)
-  expect(styles).not.toMatch(/url\((?:"|')?(?:https?:|\/\/|data:)/)
+  expect(bytes).toBeLessThan(PRELOADED_BYTES)
+  expect(stylesOf(html).match(/@font-face/g)?.length).toBeGreaterThan(2)
+  expect(stylesOf(html)).not.toMatch(/url\((?:"|')?(?:https?:|\/\/|data:)/)
 })

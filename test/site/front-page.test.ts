@@ -166,3 +166,19 @@ test('hostile words of a card stay words', async () => {
   expect(html).toContain('alert(1)')
   expect(dangersOf(html)).toEqual([])
 })
+
+test('where the operator selected nothing, local repositories are listed', async () => {
+  const listLocal = async () => [
+    '/local/acme/tools',
+    '/local/acme/others',
+    ...Array.from({ length: 60 }, (_, index) => `/local/acme/r${index}`),
+  ]
+  const featured = () => ({ items: [readyCard({ address: '/local/acme/tools' })] })
+  const { get } = await open({ featured, mounts: () => readyMount(), skills: () => skillPage() }, { listLocal })
+  const { html } = await get('/')
+  const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith('/local/acme/'))
+  expect(links.filter(href => href === '/local/acme/tools').length).toBe(1)
+  expect(links).toContain('/local/acme/others')
+  expect(textOf(html)).toContain('Local repositories 61')
+  expect(textOf(html)).toContain('and 13 more: type their address')
+})

@@ -34,7 +34,7 @@ describe('a page of an address as Markdown', () => {
       ruleChain: [{ path: 'SKILLSET.md', content: '# Rules\n', fragment: whole('# Rules\n') }],
       references: ['docs/a.md'],
     }
-    const half = { index: 0, offset: 0, length: 5, totalLength: 10, last: false }
+    const half = { index: 0, offset: 0, length: 5, totalLength: 10, totalBytes: 10, totalTokens: 3, last: false }
     const { get } = await open({
       skills: ({ query }) =>
         query.has('cursor')

@@ -86,6 +86,16 @@ describe('the address field', () => {
     expect(target).toEqual({ message: expect.stringContaining('starts with local/') })
   })
 
+  test('an owner and a repository are those of the operator, where there are such', async () => {
+    const asking = createApiClient(
+      answering({ mounts: ({ address }) => (address === 'local/acme/tools' ? readyMount() : refusal('mount.repo_not_found')) }),
+    )
+    const context = { hosts: ['gh', 'local'], baseUrl: 'https://x.example' }
+    const open = (words: string) => openTarget(asking, words, context, ENGLISH)
+    expect(await open('acme/tools@v1/docs')).toEqual({ location: '/local/acme/tools@v1/docs' })
+    expect(await open('acme/others')).toEqual({ location: '/gh/acme/others' })
+  })
+
   test('takes no account where GitHub is not served', async () => {
     for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
       expect(await openTarget(client, words, { hosts: ['local'], baseUrl: 'https://x.example' }, ENGLISH), words).toHaveProperty(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { SkillListing } from '#core/contract/shared.ts'
-import { browsePage, filePage, type Question, readyMount, refusal } from './support/answers.ts'
+import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
 
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const CLOSED = { kind: 'restricted', name: 'Proprietary', source: null } as const
@@ -66,7 +66,7 @@ describe('a complete list of skills', () => {
     const { get } = await open({ mounts: () => complete(SKILLS.slice(0, 2)) })
     const { html } = await get(PAGE)
     expect(html).not.toContain('class="filter"')
-    expect(html).not.toContain('group-name')
+    expect(html).not.toContain('class="group-name"')
   })
 })
 
@@ -190,4 +190,28 @@ test('diagnostics have a view of their own: grouped, with what to do, linked to 
   expect(text.indexOf('manifest.unreadable')).toBeLessThan(text.indexOf('license.unrecognized'))
   expect(text).toContain('license.unrecognized 2 places To do: name an SPDX id')
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=b/LICENSE`)
+})
+
+test('a finding that names a line leads to it, in the source of its file', async () => {
+  const diagnostics = [
+    {
+      code: 'manifest.front_matter',
+      severity: 'error' as const,
+      path: 'SKILLSET.md',
+      message: 'a quote is not closed on line 3',
+    },
+    { code: 'x.y', severity: 'warning' as const, path: 'a.md', message: 'it has 7 lines' },
+  ]
+  const warnings = [
+    { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 12, 40' },
+    { code: 'text.html_comment', message: 'shared/a.md: HTML comments, which a rendered page hides, on line 2' },
+  ]
+  const { get } = await open({ mounts: () => readyMount({ diagnostics }), skills: () => skillPage({ warnings }) })
+  const linesOf = async (target: string) =>
+    attributesOf((await get(target)).html, 'a', 'href').filter(href => href.includes('#L'))
+  expect(await linesOf(`${PAGE}?view=diagnostics`)).toEqual([`${PAGE}?view=file&path=SKILLSET.md&look=exact#L3`])
+  expect(await linesOf(SKILL)).toEqual([
+    `${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact#L12`,
+    `${PAGE}?view=file&path=shared/a.md&look=exact#L2`,
+  ])
 })

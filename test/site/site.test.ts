@@ -39,7 +39,7 @@ test('words that are no address come back with what is wrong with them', async (
   expect(attributesOf(html, 'input', 'value')).toContain('local/acme')
 })
 
-test('a page has one script, a file of the site, and the policy lets no other in', async () => {
+test('a page has its styles and one script, a file of the site, and the policy lets no others in', async () => {
   for (const target of [
     '/',
     '/open',
@@ -50,7 +50,10 @@ test('a page has one script, a file of the site, and the policy lets no other in
     '/owners/gh/acme',
   ]) {
     const { headers, html } = await site.get(target)
-    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([expect.stringMatching(PAGE_SCRIPT)])
+    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([
+      '<style>',
+      expect.stringMatching(PAGE_SCRIPT),
+    ])
     const policy = String(headers['content-security-policy'])
     for (const part of ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
       expect(policy).toContain(part)
@@ -68,7 +71,7 @@ test('a page has one script, a file of the site, and the policy lets no other in
 test('what a page loads comes from this origin and is there', async () => {
   const { html } = await site.get('/')
   const loaded = attributesOf(html, 'link', 'href').filter(href => href.startsWith('/'))
-  expect(loaded.some(href => href.endsWith('.css'))).toBe(true)
+  expect(loaded.some(href => href.endsWith('.woff2'))).toBe(true)
   for (const href of loaded) {
     const { status, headers } = await site.get(href)
     expect(status).toBe(200)

@@ -14,7 +14,7 @@ describe('skill', () => {
       {
         path: 'skills/SKILLSET.md',
         content: 'near',
-        fragment: { index: 1, offset: 10, length: 4, totalLength: 20, last: false },
+        fragment: { index: 1, offset: 10, length: 4, totalLength: 20, totalBytes: 20, totalTokens: 5, last: false },
       },
     ],
     body: 'body \u200b\u202e\u{e0041} end\r\n',

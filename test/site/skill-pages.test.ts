@@ -1,18 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { joinPages, PAGES_READ } from '#site/lib/delivery.ts'
-import { type Question, skillPage } from './support/answers.ts'
+import { type Question, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
-import { open, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL } from './support/opened-site.ts'
 
 const BODY = Array.from({ length: 30 }, (_, index) => `part ${index}\n`)
+
+const skillsOf = ({ index }: ReturnType<typeof readyMount>) => (index.status === 'ready' ? index.skills : [])
 
 /** A skill of 30 pages, each with a part of its body. */
 function pageAt(index: number) {
   const offset = BODY.slice(0, index).join('').length
   const content = BODY[index] ?? ''
   const isLast = index === BODY.length - 1
-  const fragment = { index, offset, length: content.length, totalLength: BODY.join('').length, last: isLast }
+  const totalLength = BODY.join('').length
+  const fragment = { index, offset, length: content.length, totalLength, totalBytes: totalLength, totalTokens: 9, last: isLast }
   return skillPage({ body: content, bodyFragment: fragment }, { complete: isLast, nextCursor: isLast ? null : `p${index + 1}` })
 }
 
@@ -70,7 +73,8 @@ test('joined pages hold each text once and whole, wherever it was cut', () => {
         const cut = (text: string, from: number) => {
           const [first, last] = [Math.max(0, start - from), Math.max(0, Math.min(text.length, end - from))]
           const content = text.slice(first, last)
-          const fragment = { index, offset: first, length: content.length, totalLength: text.length, last: last === text.length }
+          const total = { totalLength: text.length, totalBytes: text.length, totalTokens: 9 }
+          const fragment = { index, offset: first, length: content.length, ...total, last: last === text.length }
           return content === '' ? null : { path: 'SKILLSET.md', content, fragment }
         }
         const [ruleCut, bodyCut] = [cut(rule, 0), cut(body, 12)]
@@ -97,4 +101,36 @@ test('what is read on demand has its size where it is known', async () => {
       }),
   })
   expect(textOf((await get(SKILL)).html)).toContain('skills/pdf/a.md 4.2 KiB skills/pdf/b.py')
+})
+
+test('tokens are shown for each text, for a list of skills, and for the whole skill where the page has it', async () => {
+  const rule = { index: 0, offset: 0, length: 4, totalLength: 4, totalBytes: 4, totalTokens: 1, last: true }
+  const body = { index: 0, offset: 0, length: 9, totalLength: 99, totalBytes: 99, totalTokens: 1_234, last: false }
+  const { get } = await open({
+    mounts: () => readyMount({ skills: skillsOf(readyMount()).map(skill => ({ ...skill, tokens: 4_321 })) }),
+    skills: ({ address }) =>
+      skillPage(
+        {
+          ruleChain: [{ path: 'SKILLSET.md', content: 'Rule', fragment: rule }],
+          ...(address.includes('@') ? { body: 'Part one.', bodyFragment: body } : {}),
+          budget: { bytes: 5_000, tokens: 1_235, pages: 2 },
+        },
+        address.includes('@') ? { complete: false, nextCursor: 'next' } : {},
+      ),
+  })
+  const whole = textOf((await get(SKILL)).html)
+  expect(whole).toContain('4 characters · 4 bytes · 1 token')
+  expect(whole).toMatch(/2 texts · [^·]+ · [^·]+ · \d+ tokens/)
+  expect(whole).toContain('1,235 tokens, 4.9 KiB, 2 pages')
+  const part = textOf((await get(SKILL.replace('?', '@v1?'))).html)
+  expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · 1,234 tokens in all')
+  expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ 4,321 tokens')
+})
+
+test('the exact texts say that front matter is not delivered, and lead to the file that has it', async () => {
+  const { get } = await open({ skills: () => skillPage() })
+  const { html } = await get(exact(''))
+  expect(textOf(html)).toContain('An agent receives these texts without the front matter of their files.')
+  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact`)
+  expect(textOf((await get(SKILL)).html)).not.toContain('without the front matter')
 })

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
 import type { RepoPath } from '#core/repo-path.ts'
@@ -49,6 +50,13 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
     expect([table, JSON.parse(value)]).toEqual([name, server])
     expect(codeOf('Another MCP client')).toBe(server)
   })
+
+  test('is a badge in Markdown that leads to the page', () => {
+    const [, picture, page] = /<a href="([^"]*)"><img src="([^"]*)"/.exec(new MarkdownIt().render(codeOf('Badge'))) ?? []
+    const decoded = (url = '') =>
+      decodeURIComponent(url.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&lt;', '<'))
+    expect([picture, page].map(decoded)).toEqual([decoded(BASE + path), decoded(`${BASE}/badge${path}`)])
+  })
 })
 
 test('pages of addresses and skills offer it, at the branch and pinned', async () => {
@@ -67,7 +75,7 @@ test('a skill with rules says that installing its folder brings none of them', a
   const rule = {
     path: 'SKILLSET.md',
     content: 'Be kind.\n',
-    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, last: true },
+    fragment: { index: 0, offset: 0, length: 9, totalLength: 9, totalBytes: 9, totalTokens: 4, last: true },
   }
   const { get } = await open({ skills: () => skillPage({ ruleChain: [rule] }) }, { baseUrl: BASE })
   const { html } = await get(SKILL)

@@ -1,3 +1,6 @@
+import { viewerOfAccess } from '#api/oauth/grants.ts'
+import { type OAuthDeps, openOAuth } from '#api/oauth/oauth.ts'
+import type { LoggedNames } from '#api/people/logged-names.ts'
 import { openPeople } from '#api/people/open-people.ts'
 import type { People } from '#api/people/people.ts'
 import type { SealingKeys } from '#api/purpose-keys.ts'
@@ -10,6 +13,7 @@ import { systemRandom } from '#infra/system/random.ts'
 export interface TestPeopleOptions {
   states: StateStore
   keys: SealingKeys
+  names: LoggedNames
   clock: Clock
   baseUrl: string
   log: () => { info(fields: object, message: string): void }
@@ -19,11 +23,16 @@ export interface TestPeopleOptions {
 export const ID_KEY = new Uint8Array(32).fill(9)
 
 /** The people of one process. @param github `null`: nobody signs in */
-export function openTestPeople(github: GitHubHost | null, { states, keys, clock, baseUrl, log }: TestPeopleOptions): People {
+export function openTestPeople(
+  github: GitHubHost | null,
+  { states, keys, names, clock, baseUrl, log }: TestPeopleOptions,
+): People {
   return openPeople({
     states,
     keys,
+    names,
     idKey: ID_KEY,
+    readAccess: viewerOfAccess,
     origin: baseUrl,
     clock,
     random: systemRandom,
@@ -33,5 +42,31 @@ export function openTestPeople(github: GitHubHost | null, { states, keys, clock,
     isServed: () => true,
     // Long enough for any machine, and no test waits for it.
     leaseMs: 60_000,
+  })
+}
+
+/** The authorization server of one process. Documents of clients are not to be had. */
+export function openTestOAuth(
+  people: People,
+  github: GitHubHost,
+  { states, keys }: Pick<TestPeopleOptions, 'states' | 'keys'>,
+): OAuthDeps {
+  const { records, seals, locators, audit, clock, random, origin } = people.foundation
+  return openOAuth({
+    baseUrl: origin,
+    hosts: ['gh'],
+    people,
+    states,
+    documents: { read: async () => ({ status: 'refused' }) },
+    keys,
+    records,
+    locators,
+    seals,
+    clock,
+    random,
+    graceSeconds: 300,
+    installUrl: github.people?.installUrl ?? null,
+    isServed: () => true,
+    audit: (event, { uk, client, address }) => audit.note(event, { person: uk, client, address }),
   })
 }

@@ -78,6 +78,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
       names: createLoggedNames(deriveKeys([{ kid: 'test', key: secret }], 'log')[0]),
       people: null,
+      oauth: null,
       allow: null,
       deny: [],
       onOffered: () => {},
@@ -196,6 +197,7 @@ function oneRepositoryHost(): GitHost {
     isRemote: false,
     repository: async () => ({ status: 'ok', value: REPOSITORY }),
     resolve: async () => ({ status: 'ok', value: COMMIT }),
+    refs: async () => ({ status: 'ok', value: new Map() }),
     tip: async () => ({ status: 'ok', value: COMMIT }),
     open: async () => {
       throw new Error('the snapshot is all there is')

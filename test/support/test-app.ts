@@ -28,7 +28,7 @@ import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { type Answer, checkAnswer } from './check-answer.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import type { App } from './fake-github/world.ts'
-import { openTestPeople } from './open-test-people.ts'
+import { openTestOAuth, openTestPeople } from './open-test-people.ts'
 import { PATIENT } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { handClock } from './store-values.ts'
@@ -139,8 +139,11 @@ export async function testApp(
   const working: Promise<void>[] = []
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const onOffered = () => {}
-  const peopleOver = (github: GitHubHost | null) => openTestPeople(github, { states, keys, clock, baseUrl, log: () => app.log })
+  const peopleOver = (github: GitHubHost | null) =>
+    openTestPeople(github, { states, keys, names, clock, baseUrl, log: () => app.log })
   const baseUrl = options.baseUrl ?? BASE_URL
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = githubHost?.people ? peopleOver(githubHost) : null
   const plain: Deps = {
     hosts,
     snapshots: createSnapshotReader(blobs, {
@@ -153,8 +156,9 @@ export async function testApp(
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
-    people: githubHost?.people ? peopleOver(githubHost) : null,
+    names,
+    people,
+    oauth: people && githubHost ? openTestOAuth(people, githubHost, { states, keys }) : null,
     allow: null,
     deny: [],
     localSource: 'withheld',
@@ -223,7 +227,8 @@ export async function testApp(
       const other = await openGitHub()
       const otherHosts = other ? [host, other] : [host]
       const people = other?.people ? peopleOver(other) : null
-      const replicaApp = await buildApp({ ...deps, hosts: otherHosts, people }, appOptions, options.site)
+      const oauth = people && other ? openTestOAuth(people, other, { states, keys }) : null
+      const replicaApp = await buildApp({ ...deps, hosts: otherHosts, people, oauth }, appOptions, options.site)
       replicas.push(replicaApp, ...(other ? [other] : []))
       return replicaApp
     },

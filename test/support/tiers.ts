@@ -30,6 +30,8 @@ const API_OVER_STORES = [
   'hooks-refused',
   'mounts',
   'owners-indexed',
+  'private-local',
+  'private-reading',
   'raw-file',
   'reuse-withheld',
   'skills',

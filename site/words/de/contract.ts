@@ -1,6 +1,11 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
+  'Branches and tags of the repository': 'Branches und Tags des Repositorys',
+  'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
+  'The repository has more branches or more tags than are listed.':
+    'Das Repository hat mehr Branches oder mehr Tags, als aufgeführt sind.',
+  'Date of the commit; absent where it is not known.': 'Datum des Commits; fehlt, wo es nicht bekannt ist.',
   'Canonical address.': 'Kanonische Adresse.',
   'As requested; `null` for the default branch.': 'Wie verlangt; `null` für den Standardbranch.',
   'Full commit hash.': 'Vollständiger Hash des Commits.',
@@ -23,6 +28,14 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'On a `SKILL.md` and on its folder.': 'Bei einer `SKILL.md` und bei ihrem Ordner.',
   'On a `SKILL.md` and on its folder, and on a file that may not be served.':
     'Bei einer `SKILL.md` und bei ihrem Ordner, und bei einer Datei, die nicht ausgeliefert werden darf.',
+  'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.':
+    'Von allem, was ein Agent davon erhält (o200k_base, geschätzt); fehlt, wenn die Lizenz nur eine Beschreibung erlaubt.',
+  'What the whole skill takes; on the first page only.': 'Was der ganze Skill braucht; nur auf der ersten Seite.',
+  'Bytes of the whole text.': 'Byte des ganzen Textes.',
+  'Tokens of the whole text (o200k_base, an estimate).': 'Tokens des ganzen Textes (o200k_base, geschätzt).',
+  'o200k_base, an estimate: each model counts with its own encoding.':
+    'o200k_base, geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
+  'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
   'Bytes.': 'Byte.',
   'Of the bytes of the file, where they are held.': 'Der Bytes der Datei, wo sie gespeichert sind.',
   'SHA-256, in lower-case hexadecimal digits.': 'SHA-256, in kleinen Hexadezimalziffern.',
@@ -91,4 +104,44 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'The terms or the privacy page of the deployment': 'Die Nutzungsbedingungen oder die Datenschutzseite der Installation',
   'The latest revision of any language.': 'Die letzte Änderung in irgendeiner Sprache.',
   'Markdown.': 'Markdown.',
+  'Who is signed in': 'Wer angemeldet ist',
+  '`null` when nobody is signed in.': '`null`, wenn niemand angemeldet ist.',
+  'The repositories that a person and the app of the host reach, by installation':
+    'Die Repositorys, die eine Person und die App des Hosts erreichen, nach Installation',
+  "The host's page on which an account installs the app.": 'Seite des Hosts, auf der ein Konto die App installiert.',
+  "The host's page on which the installation is changed.": 'Seite des Hosts, auf der die Installation geändert wird.',
+  'More repositories exist; they are opened by their addresses.':
+    'Es gibt weitere Repositorys; sie werden über ihre Adressen geöffnet.',
+  'More installations exist.': 'Es gibt weitere Installationen.',
+  'The apps that read on behalf of a person': 'Die Apps, die im Namen einer Person lesen',
+  'The app, in its own words: nobody checked them.': 'Die App in ihren eigenen Worten: Niemand hat sie geprüft.',
+  'The repository that the app reads.': 'Das Repository, das die App liest.',
+  'Newest first.': 'Das Neueste zuerst.',
+  'End a grant with all its tokens, at once': 'Eine Freigabe mit allen ihren Tokens sofort beenden',
+  'The agent tokens of a person, without their secrets': 'Die Agenten-Tokens einer Person, ohne ihre Geheimnisse',
+  'The repository that the token reads.': 'Das Repository, das das Token liest.',
+  'At most one hour old; `null` before the first use.': 'Höchstens eine Stunde alt; `null` vor der ersten Verwendung.',
+  'Newest first. Tokens that expired are left out.': 'Das neueste zuerst. Abgelaufene Tokens fehlen.',
+  'Tokens that one person may hold.': 'Wie viele Tokens eine Person haben darf.',
+  'Make an agent token that reads one private repository': 'Ein Agenten-Token anlegen, das ein privates Repository liest',
+  'The secret. It is answered this once only.': 'Das Geheimnis. Es wird nur dieses eine Mal gesendet.',
+  'End an agent token, at once': 'Ein Agenten-Token sofort beenden',
+  '`/gh/<owner>/<repository>`, without ref and path.': '`/gh/<owner>/<repository>`, ohne Ref und Pfad.',
+  '1 to 60 characters, without control characters.': '1 bis 60 Zeichen, ohne Steuerzeichen.',
+  'What an app asks a person to approve': 'Wozu eine App die Zustimmung einer Person erbittet',
+  'Approve or refuse what an app asks for': 'Dem zustimmen oder das ablehnen, worum eine App bittet',
+  'The sealed authorization request, as the consent page received it.':
+    'Die versiegelte Autorisierungsanfrage, wie die Zustimmungsseite sie erhalten hat.',
+  'The app. Name and URI are its own words: nobody checked them.':
+    'Die App. Name und URI sind ihre eigenen Worte: Niemand hat sie geprüft.',
+  'Host of the web address to which the browser goes next, or the scheme of an application.':
+    'Host der Webadresse, zu der der Browser als Nächstes geht, oder das Schema einer Anwendung.',
+  "The client is an app on the person's own computer.": 'Der Client ist eine App auf dem eigenen Computer der Person.',
+  'The repository that the app wants to read.': 'Das Repository, das die App lesen möchte.',
+  'Scopes, separated by spaces.': 'Scopes, durch Leerzeichen getrennt.',
+  'Whether the person can see the repository now; `null` when nobody is signed in, or the host cannot be asked. `false` for one that does not exist.':
+    'Ob die Person das Repository jetzt sehen kann; `null`, wenn niemand angemeldet ist oder der Host nicht gefragt werden kann. `false` für eines, das es nicht gibt.',
+  "The host's page on which an account installs the app of this deployment.":
+    'Seite des Hosts, auf der ein Konto die App dieses Dienstes installiert.',
+  'Where the browser goes next.': 'Wohin der Browser als Nächstes geht.',
 }

@@ -16,6 +16,8 @@ export const COUNTS: Words['counts'] = {
   reference: { one: '{n} Verweis', other: '{n} Verweise' },
   supportingFile: { one: '{n} Begleitdatei', other: '{n} Begleitdateien' },
   character: { one: '{n} Zeichen', other: '{n} Zeichen' },
+  token: { one: '{n} Token', other: '{n} Tokens' },
+  page: { one: '{n} Seite', other: '{n} Seiten' },
   byte: { one: '{n} Byte', other: '{n} Byte' },
   second: { one: '{n} Sekunde', other: '{n} Sekunden' },
   minute: { one: '{n} Minute', other: '{n} Minuten' },

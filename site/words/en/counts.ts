@@ -14,6 +14,8 @@ export const COUNTS = {
   reference: { one: '{n} Reference', other: '{n} References' },
   supportingFile: { one: '{n} Supporting file', other: '{n} Supporting files' },
   character: { one: '{n} character', other: '{n} characters' },
+  token: { one: '{n} token', other: '{n} tokens' },
+  page: { one: '{n} page', other: '{n} pages' },
   byte: { one: '{n} byte', other: '{n} bytes' },
   second: { one: '{n} second', other: '{n} seconds' },
   minute: { one: '{n} minute', other: '{n} minutes' },

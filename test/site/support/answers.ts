@@ -152,7 +152,8 @@ type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 
 export function whole(content: string) {
   const length = [...content].length
-  return { index: 0, offset: 0, length, totalLength: length, last: true }
+  const totalBytes = Buffer.byteLength(content)
+  return { index: 0, offset: 0, length, totalLength: length, totalBytes, totalTokens: Math.ceil(totalBytes / 4), last: true }
 }
 
 export function skillPage(skill: Partial<SkillPage['skill']> = {}, page: Partial<Omit<SkillPage, 'skill'>> = {}): SkillPage {

@@ -53,9 +53,15 @@ export const PAGE_SCRIPT = /^<script type="module" src="\/_a\/[\w.-]+\.js">$/
 /** A picture that this origin has checked and cut: its URL is an address, encoded, and it has no words. */
 const PICTURE = /^<img src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" decoding="async">$/
 
-/** What of a page could run, load or hide something, except its own script and such pictures: nothing of it may come from a repository. */
+/** The styles of the page. Those of a repository would be a second element, which stays. */
+const PAGE_STYLES = /<style>[\s\S]*?<\/style>/
+
+/**
+ * What of a page could run, load or hide something, except its own script, its own styles and such pictures: nothing of it may come from a
+ * repository.
+ */
 export function dangersOf(html: string): string[] {
-  const tags = tagsOf(html).filter(tag => !PAGE_SCRIPT.test(tag) && !PICTURE.test(tag))
+  const tags = tagsOf(html.replace(PAGE_STYLES, '')).filter(tag => !PAGE_SCRIPT.test(tag) && !PICTURE.test(tag))
   return [
     ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),
     ...tags.filter(tag => /\s(?:on[a-z]+|style|srcset)\s*=/i.test(tag.replace(/"[^"]*"/g, '""'))),

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
+import { createLoggedNames } from '#api/people/logged-names.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import { sitePlugin } from '#site/server.ts'
@@ -29,6 +30,7 @@ export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
   hostUrls?: Record<string, string>
+  listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
 }
@@ -36,7 +38,7 @@ export interface SiteSettings {
 /** The built site in the service's own Fastify instance on a free port of the loopback, over an API that gives these answers. */
 export async function openSite(
   answers: Answers,
-  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering }: SiteSettings = {},
+  { hosts = ['local'], baseUrl = 'https://mountglass.example', hostUrls = {}, rendering, ...settings }: SiteSettings = {},
 ): Promise<Site> {
   await ensureBuilt()
   const client = createApiClient(answering(answers))
@@ -46,6 +48,7 @@ export async function openSite(
       hosts,
       baseUrl,
       hostUrls,
+      ...settings,
       rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
     })
   })
@@ -59,7 +62,9 @@ export async function openSite(
 }
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
-const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } as unknown as Deps, {
+const names = createLoggedNames(new Uint8Array(32))
+const uses = { close: async () => {} }
+const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, names, uses } as unknown as Deps, {
   get(target, name) {
     if (name in target) return Reflect.get(target, name) as unknown
     throw new Error(`the site asked the API for ${String(name)} past its client`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SKILL_PAGE_BREAK_BYTES, SKILL_PAGE_BYTES } from '#core/limits.ts'
+import { SKILL_PAGE_BREAK_SHARE, SKILL_PAGE_BYTES, SKILL_PAGE_MIN_BYTES } from '#core/limits.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
 
@@ -47,7 +47,7 @@ test('a page that cuts a piece ends behind the last line break of its last KiB',
 })
 
 test('a line break before the last KiB does not shorten the page', () => {
-  const [page] = cutAll([`${'x'.repeat(SKILL_PAGE_BYTES - SKILL_PAGE_BREAK_BYTES - 1)}\n${'z'.repeat(2_000)}`])
+  const [page] = cutAll([`${'x'.repeat(SKILL_PAGE_BYTES * (1 - SKILL_PAGE_BREAK_SHARE) - 1)}\n${'z'.repeat(2_000)}`])
   expect(utf8Length(page?.[0]?.content ?? '')).toBe(SKILL_PAGE_BYTES)
 })
 
@@ -59,23 +59,35 @@ test('a page never splits a character, and stays below the limit instead', () =>
 test('a piece of which no character fits any more begins on the next page', () => {
   const pages = cutAll(['x'.repeat(SKILL_PAGE_BYTES - 2), '漢字'])
   expect(pages.map(page => page.map(cut => cut.content))).toEqual([['x'.repeat(SKILL_PAGE_BYTES - 2)], ['漢字']])
-  expect(pages[1]?.[0]?.fragment).toEqual({ index: 0, offset: 0, length: 2, totalLength: 2, last: true })
+  expect(pages[1]?.[0]?.fragment).toMatchObject({ index: 0, offset: 0, length: 2, totalLength: 2, totalBytes: 6, last: true })
 })
 
 test('a text that fills a page exactly makes no second page, and an empty piece still has its fragment', () => {
   const pages = cutAll(['x'.repeat(SKILL_PAGE_BYTES), ''])
   expect(pages).toHaveLength(1)
-  expect(pages[0]?.[1]?.fragment).toEqual({ index: 0, offset: 0, length: 0, totalLength: 0, last: true })
+  expect(pages[0]?.[1]?.fragment).toMatchObject({ index: 0, offset: 0, length: 0, totalLength: 0, totalBytes: 0, last: true })
 })
 
 /** Every page, each cut from the position that the one before gave. */
-function cutAll(texts: readonly string[]): ContextCut[][] {
+test('shorter pages join to the same texts', () => {
+  const texts = ['Rule.\n'.repeat(500), '漢字🎻 line\n'.repeat(900), '', 'x'.repeat(9_000)]
+  const pages = cutAll(texts, SKILL_PAGE_MIN_BYTES)
+  for (const page of pages) expect(utf8Length(page.map(cut => cut.content).join(''))).toBeLessThanOrEqual(SKILL_PAGE_MIN_BYTES)
+  expect(texts.map((_, piece) => joined(pages.flat(), piece))).toEqual(texts)
+})
+
+function cutAll(texts: readonly string[], pageBytes?: number): ContextCut[][] {
   const pieces = texts.map((text, number): ContextPiece => {
-    return { kind: 'include', path: String(number), characters: countCharacters(text), sizeBytes: utf8Length(text) }
+    return { kind: 'include', path: String(number), characters: countCharacters(text), sizeBytes: utf8Length(text), tokens: 0 }
   })
   const pages: ContextCut[][] = []
   for (let start: ContextPosition | null = START; start !== null; ) {
-    const page: ReturnType<typeof cutSkillContext> = cutSkillContext(pieces.slice(start.piece), texts.slice(start.piece), start)
+    const page: ReturnType<typeof cutSkillContext> = cutSkillContext(
+      pieces.slice(start.piece),
+      texts.slice(start.piece),
+      start,
+      pageBytes,
+    )
     pages.push(page.cuts)
     start = page.next
   }

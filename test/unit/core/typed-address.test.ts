@@ -17,6 +17,15 @@ test.each([
   expect(typed.kind === 'address' && formatAddress(typed.address)).toBe(address)
 })
 
+test.each([
+  ['acme/tools', 'address'],
+  ['acme/tools@v1/docs', 'address'],
+  ['gh/acme/tools', 'unreadable'],
+  ['nonsense', 'unreadable'],
+])('where one host is served, %s is of kind %s', (text, kind) => {
+  expect(readTypedAddress(text, { hosts: ['local'], baseUrl: 'https://mountglass.example' }).kind).toBe(kind)
+})
+
 test('a file at GitHub is its repository at the ref, and the file', () => {
   expect(read('https://github.com/acme/tools/blob/main/docs/a.md')).toMatchObject({
     kind: 'address',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { printable } from '#core/hidden-text.ts'
 import { withChanges } from '#indexer/check/changes.ts'
 import { type Paint, widthOf } from '#indexer/check/fold.ts'
 import type { Checked, Finding, SkillReport } from '#indexer/check/schema.ts'
-import { formatFailure, formatJson, formatReport, printable } from '#indexer/check/terminal.ts'
+import { formatFailure, formatJson, formatReport } from '#indexer/check/terminal.ts'
 
 const plain: Paint = (_style, text) => text
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const

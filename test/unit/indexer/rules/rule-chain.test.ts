@@ -17,6 +17,8 @@ function manifest(folder: string, rules: string | null = 'Rule.', more: Partial<
     license: undefined,
     include: [],
     exclude: [],
+    declared: {},
+    tokens: 0,
     rules: rules === null ? null : { text: rules, offsetBytes: 0 },
     ...more,
   }

@@ -8,7 +8,16 @@ import {
   type TextReading,
 } from '#indexer/snapshot/text-readings.ts'
 
-const NOTHING: TextReading = { title: null, name: null, declaredSummary: '', firstParagraph: '', keywords: '', links: [] }
+const NOTHING: TextReading = {
+  title: null,
+  name: null,
+  declaredSummary: '',
+  firstParagraph: '',
+  keywords: '',
+  links: [],
+  tokens: 0,
+  facts: {},
+}
 const MUCH: TextReading = {
   title: 'Größe 尺寸',
   name: 'size',
@@ -20,6 +29,8 @@ const MUCH: TextReading = {
     { kind: 'image', target: '' },
     { kind: 'code', target: 'src/naïve.ts' },
   ],
+  tokens: 1_234,
+  facts: { hidden: [['U+202E', 2]], hosts: ['a.example', 'b.example'] },
 }
 const oid = (digit: string) => digit.repeat(40)
 const CRC32 = 0xfedcba98

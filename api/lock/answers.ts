@@ -1,0 +1,66 @@
+import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
+import type { Mount, Overview } from '#core/contract/mount.ts'
+
+/** The endpoints that pins are made of. */
+export type PinEndpoint = 'mounts' | 'browse' | 'skills'
+
+/** Answers of a service about addresses: of a deployment, or of this process. */
+export interface Answers {
+  /**
+   * @param address canonical
+   * @throws UnansweredError
+   */
+  get<Name extends PinEndpoint>(name: Name, address: string, query: QueryInputOf<Name>): Promise<AnswerOf<Name>>
+  /** Between two questions whether an index is ready. */
+  pauseMs: number
+  /** Questions at once. */
+  atOnce: number
+}
+
+/** A question without an answer. */
+export class UnansweredError extends Error {
+  /** A code of the contract, or `service.unreachable` or `service.not_mountglass`. */
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'UnansweredError'
+    this.code = code
+  }
+
+  /** Whether the service looked and found nothing. Otherwise it could not look, which says nothing about the address. */
+  get isGone(): boolean {
+    return GONE.includes(this.code)
+  }
+}
+
+const GONE = ['mount.repo_not_found', 'mount.ref_not_found', 'mount.path_not_found']
+
+export interface Waiting {
+  /** For the index of one address. */
+  timeoutMs: number
+  /** Called once when the index of the address is not ready. */
+  onWaiting(address: string): void
+}
+
+export type IndexedMount = Mount & { index: Overview }
+
+/** Asks for the address until its index is ready. @throws UnansweredError also when indexing failed, or is not done in time */
+export async function askIndexed(answers: Answers, address: string, { timeoutMs, onWaiting }: Waiting): Promise<IndexedMount> {
+  const giveUpAt = performance.now() + timeoutMs
+  for (let turn = 0; ; turn++) {
+    const mount = await answers.get('mounts', address, {})
+    const { index } = mount
+    switch (index.status) {
+      case 'ready':
+        return { ...mount, index }
+      case 'failed':
+        throw new UnansweredError(index.errorCode, `indexing failed; the service tries again after ${index.retryAt}`)
+      case 'indexing':
+        if (performance.now() + answers.pauseMs > giveUpAt)
+          throw new UnansweredError('index.indexing', `the index is not ready after ${Math.round(timeoutMs / 1000)} seconds`)
+        if (turn === 0) onWaiting(address)
+        await new Promise(resolve => setTimeout(resolve, answers.pauseMs))
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
+import { Commit, Path, Sha256 } from '#core/contract/shared.ts'
+import { ServiceError } from '#core/errors.ts'
+import { escapeHidden } from '#core/hidden-text.ts'
+import { compareBytes } from '#core/text.ts'
+
+/** The lock file cannot be used. The message says why, and what to do. */
+export class LockFileError extends Error {}
+
+export const LOCK_FILE = 'mountglass.lock.json'
+
+/** Grows when an older Mountglass would misread the file. */
+const VERSION = 1
+
+const PinnedFile = z.strictObject({
+  path: Path,
+  /** Of the bytes of the file; `null`: the service does not hold them, because the file is too large. */
+  sha256: Sha256.nullable(),
+})
+export type PinnedFile = z.infer<typeof PinnedFile>
+
+const PinnedSkill = z.strictObject({
+  path: Path,
+  /** Of everything that agents read of the skill: rules, body and includes. `null` unless it is delivered in full. */
+  sha256: Sha256.nullable(),
+  /** Why there is no digest. Absent when there is one. */
+  delivery: z.enum(['described', 'incomplete']).optional(),
+  /** The `SKILL.md`, which has the front matter too, and the supporting files. */
+  files: z.array(PinnedFile),
+})
+export type PinnedSkill = z.infer<typeof PinnedSkill>
+
+const PinnedAddress = z.strictObject({
+  address: z.string().refine(isCanonical, 'is not a canonical address'),
+  commit: Commit,
+  /** A limit of indexing was reached: there may be skills that are not listed. */
+  partial: z.literal(true).optional(),
+  /** By path. */
+  skills: z.array(PinnedSkill),
+})
+export type PinnedAddress = z.infer<typeof PinnedAddress>
+
+const LockFile = z.strictObject({ version: z.literal(VERSION), addresses: z.array(PinnedAddress) })
+export type LockFile = z.infer<typeof LockFile>
+
+export function emptyLock(): LockFile {
+  return { version: VERSION, addresses: [] }
+}
+
+/** @throws LockFileError when the text is damaged, or written by a newer version */
+export function parseLockFile(text: string): LockFile {
+  const json = parseJson(text)
+  const version = z.object({ version: z.int() }).safeParse(json).data?.version
+  if (version !== undefined && version > VERSION)
+    throw new LockFileError(
+      `is of version ${version}, and this Mountglass reads up to version ${VERSION}: use the version of Mountglass that wrote it, or a newer one`,
+    )
+  const parsed = LockFile.safeParse(json)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw damaged(`${issue?.path.join('.') || 'the file'}: ${issue?.message}`)
+  }
+  const seen = new Set<string>()
+  for (const { address } of parsed.data.addresses) {
+    if (seen.has(address)) throw damaged(`${address} is there twice`)
+    seen.add(address)
+  }
+  return parsed.data
+}
+
+/**
+ * The same content gives the same text: addresses, skills and files by the bytes of their names, a file a line, invisible characters escaped.
+ */
+export function formatLockFile({ version, addresses }: LockFile): string {
+  const ordered = {
+    version,
+    addresses: [...addresses]
+      .sort((left, right) => compareBytes(left.address, right.address))
+      .map(({ address, commit, partial, skills }) => ({
+        address,
+        commit,
+        ...(partial && { partial }),
+        skills: [...skills].sort(byPath).map(({ path, sha256, delivery, files }) => ({
+          path,
+          sha256,
+          ...(delivery && { delivery }),
+          files: [...files].sort(byPath).map(({ path, sha256 }) => ({ path, sha256 })),
+        })),
+      })),
+  }
+  return `${escapeHidden(JSON.stringify(ordered, null, 2)).replace(FILE_ON_LINES, '{ $1, $2 }')}\n`
+}
+
+/** An object of `files`, as `JSON.stringify` writes it. Line breaks inside of texts are escaped there, so none is matched. */
+const FILE_ON_LINES = /\{\n\s+("path": .*),\n\s+("sha256": .*)\n\s+\}/g
+
+function byPath(left: { path: string }, right: { path: string }): number {
+  return compareBytes(left.path, right.path)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw damaged((error as Error).message)
+  }
+}
+
+function damaged(problem: string): LockFileError {
+  return new LockFileError(`is damaged (${problem}): restore it from version control, or remove it and pin again`)
+}
+
+function isCanonical(text: string): boolean {
+  try {
+    return formatAddress(parseAddress(text, Object.keys(HOST_NAMES))) === text
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return false
+  }
+}

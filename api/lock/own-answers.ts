@@ -1,0 +1,29 @@
+import { parseAddress } from '#core/address.ts'
+import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { ServiceError } from '#core/errors.ts'
+import type { Handlers } from '../http/endpoint.ts'
+import { OWN_PROCESS } from '../people/viewer.ts'
+import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
+
+/**
+ * The answers of this process.
+ *
+ * @param hosts host segments that it serves
+ */
+export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, hosts: readonly string[]): Answers {
+  return {
+    pauseMs: 50,
+    atOnce: 4,
+    async get(name, address, query) {
+      const handle = handlers[name] as (call: object) => Promise<unknown>
+      const { query: schema, answer } = ENDPOINTS[name]
+      try {
+        const call = { subject: parseAddress(address, hosts), query: schema.parse(query), body: null, viewer: OWN_PROCESS }
+        return answer.parse(await handle(call)) as never
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        throw new UnansweredError(error.code, error.message, { cause: error })
+      }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { type Address, atPath, formatAddress } from '#core/address.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { readTypedAddress, type TypedContext } from '#core/typed-address.ts'
+
+/** A text that names nothing to pin. */
+export class NoAddressError extends Error {}
+
+const SKILL_FILE = 'SKILL.md'
+
+/**
+ * The canonical addresses that a text may mean, to be tried in this order: where the URL of a branch does not say where its name ends, there
+ * are several. A `SKILL.md` stands for its folder.
+ *
+ * @throws NoAddressError
+ */
+export function readTypedPin(text: string, context: TypedContext): string[] {
+  const typed = readTypedAddress(text, context)
+  if (typed.kind === 'owner') throw new NoAddressError(`${typed.owner.owner} is an account: name one of its repositories`)
+  if (typed.kind === 'unreadable')
+    throw new NoAddressError(`${text}: ${typed.code === null ? '' : `${typed.code}: `}${typed.message}`)
+  if (typed.other !== undefined)
+    throw new NoAddressError(`${text} is a page of GitHub (${typed.other}): name a repository, a branch, a tag or a commit`)
+  const readings = [typed, ...(typed.longerRefs ?? [])]
+  return readings.map(({ address, file }) => formatAddress(mountOf(address, file, text)))
+}
+
+function mountOf(address: Address, file: RepoPath | undefined, text: string): Address {
+  const path = file ?? address.path
+  if (baseNameOf(path) === SKILL_FILE) return atPath(address, parentOf(path))
+  if (file === undefined) return address
+  throw new NoAddressError(`${text} is a file: name its folder, a skill or the repository`)
+}

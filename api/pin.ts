@@ -1,0 +1,244 @@
+import { readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { styleText } from 'node:util'
+import { HOST_NAMES } from '#core/address.ts'
+import { escapeHidden, printable } from '#core/hidden-text.ts'
+import { SettingsError } from '#core/settings.ts'
+import { createInProcessRunner } from '#indexer/main.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { openInfra } from '#infra/open.ts'
+import { say, startInProcess } from './in-process.ts'
+import { type Answers, UnansweredError, type Waiting } from './lock/answers.ts'
+import {
+  emptyLock,
+  formatLockFile,
+  LOCK_FILE,
+  type LockFile,
+  LockFileError,
+  type PinnedAddress,
+  parseLockFile,
+} from './lock/lock-file.ts'
+import { ownAnswers } from './lock/own-answers.ts'
+import { readPin } from './lock/read-pin.ts'
+import { remoteAnswers } from './lock/remote-answers.ts'
+import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
+import { NoAddressError, readTypedPin } from './lock/typed-pin.ts'
+import { exitCodeOf, judge, type Reading } from './lock/verdict.ts'
+
+export interface PinOptions {
+  /** Origin of a running deployment; without it this process reads the repositories itself. */
+  service?: string
+  /** Seconds to wait for the index of an address. */
+  timeout: number
+  /** Print one JSON document. */
+  json?: boolean
+}
+
+const EXIT_OK = 0
+/** An address, the lock file or a setting is wrong. */
+const EXIT_USAGE = 2
+/** An address could not be read now. */
+const EXIT_UNREAD = 3
+
+/**
+ * `mountglass pin <address>…`: writes the commits and digests of the addresses into a lock file, beside those that it has. Nothing is written
+ * unless all of them can be read. Exit code 0, 2 (wrong address, lock file or setting) or 3 (an address cannot be read now).
+ */
+export async function pin(typed: string[], options: PinOptions & { lock?: string }, env: NodeJS.ProcessEnv): Promise<number> {
+  const file = options.lock ?? LOCK_FILE
+  return await reportingFaults(file, async () => {
+    const lock = (await readLock(file)) ?? emptyLock()
+    const pins = await withAnswers(options, env, async ({ answers, context }) => {
+      const wanted = typed.map(text => readTypedPin(text, context))
+      const read: { asked: string; pinned: PinnedAddress }[] = []
+      for (const candidates of wanted) read.push(await readFirst(answers, candidates, waitingOf(options)))
+      return read
+    })
+    const byAddress = new Map([...lock.addresses, ...pins.map(({ pinned }) => pinned)].map(one => [one.address, one]))
+    const addresses = [...byAddress.values()]
+    await writeLock(file, { ...lock, addresses })
+    if (options.json)
+      printJson({ format: 1, lock: file, pinned: pins.map(({ pinned }) => ({ ...pinned, pinned: pinnedAddress(pinned) })) })
+    else
+      print([...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, paint)), '', `${file}: ${addresses.length} pinned`])
+    return EXIT_OK
+  })
+}
+
+export interface VerifyOptions extends PinOptions {
+  /** Write what the addresses have now, after showing it. */
+  update?: boolean
+  /** A commit that moved without changing what agents read is no difference. */
+  allowMoved?: boolean
+}
+
+/**
+ * `mountglass verify [<lock file>]`: compares what the addresses of a lock file have now with their pins. Exit code 0, 1 (a difference that is
+ * not written), 2 (no usable lock file, or a wrong setting) or 3 (no difference, but an address could not be read).
+ */
+export async function verify(file: string, options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  return await reportingFaults(file, async () => {
+    const lock = await readLock(file)
+    if (lock === null) throw new LockFileError('does not exist: write it with mountglass pin, or name another one')
+    const readings = await withAnswers(options, env, async ({ answers }) => {
+      const read: Reading[] = []
+      for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options)))
+      return read
+    })
+    const verdicts = lock.addresses.map((pinned, index) => judge(pinned, readings[index] as Reading))
+    const exitCode = exitCodeOf(verdicts, options.allowMoved === true)
+    const updated = options.update ? updatedLock(lock, readings) : lock
+    const isWritten = formatLockFile(updated) !== formatLockFile(lock)
+    if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
+    else print(formatVerdicts(verdicts, paint))
+    if (isWritten) await writeLock(file, updated)
+    if (!options.json && isWritten) print([`${file}: written`])
+    if (!options.json && !options.update && exitCode === 1) print(['accept this with: mountglass verify --update'])
+    return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isUnverified), false) : exitCode
+  })
+
+  function isUnverified({ status }: { status: string }): boolean {
+    return status === 'unverified'
+  }
+}
+
+/** Gone addresses are left out. Those that could not be read stay as they are, and so do skills that a partial index may have dropped. */
+function updatedLock(lock: LockFile, readings: readonly Reading[]): LockFile {
+  const addresses = lock.addresses.flatMap((pinned, index): PinnedAddress[] => {
+    const reading = readings[index] as Reading
+    if ('error' in reading) return reading.isGone ? [] : [pinned]
+    const verdict = judge(pinned, reading)
+    const unknown = new Set(verdict.status === 'different' ? verdict.unknown : [])
+    if (verdict.status === 'unverified') return [pinned]
+    return [{ ...reading.pin, skills: [...reading.pin.skills, ...pinned.skills.filter(({ path }) => unknown.has(path))] }]
+  })
+  return { ...lock, addresses }
+}
+
+async function tryToRead(answers: Answers, address: string, waiting: Waiting): Promise<Reading> {
+  try {
+    return { pin: await readPin(answers, address, waiting) }
+  } catch (error) {
+    if (!(error instanceof UnansweredError)) throw error
+    return { error: { code: error.code, message: error.message }, isGone: error.isGone }
+  }
+}
+
+/** The first of the addresses whose ref exists. @throws UnansweredError that names the first */
+async function readFirst(answers: Answers, candidates: readonly string[], waiting: Waiting) {
+  const missing: UnansweredError[] = []
+  for (const address of candidates) {
+    try {
+      return { asked: address, pinned: await readPin(answers, address, waiting) }
+    } catch (error) {
+      if (!(error instanceof UnansweredError)) throw error
+      const named = new UnansweredError(error.code, `${address}: ${error.message}`, { cause: error })
+      if (error.code !== 'mount.ref_not_found') throw named
+      missing.push(named)
+    }
+  }
+  throw missing[0] ?? new Error('no address was given')
+}
+
+interface AnswersInContext {
+  answers: Answers
+  context: { hosts: readonly string[]; baseUrl: string }
+}
+
+async function withAnswers<Value>(
+  { service }: PinOptions,
+  env: NodeJS.ProcessEnv,
+  use: (answers: AnswersInContext) => Promise<Value>,
+): Promise<Value> {
+  if (service !== undefined) {
+    const baseUrl = parseService(service)
+    const answers = remoteAnswers({ baseUrl, token: tokenFor(baseUrl, env) })
+    return await use({ answers, context: { hosts: Object.keys(HOST_NAMES), baseUrl } })
+  }
+  const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
+  const infra = await openInfra(settings)
+  const running = startInProcess({ infra, runner: await createInProcessRunner(infra) })
+  try {
+    const { handlers, hosts } = running
+    return await use({ answers: ownAnswers(handlers, hosts), context: { hosts, baseUrl: settings.baseUrl } })
+  } finally {
+    await running.close()
+  }
+}
+
+/** @throws SettingsError */
+function parseService(text: string): string {
+  const url = URL.parse(text)
+  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol))
+    throw new SettingsError('--service', 'must be the base URL of a deployment, like https://skills.example.org')
+  return url.href.replace(/\/+$/, '')
+}
+
+const TOKEN = 'MOUNTGLASS_TOKEN'
+
+/** The token of the environment. @throws SettingsError if it would cross a network in clear */
+function tokenFor(baseUrl: string, env: NodeJS.ProcessEnv): string | null {
+  const token = env[TOKEN]?.trim() ?? ''
+  if (token === '') return null
+  const { protocol, hostname } = new URL(baseUrl)
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  if (protocol !== 'https:' && !isLoopback)
+    throw new SettingsError(TOKEN, 'is not sent over http: use the https URL of the deployment, or unset it')
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new SettingsError(TOKEN, 'is no token: it has spaces or other characters that no token has')
+  return token
+}
+
+function waitingOf({ timeout }: PinOptions): Waiting {
+  return { timeoutMs: timeout * 1000, onWaiting: address => say(`${address} is being indexed`) }
+}
+
+/** `null`: there is none. @throws LockFileError */
+async function readLock(file: string): Promise<LockFile | null> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return null
+    throw new LockFileError(`cannot be read: ${message}`, { cause })
+  }
+  return parseLockFile(text)
+}
+
+/** Replaces the file as a whole, so that no reader finds half of it. */
+async function writeLock(file: string, lock: LockFile): Promise<void> {
+  const target = await realpath(file).catch(() => file)
+  const temporary = `${target}.${process.pid}.tmp`
+  try {
+    await writeFile(temporary, formatLockFile(lock))
+    await rename(temporary, target)
+  } catch (cause) {
+    await rm(temporary, { force: true })
+    throw new LockFileError(`cannot be written: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** @param file of the messages about lock files */
+async function reportingFaults(file: string, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof LockFileError) say(printable(`${file} ${error.message}`))
+    else if (error instanceof UnansweredError) say(printable(`${error.code}: ${error.message}`))
+    else if (error instanceof SettingsError || error instanceof NoAddressError) say(printable(error.message))
+    else throw error
+    return error instanceof UnansweredError && !error.isGone ? EXIT_UNREAD : EXIT_USAGE
+  }
+}
+
+// Colors only on a terminal, and not with `NO_COLOR`.
+const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(lines.map(line => `${line}\n`).join(''))
+}
+
+function printJson(value: object): void {
+  process.stdout.write(`${escapeHidden(JSON.stringify(value, null, 2))}\n`)
+}

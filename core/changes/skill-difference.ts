@@ -1,0 +1,124 @@
+import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
+import { DIFFERENCE_PAGE_BYTES } from '../limits.ts'
+import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
+import { countCharacters, cutAtBytes, utf8Length } from '../text.ts'
+import type { Compared, Sided } from './items.ts'
+import { localTo } from './parts.ts'
+import type { SkillText, SkillTexts } from './skill-texts.ts'
+import { unifiedDifference } from './unified.ts'
+
+/** How one text of a skill differs. */
+export interface TextDifference extends Pick<ChangedText, 'kind' | 'path' | 'movedFrom' | 'change' | 'before' | 'after'> {
+  /** The whole unified difference; `''` for a text that is unchanged. */
+  content: string
+  /** Code points of it. */
+  characters: number
+}
+
+/** How all that a skill delivers differs. */
+export interface SkillDifference {
+  metadata: { before: SkillMetadata | null; after: SkillMetadata | null }
+  /** In order of delivery of the new side, then the removed texts in the order of the old one. */
+  texts: TextDifference[]
+}
+
+/** Compares the texts of a skill. Yields to other requests all along. */
+export async function compareSkillTexts(
+  pair: Compared<DeliveredSkill>,
+  delivered: { before: SkillTexts | null; after: SkillTexts | null },
+): Promise<SkillDifference> {
+  const before = placedTexts(pair.before, delivered.before)
+  const after = placedTexts(pair.after, delivered.after)
+  const texts: TextDifference[] = []
+  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text))
+  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null))
+  return { metadata: { before: delivered.before?.metadata ?? null, after: delivered.after?.metadata ?? null }, texts }
+}
+
+interface PlacedText extends SkillText {
+  side: { sha256: string; bytes: number }
+}
+
+/** The texts by kind and path; below the directory of the skill by their path in it. */
+function placedTexts(side: Sided<DeliveredSkill> | null, delivered: SkillTexts | null): Map<string, PlacedText> {
+  if (side?.row.full === undefined || delivered === null) return new Map()
+  const { rules, body, includes } = side.row.full
+  const digests: readonly DeliveredText[] = [...rules, body, ...includes]
+  const local = localTo(side)
+  return new Map(
+    delivered.texts.map((text, index) => {
+      const [, sha256 = '', bytes = 0] = digests[index] ?? []
+      return [`${text.kind} ${local(text.path)}`, { ...text, side: { sha256, bytes } }]
+    }),
+  )
+}
+
+async function differenceOf(before: PlacedText | null, after: PlacedText | null): Promise<TextDifference> {
+  const { kind, path } = (after ?? before) as PlacedText
+  const content = await unifiedDifference(before?.text ?? '', after?.text ?? '')
+  const hasMoved = before !== null && after !== null && before.path !== after.path
+  return {
+    kind,
+    path,
+    ...(hasMoved && { movedFrom: before.path }),
+    change:
+      before === null ? 'added' : after === null ? 'removed' : hasMoved ? 'moved' : content === '' ? 'unchanged' : 'changed',
+    before: before && before.side,
+    after: after && after.side,
+    content,
+    characters: countCharacters(content),
+  }
+}
+
+/** Where a page of a difference begins: the text, and how much of its difference earlier pages have. */
+export interface DifferencePosition {
+  text: number
+  offsetCharacters: number
+  /** In UTF-16 units. */
+  offsetUnits: number
+  fragment: number
+}
+
+export const FIRST_PAGE: DifferencePosition = { text: 0, offsetCharacters: 0, offsetUnits: 0, fragment: 0 }
+
+/**
+ * One page of at most `DIFFERENCE_PAGE_BYTES` of UTF-8 over the differences of all its texts. Never splits a character. A difference that does not
+ * end on the page is cut after a line, where one ends on the page.
+ *
+ * @returns `next`: where the next page begins; `null` on the last one
+ */
+export function cutDifference(
+  texts: readonly TextDifference[],
+  start: DifferencePosition,
+): { entries: ChangedText[]; next: DifferencePosition | null } {
+  const entries: ChangedText[] = []
+  let leftBytes = DIFFERENCE_PAGE_BYTES
+  let at = start
+  while (at.text < texts.length) {
+    const { content: whole, characters: totalLength, ...text } = texts[at.text] as TextDifference
+    const content = cutPiece(whole, at.offsetUnits, leftBytes)
+    const units = at.offsetUnits + content.length
+    const last = units === whole.length
+    if (content === '' && !last) return { entries, next: at }
+    const length = countCharacters(content)
+    const fragment = { index: at.fragment, offset: at.offsetCharacters, length, totalLength, last }
+    entries.push({ ...text, content, fragment })
+    leftBytes -= utf8Length(content)
+    if (!last) {
+      const offsetCharacters = at.offsetCharacters + length
+      return { entries, next: { text: at.text, offsetCharacters, offsetUnits: units, fragment: at.fragment + 1 } }
+    }
+    at = { ...FIRST_PAGE, text: at.text + 1 }
+  }
+  return { entries, next: null }
+}
+
+/** The part of a text from a unit on that fits. */
+function cutPiece(whole: string, from: number, bytes: number): string {
+  // A UTF-16 unit takes at least one byte.
+  const candidate = whole.slice(from, from + bytes + 1)
+  const fitting = cutAtBytes(candidate, bytes)
+  if (from + fitting.length === whole.length) return fitting
+  const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)
+  return lines === '' ? fitting : lines
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import {
+  type DeclaredInclude,
+  type DeliveredBytes,
+  type DeliveredDocument,
+  type DeliveredFile,
+  type DeliveredManifest,
+  type DeliveredSkill,
+  type Digest,
+  itemKey,
+  pageItemKey,
+} from '#core/snapshot/delivered.ts'
+import type { ContextRow, FileRow } from '#core/snapshot/format.ts'
+import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
+import { pagesOf } from './folder-rows.ts'
+import type { Manifest } from './manifest.ts'
+import type { Plan, PlannedSkill } from './plan.ts'
+import { manifestsAbove, ruleChain } from './rule-chain.ts'
+
+/** What the rows are made of. */
+export interface DeliveredParts {
+  plan: Plan
+  content: Content
+  fileRows: ReadonlyMap<RepoPath, FileRow>
+  /** Of the listed skills, by path. */
+  contexts: ReadonlyMap<RepoPath, { planned: PlannedSkill; context: ContextRow }>
+}
+
+/** The rows of what is delivered, in small steps: every listed skill, document and manifest, and the facts of texts that skills share. */
+export function* buildDelivered(parts: DeliveredParts): Generator<void, Rows<'delivered'>> {
+  const { plan, content, contexts } = parts
+  const chainOf = memoChains(plan)
+  const rows: Rows<'delivered'> = []
+  for (const [path, { planned, context }] of contexts) {
+    yield
+    rows.push([itemKey(path, 'skill'), deliveredSkill(planned, context, chainOf(planned.skill.directory), parts)])
+  }
+  for (const { file, kind, served } of plan.files) {
+    if (kind !== 'document') continue
+    yield
+    rows.push([itemKey(file.path, 'document'), deliveredDocument(file.path, served, parts)])
+  }
+  for (const { path } of pagesOf(plan, content)) {
+    yield
+    rows.push([pageItemKey(path), deliveredDocument(path, true, parts)])
+  }
+  const inContexts = manifestsInContexts(plan, chainOf)
+  for (const manifest of plan.policy.manifests.values()) {
+    yield
+    rows.push([itemKey(manifest.path, 'manifest'), deliveredManifest(manifest, inContexts.has(manifest), parts)])
+  }
+  for (const [key, facts] of content.textFacts) {
+    if (Object.keys(facts).length > 0) rows.push([key, { kind: 'text', facts }])
+  }
+  return sortRows(rows)
+}
+
+type ChainOf = (folder: RepoPath) => readonly Manifest[]
+
+function memoChains({ policy }: Plan): ChainOf {
+  const chains = new Map<RepoPath, readonly Manifest[]>()
+  return folder => {
+    const chain = chains.get(folder) ?? manifestsAbove(policy.manifests, folder)
+    chains.set(folder, chain)
+    return chain
+  }
+}
+
+/** The manifests whose rules a skill delivers. */
+function manifestsInContexts({ skills }: Plan, chainOf: ChainOf): Set<Manifest> {
+  return new Set(skills.filter(({ full }) => full).flatMap(({ skill }) => ruleChain(chainOf(skill.directory)).rules))
+}
+
+function deliveredSkill(
+  planned: PlannedSkill,
+  context: ContextRow,
+  chain: readonly Manifest[],
+  parts: DeliveredParts,
+): DeliveredSkill {
+  const { directory, name, description, frontMatter, translations, license } = context
+  const allowedTools = frontMatter['allowed-tools']
+  const skill: DeliveredSkill = {
+    kind: 'skill',
+    directory,
+    name,
+    metadata: digestOf({ name, description, frontMatter, translations }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    license,
+  }
+  if (context.full === undefined) return skill
+
+  const { rules, includes, files, oversized, incomplete, sha256 } = context.full
+  const { texts, facts, budget } = parts.content.measuresOf(planned)
+  const [body] = texts.slice(rules.length)
+  if (body === undefined) throw new Error(`the body of ${planned.skill.path} was not measured`)
+  return {
+    ...skill,
+    full: {
+      ...(sha256 === undefined ? {} : { sha256 }),
+      bytes: budget.bytes,
+      tokens: budget.tokens,
+      complete: !incomplete,
+      rules: texts.slice(0, rules.length),
+      body,
+      includes: texts.slice(rules.length + 1, rules.length + 1 + includes.length),
+      files: filesOf(new Set([...files, ...oversized.map(({ path }) => path)]), parts),
+      declared: declaredIncludes(planned, chain),
+      facts,
+    },
+  }
+}
+
+/** In byte order of their paths. */
+function filesOf(paths: ReadonlySet<string>, { plan, fileRows }: DeliveredParts): DeliveredFile[] {
+  const rows = [...paths].map((path): [string, DeliveredFile] => {
+    const row = fileRows.get(path as RepoPath)
+    const isExecutable = plan.tree.file(path as RepoPath)?.mode === '100755'
+    return [path, [path, row?.sizeBytes ?? 0, row?.sha256?.slice(0, DIGEST_CHARACTERS) ?? null, isExecutable ? 1 : 0]]
+  })
+  return sortRows(rows).map(([, file]) => file)
+}
+
+function declaredIncludes({ skill }: PlannedSkill, chain: readonly Manifest[]): DeclaredInclude[] {
+  return [...chain, skill]
+    .filter(({ include }) => include === null || include.length > 0)
+    .map(({ path, include }) => [path, digestOf(include)])
+}
+
+function deliveredDocument(path: RepoPath, served: boolean, parts: DeliveredParts): DeliveredDocument {
+  const { plan, content } = parts
+  const facts = content.factsOf(path)
+  const file = served ? servedFile(path, facts?.tokens ?? 0, parts) : null
+  return {
+    kind: 'document',
+    title: titleOf(path, content),
+    summary: digestOf(facts?.summary ?? ''),
+    license: plan.licenseOf(parentOf(path)).license,
+    full: served,
+    ...(file === null ? {} : { file }),
+    facts: file === null ? {} : (facts?.delivered ?? {}),
+  }
+}
+
+function deliveredManifest(manifest: Manifest, isInContext: boolean, parts: DeliveredParts): DeliveredManifest {
+  const { path, rules, tokens, declared } = manifest
+  const { include = [], exclude = [], license = null, ...others } = declared
+  const file = servedFile(path, tokens, parts)
+  const isDelivered = file !== null || isInContext
+  return {
+    kind: 'manifest',
+    rules: isDelivered && rules !== null ? digestOf(rules.text) : null,
+    include: digestOf(include),
+    exclude: digestOf(exclude),
+    license: digestOf(license),
+    metadata: digestOf(others),
+    ...(file === null ? {} : { file }),
+  }
+}
+
+/** A file as the files endpoint answers with it; `null` when it refuses to. */
+function servedFile(path: RepoPath, tokens: number, { fileRows }: DeliveredParts): DeliveredBytes | null {
+  const row = fileRows.get(path)
+  if (row?.record === undefined || row.sha256 === undefined || row.refusal !== undefined) return null
+  return { sha256: row.sha256, bytes: row.sizeBytes, tokens }
+}
+
+const DIGEST_CHARACTERS = 32
+
+function digestOf(value: unknown): Digest {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, DIGEST_CHARACTERS)
+}

@@ -1,0 +1,60 @@
+import { type Address, formatAddress } from '#core/address.ts'
+import type { RefList } from '#core/contract/refs.ts'
+import type { ApiClient } from './api-client.ts'
+import { nearNames } from './near-names.ts'
+
+/** Where the default branch is now. */
+export interface Latest {
+  branch: string
+  commit: string
+}
+
+/** A ref as an address spells it, and as a page shows it. */
+export interface NearRef {
+  ref: string
+  name: string
+}
+
+/**
+ * Where the default branch is now, for a visitor of a pinned commit or of a tag. Another branch has a life of its own.
+ *
+ * @param address with a ref
+ * @returns `null` where the host does not say
+ */
+export async function findLatest(client: ApiClient, address: Address): Promise<Latest | null> {
+  const { ref } = address
+  const result = ref === null ? null : await client.get('refs', formatAddress(address), {})
+  if (ref === null || !result?.ok) return null
+  const { branches, defaultBranch } = result.answer
+  const isBranch = branches.some(({ name }) => name === ref || `refs/heads/${name}` === ref)
+  const latest = branches.find(({ name }) => name === defaultBranch)
+  return isBranch || latest === undefined ? null : { branch: defaultBranch, commit: latest.commit }
+}
+
+/** Refs that a visitor may have meant by one that does not exist: those with a similar name, and the commits that begin like it. */
+export async function findNearRefs(client: ApiClient, address: Address): Promise<NearRef[] | null> {
+  const { ref } = address
+  const result = ref === null ? null : await client.get('refs', formatAddress(address), {})
+  if (ref === null || !result?.ok) return null
+  const { branches, tags } = result.answer
+  const commits = /^[0-9a-f]{4,39}$/i.test(ref)
+    ? branches
+        .filter(({ commit }) => commit.startsWith(ref.toLowerCase()))
+        .map(({ commit, name }) => ({ ref: commit, name: `${commit} (${name})` }))
+    : []
+  const names = nearNames(
+    [...branches, ...tags].map(({ name }) => name),
+    ref,
+  )
+  return [...commits, ...[...new Set(names)].map(name => ({ ref: name, name }))]
+}
+
+/** The tags of a list, the latest version first, each as an address spells it. */
+export function tagsOf({ branches, tags }: RefList): NearRef[] {
+  const names = new Set(branches.map(({ name }) => name))
+  return tags
+    .map(({ name }) => ({ name, ref: names.has(name) ? `refs/tags/${name}` : name }))
+    .sort((left, right) => compare(right.name, left.name))
+}
+
+const { compare } = new Intl.Collator('en', { numeric: true })

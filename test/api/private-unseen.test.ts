@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { message } from '#test/mcp/scene.ts'
+import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
+import { recordedStore } from '#test/support/recorded-store.ts'
+import { handClock } from '#test/support/store-values.ts'
+
+/** Of equal length, so that lengths are equal, too. */
+const NAMES = { private: 'hidden', missing: 'absent', blocked: 'banned' } as const
+const EACH = Object.entries(NAMES)
+const SKILL = '---\nname: pdf\ndescription: Fills forms\n---\n\nFill the form.\n'
+const calls: string[] = []
+let scene: PeopleScene
+let stranger: Browser
+let member: Browser
+let foreignToken: string
+
+beforeAll(async () => {
+  const clock = handClock(new Date().toISOString())
+  scene = await openPeopleScene({
+    contents: { 'acme/hidden': { 'SKILL.md': SKILL }, 'acme/banned': { 'SKILL.md': SKILL } },
+    blobs: recordedStore(createMemoryBlobStore(clock), calls),
+    states: recordedStore(createMemoryStateStore(), calls),
+  })
+  const { github } = scene
+  await github.shown('acme', NAMES.private, { visibility: 'private' })
+  await github.shown('acme', NAMES.blocked, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
+  member = await scene.signIn(scene.ada)
+  stranger = await scene.signIn(scene.bob)
+  // Somebody who may reads it: what is known of it must not show.
+  await member.get(`/api/v1/mounts/gh/acme/${NAMES.private}`)
+  await scene.index()
+  expect((await member.get(`/api/v1/mounts/gh/acme/${NAMES.private}`)).json.index.status).toBe('ready')
+  const address = '/gh/acme/closed'
+  foreignToken = (await member.post('/api/v1/me/tokens', { address, label: 'other', expiresInDays: 1 })).json.token
+  // The first use of a credential is noted, and not the next ones.
+  for (const credential of Object.values(ASKERS))
+    await scene.app.inject({ url: '/api/v1/mounts/gh/acme/closed', headers: credential() })
+  await scene.deps.people?.close()
+  await scene.deps.uses.written()
+})
+afterAll(() => scene.close())
+
+interface Asked {
+  method?: 'GET' | 'HEAD' | 'POST'
+  url: string
+  headers?: Record<string, string>
+  payload?: string
+}
+
+/** Every route that takes an address, with the name of a repository. */
+function requestsOf(name: string): Asked[] {
+  const at = `/gh/acme/${name}`
+  const spelled = [at, `${at}@main`, `${at}@${'a'.repeat(40)}`, `${at}/skills`, `/gh/ACME/${name.toUpperCase()}`]
+  const read = spelled.map(address => `/api/v1/mounts${address}`)
+  const api = [`browse${at}`, `find${at}?query=form`, `skills${at}?path=SKILL.md`, `files${at}?path=SKILL.md`]
+  const gets = [
+    ...read,
+    ...api.map(path => `/api/v1/${path}`),
+    at,
+    `${at}/llms.txt`,
+    `${at}/.well-known/agent-skills/index.json`,
+    `${at}/.well-known/agent-skills/archive/${'0'.repeat(64)}.tar.gz`,
+    `${at}/.well-known/skills/index.json`,
+    `${at}/.well-known/skills/pdf/SKILL.md`,
+    `/badge${at}`,
+    `/icon${at}`,
+    `/social${at}`,
+    `/local/acme/${name}-none`,
+  ]
+  const messages = [
+    message('server/discover'),
+    message('tools/list'),
+    message('skills/list'),
+    message('tools/call', { name: 'load_skill', arguments: { path: 'SKILL.md' } }),
+  ]
+  const browse = message('tools/call', { name: 'browse_repo', arguments: { address: at } })
+  return [
+    ...gets.map(url => ({ url })),
+    { method: 'HEAD', url: `/api/v1/mounts${at}` },
+    ...messages.map(one => ({ method: 'POST' as const, url: `/mcp${at}`, ...one })),
+    { method: 'POST', url: '/mcp', ...browse },
+  ]
+}
+
+/** What a client, the host and the stores saw of a request, with the name taken out. */
+async function traceOf(name: string, { method = 'GET', url, headers = {}, payload }: Asked, credential: Record<string, string>) {
+  scene.github.log.clear()
+  calls.length = 0
+  const answer = await scene.app.inject({ method, url, headers: { ...headers, ...credential }, ...(payload && { payload }) })
+  await scene.deps.uses.written()
+  const { 'x-request-id': id, date: _, ...sent } = answer.headers
+  const plain = (text: string) =>
+    text
+      .replace(new RegExp(name, 'gi'), 'NAME')
+      .replaceAll(Buffer.from(name).toString('base64url'), 'NAME')
+      .replaceAll(String(id), 'ID')
+  return {
+    status: answer.statusCode,
+    headers: JSON.parse(plain(JSON.stringify(sent))),
+    body: plain(answer.body),
+    host: scene.github.log.all.map(({ method, host, path, credential: kind }) => plain(`${method} ${host} ${path} ${kind}`)),
+    stores: calls.map(plain),
+  }
+}
+
+const cookiesOf = ({ cookies }: Browser) => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') })
+const ASKERS: Record<string, () => Record<string, string>> = {
+  'nobody in particular': () => ({}),
+  'a stranger who is signed in': () => cookiesOf(stranger),
+  'a token of another repository': () => ({ authorization: `Bearer ${foreignToken}` }),
+  'a token that is none': () => ({ authorization: 'Bearer nonsense' }),
+  'a session that is none': () => ({ cookie: '__Host-session=nonsense' }),
+}
+
+test.each(Object.keys(ASKERS))(
+  'v5.0.0-8.2.2: private, missing and blocked are answered alike, and asked about alike: %s',
+  async asker => {
+    const credential = ASKERS[asker]?.() ?? {}
+    scene.advanceClock(61)
+    let seen = 0
+    for (const round of ['unknown', 'known'])
+      for (const [index, asked] of requestsOf(NAMES.missing).entries()) {
+        const [first, ...others] = await tracesOf(index, credential)
+        expect([round, asked.url, first?.trace.status]).toEqual([round, asked.url, expect.any(Number)])
+        for (const { kind, trace } of others)
+          expect({ round, url: asked.url, kind, ...trace }).toEqual({ round, url: asked.url, kind, ...first?.trace })
+        expect(first?.trace.body).not.toContain('Fill')
+        seen += first?.trace.host.length ?? 0
+      }
+    // A check that sees nothing would pass.
+    expect(seen).toBeGreaterThan(0)
+  },
+)
+
+async function tracesOf(index: number, credential: Record<string, string>) {
+  const traces = []
+  for (const [kind, name] of EACH) {
+    const asked = requestsOf(name)[index]
+    if (asked) traces.push({ kind, trace: await traceOf(name, asked, credential) })
+  }
+  return traces
+}
+
+test('a stranger cannot make a token for a private repository, as for one that does not exist', async () => {
+  const make = (browser: Browser, name: string) =>
+    browser.post('/api/v1/me/tokens', { address: `/gh/acme/${name}`, label: 'x', expiresInDays: 1 })
+  const answers = await Promise.all(EACH.map(async ([, name]) => make(stranger, name)))
+  expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual(EACH.map(() => [404, 'mount.repo_not_found']))
+  expect((await make(member, NAMES.private)).status).toBe(201)
+})
+
+test('the check sees a difference', async () => {
+  const at = (name: string) => ({ url: `/api/v1/mounts/gh/acme/${name}` })
+  const seen = await traceOf(NAMES.private, at(NAMES.private), cookiesOf(member))
+  const missing = await traceOf(NAMES.missing, at(NAMES.missing), cookiesOf(member))
+  expect(seen.status).toBe(200)
+  expect(seen).not.toEqual(missing)
+})

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import type { RefList } from '#core/contract/refs.ts'
+import { COMMIT, readyMount, refusal } from './support/answers.ts'
+import { attributesOf, textOf } from './support/html.ts'
+import { open, PAGE } from './support/opened-site.ts'
+
+const OTHER = 'b'.repeat(40)
+
+function refList(refs: Partial<RefList> = {}): RefList {
+  const branches = [
+    { name: 'feature/x', commit: COMMIT },
+    { name: 'main', commit: OTHER },
+  ]
+  return {
+    defaultBranch: 'main',
+    branches,
+    tags: [{ name: 'v1.2' }, { name: 'v1.10' }, { name: 'main' }],
+    truncated: false,
+    ...refs,
+  }
+}
+
+const pinned = () => readyMount({}, { address: `${PAGE}@${COMMIT}`, ref: COMMIT, pinned: true })
+
+test('branches and tags lead to the same folder, the default branch and the latest version first', async () => {
+  const { get } = await open({ refs: () => refList(), mounts: () => readyMount({}, { address: `${PAGE}/docs`, path: 'docs' }) })
+  const { html } = await get(`${PAGE}/docs?view=refs`)
+  const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith(PAGE) && href.endsWith('/docs'))
+  expect(links.slice(links.indexOf(`${PAGE}@${OTHER}/docs`))).toEqual([
+    `${PAGE}@${OTHER}/docs`,
+    `${PAGE}@feature%2Fx/docs`,
+    `${PAGE}@${COMMIT}/docs`,
+    `${PAGE}@v1.10/docs`,
+    `${PAGE}@v1.2/docs`,
+    `${PAGE}@refs%2Ftags%2Fmain/docs`,
+  ])
+  expect(textOf(html)).toMatch(/main default shown now bbbbbbb feature\/x/)
+  expect(textOf((await get(`${PAGE}/docs?view=refs&lang=de`)).html)).toContain('Branches und Tags')
+  const markdown = await get(`${PAGE}/docs?view=refs&format=markdown`)
+  expect(markdown.html).toContain('- tag [v1.10](')
+})
+
+test('the overview leads to all refs, and has the date of its commit', async () => {
+  const { get } = await open({ mounts: () => readyMount({ committedAt: '2026-03-04T05:06:07Z' }) })
+  const { html } = await get(PAGE)
+  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=refs`)
+  expect(attributesOf(html, 'time', 'datetime')).toContain('2026-03-04T05:06:07Z')
+  expect(textOf(html)).toContain('2026-03-04 05:06 UTC')
+})
+
+test.each([
+  ['a pinned commit', pinned, COMMIT, true],
+  ['a tag', () => readyMount({}, { address: `${PAGE}@v1.2`, ref: 'v1.2' }), 'v1.2', true],
+  ['another branch', () => readyMount({}, { address: `${PAGE}@feature%2Fx`, ref: 'feature/x' }), 'feature%2Fx', false],
+])('whether the default branch is elsewhere is told of %s', async (_name, mounts, ref, isTold) => {
+  const { get } = await open({ mounts, refs: () => refList() })
+  const { html } = await get(`${PAGE}@${ref}?view=browse&path=docs`)
+  expect(textOf(html).includes('main is at another commit now, bbbbbbb . Open main')).toBe(isTold)
+  expect(attributesOf(html, 'a', 'href').filter(href => href === `${PAGE}?view=browse&path=docs`).length).toBe(isTold ? 1 : 0)
+})
+
+test('nothing is told where the default branch is at the pinned commit, or the host does not say', async () => {
+  for (const refs of [() => refList({ branches: [{ name: 'main', commit: COMMIT }] }), () => refusal('mount.unavailable')]) {
+    const { get, close } = await open({ mounts: pinned, refs })
+    expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).not.toContain('another commit')
+    await close()
+  }
+})
+
+test('a kept page of a pinned commit is drawn anew when the default branch moves', async () => {
+  let commit = COMMIT
+  const { get } = await open({ mounts: pinned, refs: () => refList({ branches: [{ name: 'main', commit }] }) })
+  for (let turn = 0; turn < 2; turn++) expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).not.toContain('another commit')
+  commit = OTHER
+  expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).toContain('main is at another commit now')
+})
+
+test('a ref that does not exist leads to similar ones, and a part of a hash to its commit', async () => {
+  const { get } = await open({ mounts: () => refusal('mount.ref_not_found'), refs: () => refList() })
+  const links = async (ref: string) => attributesOf((await get(`${PAGE}@${ref}/docs`)).html, 'a', 'href')
+  expect(await links('v1.11')).toContain(`${PAGE}@v1.10/docs`)
+  expect(await links('feature-x')).toContain(`${PAGE}@feature%2Fx/docs`)
+  expect(await links(COMMIT.slice(0, 8))).toContain(`${PAGE}@${COMMIT}/docs`)
+  expect(await links('v1.11')).toContain(`${PAGE}/docs?view=refs`)
+})

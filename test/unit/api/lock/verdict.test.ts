@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import type { PinnedAddress, PinnedSkill } from '#api/lock/lock-file.ts'
+import { formatVerdicts } from '#api/lock/report.ts'
+import { exitCodeOf, judge } from '#api/lock/verdict.ts'
+
+const commit = (digit: string) => digit.repeat(40)
+const digest = (digit: string) => digit.repeat(64)
+const skill = (path: string, context: string, files: Record<string, string> = {}): PinnedSkill => ({
+  path,
+  sha256: digest(context),
+  files: Object.entries({ [path]: context, ...files }).map(([path, digit]) => ({ path, sha256: digest(digit) })),
+})
+const pin = (skills: PinnedSkill[], more: Partial<PinnedAddress> = {}): PinnedAddress => ({
+  address: '/gh/acme/tools@main',
+  commit: commit('1'),
+  skills,
+  ...more,
+})
+const A = skill('a/SKILL.md', '1', { 'a/x.py': '2' })
+const plain = (_style: string, text: string) => text
+const linesOf = (before: PinnedAddress, after: PinnedAddress) => formatVerdicts([judge(before, { pin: after })], plain)
+
+test('what is as it was pinned is the same', () => {
+  expect(judge(pin([A]), { pin: pin([A]) })).toEqual({
+    address: '/gh/acme/tools@main',
+    status: 'same',
+    commit: commit('1'),
+    skills: 1,
+  })
+  expect(exitCodeOf([judge(pin([A]), { pin: pin([A]) })], false)).toBe(0)
+})
+
+test('a commit that moved is a difference, or none on request if no skill changed', () => {
+  const moved = judge(pin([A]), { pin: pin([A], { commit: commit('2') }) })
+  expect(moved).toMatchObject({ status: 'different', commit: { before: commit('1'), after: commit('2') }, skills: [] })
+  expect([exitCodeOf([moved], false), exitCodeOf([moved], true)]).toEqual([1, 0])
+  const changed = judge(pin([A]), { pin: pin([], { commit: commit('2') }) })
+  expect([exitCodeOf([changed], false), exitCodeOf([changed], true)]).toEqual([1, 1])
+})
+
+describe('a line says of a skill', () => {
+  test.each<[string, PinnedSkill[], PinnedSkill[], string]>([
+    ['that its text changed', [A], [{ ...A, sha256: digest('3') }], '~ a/SKILL.md  text 111111111111 → 333333333333'],
+    [
+      'that only its front matter changed',
+      [A],
+      [skill('a/SKILL.md', '1', { 'a/x.py': '2', 'a/SKILL.md': '4' })],
+      '~ a/SKILL.md  SKILL.md',
+    ],
+    ['which files changed', [A], [skill('a/SKILL.md', '1', { 'a/y.py': '2' })], '~ a/SKILL.md  files: - x.py, + y.py'],
+    ['that it is gone', [A], [], '- a/SKILL.md  gone'],
+    ['that it is new', [], [A], '+ a/SKILL.md  new'],
+    [
+      'that it is described only now',
+      [A],
+      [{ path: A.path, sha256: null, delivery: 'described', files: A.files }],
+      '~ a/SKILL.md  in full → described only',
+    ],
+  ])('%s', (_what, before, after, line) => {
+    expect(linesOf(pin(before), pin(after)).map(one => one.trim())).toContain(line)
+  })
+})
+
+test('a name with invisible characters is shown with them marked', () => {
+  const hidden = skill('a\u202e/SKILL.md', '1')
+  expect(linesOf(pin([]), pin([hidden])).join('\n')).toContain('a<U+202E>/SKILL.md')
+})
+
+test('a repository with a new name is a difference, and its name in other letters is none', () => {
+  const renamed = judge(pin([A]), { pin: pin([A], { address: '/gh/acme/utensils@main' }) })
+  expect(renamed).toMatchObject({ status: 'different', renamedTo: '/gh/acme/utensils@main' })
+  expect(exitCodeOf([renamed], true)).toBe(1)
+  expect(judge(pin([A]), { pin: pin([A], { address: '/gh/Acme/Tools@main' }) }).status).toBe('same')
+  expect(judge(pin([A]), { pin: pin([A], { address: '/gh/acme/tools@Main' }) }).status).toBe('different')
+})
+
+test('what a partial index lacks is unknown, and never gone', () => {
+  const verdict = judge(pin([A]), { pin: pin([], { partial: true }) })
+  expect(verdict).toMatchObject({ status: 'unverified', error: { code: 'index.partial' } })
+  expect(exitCodeOf([verdict], false)).toBe(3)
+  const moved = judge(pin([A]), { pin: pin([], { partial: true, commit: commit('2') }) })
+  expect(moved).toMatchObject({ status: 'different', skills: [], unknown: ['a/SKILL.md'] })
+  expect(exitCodeOf([moved], true)).toBe(3)
+})
+
+test('a difference outweighs what could not be read', () => {
+  const unread = judge(pin([A]), { error: { code: 'mount.unavailable', message: 'later' }, isGone: false })
+  const gone = judge(pin([A]), { error: { code: 'mount.repo_not_found', message: 'none' }, isGone: true })
+  expect([unread.status, gone.status]).toEqual(['unverified', 'gone'])
+  expect([exitCodeOf([unread], false), exitCodeOf([unread, gone], false), exitCodeOf([gone], true)]).toEqual([3, 1, 1])
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { scrubbed } from '#api/http/scrubbed-log.ts'
+import { cookiesOf } from '#api/people/cookies.ts'
+import { createLocators, formatIdKey, parseIdKey } from '#api/people/locators.ts'
+import { isFromOwnPages } from '#api/people/own-pages.ts'
+import { bearerOf, cookieOf } from '#api/people/presented.ts'
+import { formatToken } from '#api/people/token-text.ts'
+
+test('v5.0.0-16.2.5: a line of the log loses whatever looks like a credential, wherever it stands', () => {
+  const token = formatToken({ kind: 'agent', person: 'a'.repeat(24), id: 'b'.repeat(24) }, new Uint8Array(32).fill(3))
+  const jwt = `eyJ${'aB3_-'.repeat(9)}.${'x'.repeat(40)}.${'y-_'.repeat(90)}`
+  const secrets = [
+    token,
+    `ghu_${'a1'.repeat(18)}`,
+    `ghr_${'b2'.repeat(38)}`,
+    `gho_${'c'.repeat(36)}`,
+    `ghs_1234_${jwt}`,
+    `ghs_${'d'.repeat(36)}`,
+    `ghp_${'e'.repeat(36)}`,
+    jwt,
+    `${jwt}..z`,
+  ]
+  for (const secret of secrets) {
+    for (const line of [secret, `{"a":{"b":{"c":"${secret}"}}}`, `url=/x?y=${secret}&z=1`, `Bearer ${secret}, twice ${secret}`]) {
+      const written = scrubbed(line)
+      expect(written).toContain('[credential]')
+      for (const part of secret.split('.').filter(one => one.length > 12)) expect(written).not.toContain(part)
+    }
+  }
+  expect(scrubbed('{"path":"/gh/acme/tools","id":"0123456789abcdef01234567","hey":"eyJ"}')).toBe(
+    '{"path":"/gh/acme/tools","id":"0123456789abcdef01234567","hey":"eyJ"}',
+  )
+})
+
+test('cookies are bound to the host wherever browsers take Secure, and only there', () => {
+  for (const origin of [
+    'https://skills.example.org',
+    'http://127.0.0.1:4321',
+    'http://localhost:1',
+    'http://[::1]:4321',
+    'http://a.localhost',
+  ])
+    expect(cookiesOf(origin).session.set('x'), origin).toMatch(/^__Host-session=x; Path=\/; Secure; HttpOnly; SameSite=Lax/)
+  for (const origin of ['http://skills.example.org', 'http://10.0.0.1:4321', 'http://localhost.example.org', 'http://128.0.0.1'])
+    expect(cookiesOf(origin).session.set('x'), origin).toMatch(/^session=x; Path=\/; HttpOnly; SameSite=Lax/)
+})
+
+test('v5.0.0-15.3.7: a cookie that is there twice is none, and names are whole', () => {
+  expect(cookieOf({ cookie: 'a=1; session=x' }, 'session')).toBe('x')
+  expect(cookieOf({ cookie: 'session=x; session=y' }, 'session')).toBeNull()
+  expect(cookieOf({ cookie: 'xsession=x; session2=y; Session=z' }, 'session')).toBeNull()
+  expect(cookieOf({}, 'session')).toBeNull()
+  expect(cookieOf({ cookie: 'session=a=b' }, 'session')).toBe('a=b')
+})
+
+test('a bearer is what the header says, and other schemes are none', () => {
+  expect(
+    ['Bearer x', 'bearer x', 'BEARER   x', 'Bearer', 'Bearer ', 'Basic x', 'Bearerx', ''].map(authorization =>
+      bearerOf({ authorization }),
+    ),
+  ).toEqual(['x', 'x', 'x', '', '', null, null, null])
+  expect(bearerOf({})).toBeNull()
+})
+
+test('an origin is compared as a text', () => {
+  expect(isFromOwnPages({ origin: 'https://a.example' }, 'https://a.example')).toBe(true)
+  expect(isFromOwnPages({ origin: 'https://A.example' }, 'https://a.example')).toBe(false)
+  expect(isFromOwnPages({ origin: 'https://a.example, https://a.example' }, 'https://a.example')).toBe(false)
+})
+
+test('locators are the same for the same key, and of another key nothing is the same', () => {
+  const [one, same, other] = [1, 1, 2].map(byte => createLocators(new Uint8Array(32).fill(byte)))
+  expect(one?.person('gh-1')).toMatch(/^[0-9a-f]{24}$/)
+  expect(one?.person('gh-1')).toBe(same?.person('gh-1'))
+  const places = [
+    one?.person('gh-1'),
+    one?.person('gh-2'),
+    other?.person('gh-1'),
+    one?.operator(),
+    one?.grant('a', 'c', 'r'),
+    one?.grant('a', 'c', 's'),
+    one?.grant('b', 'c', 'r'),
+  ]
+  expect(new Set(places).size).toBe(places.length)
+})
+
+test('an id key is 32 bytes in base64url', () => {
+  const key = new Uint8Array(32).fill(255)
+  expect(parseIdKey(formatIdKey(key))).toEqual(key)
+  for (const text of ['', 'x', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)}=`]) expect(parseIdKey(text)).toBeNull()
+})
