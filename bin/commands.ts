@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { JOBS_AT_ONCE, RETENTION_DAYS } from '#core/limits.ts'
+import type { TokenCommand } from '#api/token-command.ts'
+import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -14,7 +15,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  for (const add of [addServe, addWork, addIndex, addCheck, addDiff, addMcp, addPin, addVerify, addPublish, addSweep])
+  for (const add of [addServe, addWork, addIndex, addCheck, addDiff, addMcp, addPin, addVerify, addPublish, addSweep, addToken])
     add(program, env)
 
   try {
@@ -156,6 +157,39 @@ function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
     })
 }
 
+function addToken(program: Command, env: NodeJS.ProcessEnv): void {
+  const token = program.command('token').description("the operator's tokens, with which agents read private local repositories")
+  const store = ['--store <store>', 'the store of the service, for example disk:.mountglass'] as const
+  const run = async (command: TokenCommand, options: { store?: string }) => {
+    const { manageTokens } = await import('#api/token-command.ts')
+    process.exitCode = await manageTokens(command, options, env)
+  }
+  token
+    .command('create')
+    .description('make a token and print it, this once only')
+    .argument('<address>', 'a private repository, for example /local/acme/handbook')
+    .option('--label <label>', 'what it is for', parseLabel, 'command line')
+    .option('--days <days>', 'days until it expires', parseTokenDays, 90)
+    .option(...store)
+    .action((address: string, { label, days, ...options }: { store?: string; label: string; days: number }) =>
+      run({ action: 'create', address, label, days }, options),
+    )
+  token
+    .command('list')
+    .description('list the tokens, without their secrets')
+    .argument('[address]', 'of one repository only')
+    .option(...store)
+    .action((address: string | undefined, options: { store?: string }) =>
+      run({ action: 'list', address: address ?? null }, options),
+    )
+  token
+    .command('delete')
+    .description('end a token, at once')
+    .argument('<id>', 'as the list has it')
+    .option(...store)
+    .action((id: string, options: { store?: string }) => run({ action: 'delete', id }, options))
+}
+
 function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('sweep')
@@ -173,6 +207,20 @@ function parseConcurrency(text: string): number {
   const jobs = /^\d{1,2}$/.test(text) ? Number(text) : 0
   if (jobs < 1 || jobs > 64) throw new InvalidArgumentError('It must be a whole number from 1 to 64.')
   return jobs
+}
+
+function parseLabel(text: string): string {
+  const { length } = [...text]
+  if (length < 1 || length > TOKEN_LABEL_CHARACTERS || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError(`It must have 1 to ${TOKEN_LABEL_CHARACTERS} characters.`)
+  return text
+}
+
+function parseTokenDays(text: string): number {
+  const { min, max } = TOKEN_DAYS
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (days < min || days > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+  return days
 }
 
 function parseDays(text: string): number {

@@ -37,7 +37,7 @@ export function withFamily(
     rh: hashes.refresh,
     old: [],
     prev: null,
-    at: [{ h: hashes.access, exp: seconds(now) + OAUTH_LIFETIMES.accessSeconds }],
+    at: [{ h: hashes.access, exp: accessEnd(now, later(now, OAUTH_LIFETIMES.familySeconds)) }],
   }
   const families = [family, ...[...living].sort(byRefresh)].slice(0, FAMILIES)
   const isContinued = record !== null && living.length > 0
@@ -91,7 +91,7 @@ function rotated(family: Family, { presented, hashes, next, graceSeconds }: Rota
     rh: hashes.refresh,
     old: [presented, ...family.old].slice(0, EARLIER_TOKENS),
     prev: { h: presented, until: seconds(now) + graceSeconds, next },
-    at: [{ h: hashes.access, exp: seconds(now) + OAUTH_LIFETIMES.accessSeconds }, ...living].slice(0, ACCESS_TOKENS),
+    at: [{ h: hashes.access, exp: accessEnd(now, family.exp) }, ...living].slice(0, ACCESS_TOKENS),
   }
 }
 
@@ -150,6 +150,11 @@ function dated(record: Omit<GrantRecord, 'exp'>, now: Date): GrantRecord {
   const ends = record.families.map(endOf)
   const codes = now.getTime() + OAUTH_LIFETIMES.markerSeconds * 1_000
   return { ...record, exp: new Date(Math.max(codes, ...ends)).toISOString() }
+}
+
+/** No access token outlives its family. In seconds since 1970. */
+function accessEnd(now: Date, exp: string): number {
+  return Math.min(seconds(now) + OAUTH_LIFETIMES.accessSeconds, Date.parse(exp) / 1_000)
 }
 
 function later(now: Date, after: number): string {

@@ -110,4 +110,4 @@ export const CreatedToken = z
 export type CreatedToken = z.infer<typeof CreatedToken>
 
 /** The answer of a 204: there is no body. */
-export const Nothing = z.null().meta({ id: 'Nothing' })
+export const Nothing = z.null()

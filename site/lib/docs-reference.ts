@@ -31,14 +31,15 @@ export function formatReference(language: Language): string {
   const say = words.reference
   const shapes = new Map<string, Schema>()
   const routes = Object.values(ENDPOINTS).map(endpoint => {
-    const answer = toSchema(endpoint.answer, 'output', shapes)
+    const answer = endpoint.status === 204 ? {} : toSchema(endpoint.answer, 'output', shapes)
     const query = toSchema(endpoint.query, 'input', shapes)
     const own = endpoint.errors.filter(code => !(COMMON_ERRORS as readonly string[]).includes(code))
     return [
       `## ${translated(endpoint.summary, words)}`,
       `\`${endpoint.method} /api/v1${endpoint.path}\``,
       ...fieldTable(say.parameter, query, words),
-      fill(say.answers, { type: typeWords(answer, words) }),
+      ...(endpoint.body === null ? [] : [fill(say.takes, { type: typeWords(toSchema(endpoint.body, 'input', shapes), words) })]),
+      endpoint.status === 204 ? say.answersNothing : fill(say.answers, { type: typeWords(answer, words) }),
       own.length === 0 ? '' : fill(say.errors, { codes: own.map(code => `\`${code}\``).join(', ') }),
     ].filter(part => part !== '')
   })

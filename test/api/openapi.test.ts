@@ -9,7 +9,7 @@ interface Operation {
   parameters: { name: string; in: string; description?: string; required?: boolean; schema: Record<string, unknown> }[]
   responses: Record<
     string,
-    { 'x-error-codes'?: string[]; headers: object; content: Record<string, { schema: { $ref: string } }> }
+    { 'x-error-codes'?: string[]; headers: object; content?: Record<string, { schema: { $ref: string } }> }
   >
 }
 
@@ -17,14 +17,14 @@ let app: TestApp
 let document: {
   openapi: string
   info: { description: string }
-  paths: Record<string, { get: Operation }>
+  paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, unknown> }
 }
 beforeAll(async () => {
   app = await testApp(
     {},
     {
-      github: { withToken: false },
+      github: { withToken: false, app: github => github.app('reader', { owner: github.user('maker') }) },
       site: async pages => {
         pages.get('/', async () => 'home')
         pages.get(pages.declarePrefix('/local', { isPartOfAddress: true }), async request => request.rawAddress)
@@ -37,6 +37,13 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+/** Every operation, with its path and its method in lower case. */
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) => {
+    return Object.entries(item).map(([method, operation]) => ({ path, method, operation }))
+  })
+const operationAt = (path: string, method = 'get') => document.paths[`/api/v1${path}`]?.[method.toLowerCase()]
+
 test('the description is a valid OpenAPI 3.1 document', async () => {
   const result = await new Validator().validate(structuredClone(document))
   expect(result.errors ?? []).toEqual([])
@@ -47,10 +54,11 @@ test('the description is a valid OpenAPI 3.1 document', async () => {
 })
 
 test('it lists every endpoint, each with what its path names and its parameters, and nothing else', () => {
-  const described = Object.entries(document.paths).map(([path, item]) => [item.get.operationId, path])
-  expect(described).toEqual(Object.entries(ENDPOINTS).map(([name, { path }]) => [name, `/api/v1${path}`]))
-  for (const [name, { path, query, subject }] of Object.entries(ENDPOINTS)) {
-    const parameters = document.paths[`/api/v1${path}`]?.get.parameters ?? []
+  const described = operations().map(({ path, method, operation }) => [operation.operationId, method.toUpperCase(), path])
+  const wanted = Object.entries(ENDPOINTS).map(([name, { method, path }]) => [name, method as string, `/api/v1${path}`])
+  expect(described.sort()).toEqual(wanted.sort())
+  for (const [name, { method, path, query, subject }] of Object.entries(ENDPOINTS)) {
+    const parameters = operationAt(path, method)?.parameters ?? []
     expect(
       parameters.map(parameter => [parameter.in, parameter.name]),
       name,
@@ -62,8 +70,8 @@ test('it lists every endpoint, each with what its path names and its parameters,
 })
 
 test('only the parameters that are required are, and integers are described with their bounds', () => {
-  const required = Object.values(document.paths).flatMap(({ get }) => {
-    return get.parameters.filter(parameter => parameter.required).map(parameter => `${get.operationId} ${parameter.name}`)
+  const required = operations().flatMap(({ operation: { operationId, parameters } }) => {
+    return parameters.filter(parameter => parameter.required).map(parameter => `${operationId} ${parameter.name}`)
   })
   expect(required).toEqual([
     'mounts address',
@@ -77,8 +85,10 @@ test('only the parameters that are required are, and integers are described with
     'refs address',
     'owners owner',
     'legal kind',
+    'endGrant id',
+    'deleteToken id',
   ])
-  expect(document.paths['/api/v1/files/{address}']?.get.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
+  expect(operationAt('/files/{address}')?.parameters.find(({ name }) => name === 'limit')?.schema).toMatchObject({
     type: 'integer',
     minimum: 1,
     maximum: 100_000,
@@ -87,17 +97,19 @@ test('only the parameters that are required are, and integers are described with
 })
 
 test('it lists every error code of every endpoint under the status of the code', () => {
-  for (const { path, errors } of Object.values(ENDPOINTS)) {
-    const responses = document.paths[`/api/v1${path}`]?.get.responses ?? {}
+  for (const { method, path, errors, status } of Object.values(ENDPOINTS)) {
+    const responses = operationAt(path, method)?.responses ?? {}
     for (const code of [...errors, ...COMMON_ERRORS])
       expect(responses[ERROR_STATUS[code]]?.['x-error-codes'], `${path} ${code}`).toContain(code)
-    expect(responses['200']?.content['application/json']?.schema.$ref).toMatch(/^#\/components\/schemas\//)
+    const schema = responses[status]?.content?.['application/json']?.schema
+    if (status === 204) expect(schema).toBeUndefined()
+    else expect(schema?.$ref).toMatch(/^#\/components\/schemas\//)
   }
 })
 
 test('parameters of text are described with their bounds', () => {
   const schemaOf = (endpoint: string, parameter: string) =>
-    document.paths[`/api/v1/${endpoint}`]?.get.parameters.find(({ name }) => name === parameter)?.schema
+    operationAt(`/${endpoint}`)?.parameters.find(({ name }) => name === parameter)?.schema
   expect(schemaOf('mounts/{address}', 'address')).toEqual({ type: 'string', minLength: 1, maxLength: 2_048 })
   expect(schemaOf('browse/{address}', 'path')).toEqual({ type: 'string', maxLength: 1_024 })
   expect(schemaOf('files/{address}', 'path')).toEqual({ type: 'string', minLength: 1, maxLength: 1_024 })
@@ -108,19 +120,19 @@ test('parameters of text are described with their bounds', () => {
 })
 
 test('every parameter says what it means, and the address that it is not encoded as one text', () => {
-  const unexplained = Object.values(document.paths).flatMap(({ get }) => {
-    return get.parameters.filter(({ description }) => !description).map(({ name }) => `${get.operationId} ${name}`)
+  const unexplained = operations().flatMap(({ operation: { operationId, parameters } }) => {
+    return parameters.filter(({ description }) => !description).map(({ name }) => `${operationId} ${name}`)
   })
   expect(unexplained).toEqual([])
-  const [address] = document.paths['/api/v1/mounts/{address}']?.get.parameters ?? []
+  const [address] = operationAt('/mounts/{address}')?.parameters ?? []
   expect(address?.description).toContain('not encoded as one text')
   expect(document.info.description).toContain('must not percent-encode it as one text')
 })
 
 test('every response is described with its headers, as it is answered', async () => {
   const always = ['x-request-id', 'cache-control', 'access-control-allow-origin']
-  for (const [path, { get }] of Object.entries(document.paths)) {
-    for (const [status, { headers }] of Object.entries(get.responses)) {
+  for (const { path, operation } of operations()) {
+    for (const [status, { headers }] of Object.entries(operation.responses)) {
       const isAnswer = status === '200' && path.includes('{address}')
       const also = [...(isAnswer || status === '503' ? ['retry-after'] : []), ...(isAnswer || status === '304' ? ['etag'] : [])]
       expect(Object.keys(headers).sort(), `${path} ${status}`).toEqual([...always, ...also].sort())
@@ -139,11 +151,11 @@ test('the interface grows by fields, so no object of it is described as closed',
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
 })
 
-test('where no host lists accounts, it describes no page of an owner', async () => {
+test('where no host lists accounts, and nobody signs in, it describes no page of an owner and nothing of people', async () => {
   const without = await testApp({})
   try {
     const { json } = await without.get('/api/v1/openapi.json')
-    expect(Object.keys(json.paths)).toEqual(Object.keys(document.paths).filter(path => !path.startsWith('/api/v1/owners')))
+    expect(Object.keys(json.paths)).toEqual(Object.keys(document.paths).filter(path => !/^\/api\/v1\/(?:owners|me)\b/.test(path)))
   } finally {
     await without.close()
   }

@@ -20,6 +20,7 @@ import { measureMounts } from './mounts.ts'
 import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
 import { measurePictures } from './pictures.ts'
+import { measurePrivate } from './private.ts'
 import { measureQuota } from './quota.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
@@ -67,6 +68,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   pictures: async () => measurePictures(root, await madeRepositories()),
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
+  private: async () => measurePrivate(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
 }

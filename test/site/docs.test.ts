@@ -101,7 +101,8 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
       if ('description' in schema && typeof schema.description === 'string') said.add(schema.description)
       Object.values(schema).forEach(collect)
     }
-    for (const { query, answer } of Object.values(ENDPOINTS)) {
+    for (const { query, body, answer } of Object.values(ENDPOINTS)) {
+      if (body) collect(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }))
       collect(z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }))
       collect(z.toJSONSchema(answer, { io: 'output', unrepresentable: 'any' }))
     }
@@ -112,8 +113,8 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
 
 test('the reference has every route with its parameters, its errors and the fields of its answer', async () => {
   const text = textOf((await site.get('/docs/rest')).html)
-  for (const { path, summary, errors } of Object.values(ENDPOINTS)) {
-    expect(text).toContain(`${summary} # GET /api/v1${path}`)
+  for (const { method, path, summary, errors } of Object.values(ENDPOINTS)) {
+    expect(text).toContain(`${summary} # ${method} /api/v1${path}`)
     for (const code of errors) expect(text).toContain(code)
   }
   for (const words of ['nextOffset', 'describedOnly', 'ruleChain', '"directory"', 'query string Not blank.'])

@@ -16,7 +16,13 @@ const SETTINGS = await read('docs/settings.md')
 describe('settings', async () => {
   const name = /(?<![\w<])(?:MOUNTGLASS_[A-Z_]+|HOST|PORT)\b/g
   const sources = await Promise.all(
-    ['core/settings.ts', 'infra/infra-settings.ts', 'api/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(read),
+    [
+      'core/settings.ts',
+      'infra/infra-settings.ts',
+      'infra/app-settings.ts',
+      'api/service-settings.ts',
+      'indexer/jobs/worker-settings.ts',
+    ].map(read),
   )
   const known = namesIn(sources, name)
   const rowsOf = (text: string) => text.split('\n').filter(line => /^\| `(?:MOUNTGLASS_|HOST)/.test(line))

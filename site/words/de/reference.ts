@@ -4,9 +4,11 @@ import type { Words } from '../en/en.ts'
 export const REFERENCE: Words['reference'] = {
   title: 'REST-Referenz',
   about:
-    'Alle Routen antworten unter `/api/v1` mit JSON, allen, mit `cache-control: no-store`. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}`, `{owner}` und `{kind}` sind prozentkodiert.',
+    'Alle Routen antworten unter `/api/v1` mit JSON, mit `cache-control: no-store`. Routen unter `/me` sind für eine Person, die durch das Cookie der Seiten angemeldet ist; was etwas ändert, muss von diesen Seiten kommen. Wo sich niemand anmeldet, gibt es sie nicht. `GET /api/v1/openapi.json` ist dasselbe als OpenAPI-3.1-Dokument. `{address}`, `{owner}`, `{kind}` und `{id}` sind prozentkodiert.',
   common: 'Jede Route kann auch mit {codes} antworten.',
+  takes: 'Nimmt {type} als JSON.',
   answers: 'Antwortet mit {type}.',
+  answersNothing: 'Antwortet mit 204, ohne Body.',
   errors: 'Fehler: {codes}.',
   shapes: 'Formen',
   oneOf: 'Eine von {types}.',

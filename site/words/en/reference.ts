@@ -2,9 +2,11 @@
 export const REFERENCE = {
   title: 'REST reference',
   about:
-    'All routes answer JSON below `/api/v1`, to everyone, with `cache-control: no-store`. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}`, `{owner}` and `{kind}` are percent-encoded.',
+    'All routes answer JSON below `/api/v1`, with `cache-control: no-store`. Routes below `/me` are for a person who is signed in by the cookie of the pages; what changes something has to come from these pages. Where nobody signs in, they do not exist. `GET /api/v1/openapi.json` is the same as an OpenAPI 3.1 document. `{address}`, `{owner}`, `{kind}` and `{id}` are percent-encoded.',
   common: 'Every route may also answer {codes}.',
+  takes: 'Takes {type} as JSON.',
   answers: 'Answers {type}.',
+  answersNothing: 'Answers 204, without a body.',
   errors: 'Errors: {codes}.',
   shapes: 'Shapes',
   oneOf: 'One of {types}.',

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
+import { createLoggedNames } from '#api/people/logged-names.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import { sitePlugin } from '#site/server.ts'
@@ -61,7 +62,9 @@ export async function openSite(
 }
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
-const UNASKED: Deps = new Proxy({ hosts: [], uses: { close: async () => {} } } as unknown as Deps, {
+const names = createLoggedNames(new Uint8Array(32))
+const uses = { close: async () => {} }
+const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, names, uses } as unknown as Deps, {
   get(target, name) {
     if (name in target) return Reflect.get(target, name) as unknown
     throw new Error(`the site asked the API for ${String(name)} past its client`)

@@ -41,7 +41,7 @@ test('cookies are bound to the host wherever browsers take Secure, and only ther
     'http://a.localhost',
   ])
     expect(cookiesOf(origin).session.set('x'), origin).toMatch(/^__Host-session=x; Path=\/; Secure; HttpOnly; SameSite=Lax/)
-  for (const origin of ['http://skills.example.org', 'http://10.0.0.1:4321', 'http://localhost.example.org', 'http://1270.0.0.1'])
+  for (const origin of ['http://skills.example.org', 'http://10.0.0.1:4321', 'http://localhost.example.org', 'http://128.0.0.1'])
     expect(cookiesOf(origin).session.set('x'), origin).toMatch(/^session=x; Path=\/; HttpOnly; SameSite=Lax/)
 })
 

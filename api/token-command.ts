@@ -1,0 +1,103 @@
+import { parseAddress } from '#core/address.ts'
+import { ServiceError } from '#core/errors.ts'
+import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { SettingsError } from '#core/settings.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
+import { deploymentKeys, deploymentPeople } from './deployment-people.ts'
+import { createAgentToken, deleteAgentToken, livingTokens } from './people/agent-tokens.ts'
+import type { Foundation } from './people/foundation.ts'
+import type { AgentToken, PersonRecord } from './people/records.ts'
+import { parseKeySettings } from './service-settings.ts'
+
+export type TokenCommand =
+  | { action: 'create'; address: string; label: string; days: number }
+  /** `address`: of one repository only. */
+  | { action: 'list'; address: string | null }
+  | { action: 'delete'; id: string }
+
+const EXIT_OK = 0
+const EXIT_FAILED = 1
+/** A setting is wrong. */
+const EXIT_USAGE = 2
+
+/**
+ * `mountglass token create|list|delete`: the operator's own tokens, which read private local repositories. Whoever can write the store may make
+ * them, so nobody signs in. Exit code 0, 1 or 2.
+ *
+ * @param store overrides `MOUNTGLASS_STORE`
+ */
+export async function manageTokens(
+  command: TokenCommand,
+  { store }: { store?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  try {
+    const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
+    if (settings.store.kind === 'memory')
+      throw new SettingsError('MOUNTGLASS_STORE', 'memory: keeps no tokens; name the store of the service')
+    const infra = await openInfra(settings)
+    try {
+      const keySettings = parseKeySettings(env)
+      const people = await deploymentPeople(
+        infra,
+        { ...keySettings, allow: null, deny: [] },
+        await deploymentKeys(infra, keySettings),
+        { baseUrl: settings.baseUrl, isBucket: settings.store.kind === 's3', log: { info() {} }, fallbacks: NO_FALLBACKS },
+      )
+      if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', 'must be set, to the value that the service has')
+      process.stdout.write(await run(command, people.foundation, infra))
+      return EXIT_OK
+    } finally {
+      await infra.close()
+    }
+  } catch (error) {
+    process.stderr.write(`mountglass: ${(error as Error).message}\n`)
+    return error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED
+  }
+}
+
+/** What is printed. The secret stands alone on the last line, so that it can be piped. */
+async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>): Promise<string> {
+  const person = foundation.locators.operator()
+  switch (command.action) {
+    case 'create': {
+      const repository = await findPrivate(infra, command.address)
+      const plan = { repository, label: command.label, expiresInDays: command.days }
+      const created = await createAgentToken(foundation, person, plan, operatorRecord(person))
+      return created === null ? '' : `${created.token}\n`
+    }
+    case 'list': {
+      const record = await foundation.records.people.read(person)
+      const living = livingTokens(record?.tokens ?? [], foundation.clock.now())
+      return living
+        .filter(({ address }) => command.address === null || address === command.address)
+        .map(formatLine)
+        .join('')
+    }
+    case 'delete': {
+      await deleteAgentToken(foundation, person, command.id)
+      return ''
+    }
+  }
+}
+
+function operatorRecord(person: string): PersonRecord {
+  return { v: 1, uk: person, host: null, cred: null, sessions: [], tokens: [] }
+}
+
+/** @throws Error in one line, when the address is no local repository that needs a token */
+async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promise<HostRepository> {
+  const { owner, repository, ref, path } = parseAddress(text, ['local'])
+  if (ref !== null || path !== '') throw new ServiceError('token.not_a_repository')
+  const found = await local?.repository(owner, repository)
+  if (found?.status !== 'ok')
+    throw new Error(`there is no repository /local/${owner}/${repository}; check MOUNTGLASS_LOCAL_REPOSITORIES`)
+  if (found.value.visibility === 'public') throw new ServiceError('token.public_repository')
+  return found.value
+}
+
+function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken): string {
+  return `${[id, address, `expires ${expiresAt}`, lastUsedAt === null ? 'never used' : `used ${lastUsedAt}`, label].join('\t')}\n`
+}

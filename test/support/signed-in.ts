@@ -1,0 +1,49 @@
+import type { FakeGitHub } from './fake-github/server.ts'
+import type { Account, App } from './fake-github/world.ts'
+
+/** The settings by which a service uses the stand-in, with an App with which people sign in. */
+export function appSettings(github: FakeGitHub, app: App): Record<string, string> {
+  return {
+    MOUNTGLASS_GITHUB_URL: github.origins.web,
+    MOUNTGLASS_GITHUB_API_URL: github.origins.api,
+    MOUNTGLASS_GITHUB_APP_ID: String(app.id),
+    MOUNTGLASS_GITHUB_APP_SLUG: app.slug,
+    MOUNTGLASS_GITHUB_APP_CLIENT_ID: app.clientId,
+    MOUNTGLASS_GITHUB_APP_CLIENT_SECRET: app.clientSecret,
+    MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: app.privateKey.replaceAll('\n', '\\n'),
+  }
+}
+
+/** Signs somebody in at a running service, by its routes and the page of the host. @returns the header `cookie` */
+export async function signInAt(baseUrl: string, github: FakeGitHub, app: App, user: Account): Promise<string> {
+  const callback = `${baseUrl}/auth/callback`
+  if (!app.callbackUrls.includes(callback)) app.callbackUrls.push(callback)
+  github.world.browser = { user, approves: true }
+  const begun = await fetch(`${baseUrl}/auth/sign-in`, { redirect: 'manual' })
+  const atHost = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' })
+  const ended = await fetch(atHost.headers.get('location') ?? '', {
+    redirect: 'manual',
+    headers: { cookie: cookiesOf(begun), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+  })
+  if (ended.status !== 303) throw new Error(`the sign-in answered ${ended.status} ${await ended.text()}`)
+  return cookiesOf(ended)
+}
+
+/** Makes an agent token, as a page of the service does. */
+export async function makeToken(baseUrl: string, cookie: string, address: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/v1/me/tokens`, {
+    method: 'POST',
+    headers: { cookie, origin: baseUrl, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ address, label: 'agent', expiresInDays: 1 }),
+  })
+  if (answer.status !== 201) throw new Error(`the token answered ${answer.status} ${await answer.text()}`)
+  return ((await answer.json()) as { token: string }).token
+}
+
+function cookiesOf(answer: Response): string {
+  return answer.headers
+    .getSetCookie()
+    .map(line => line.split(';', 1)[0] ?? '')
+    .filter(pair => !pair.endsWith('='))
+    .join('; ')
+}
