@@ -8,9 +8,7 @@ import { type Infra, openInfra } from '#infra/open.ts'
 import { deploymentKeys, deploymentPeople } from './deployment-people.ts'
 import { createAgentToken, deleteAgentToken, livingTokens } from './people/agent-tokens.ts'
 import type { Foundation } from './people/foundation.ts'
-import { createLoggedNames } from './people/logged-names.ts'
 import type { AgentToken, PersonRecord } from './people/records.ts'
-import { deriveKeys } from './purpose-keys.ts'
 import { parseKeySettings } from './service-settings.ts'
 
 export type TokenCommand =
@@ -43,13 +41,11 @@ export async function manageTokens(
     try {
       const keySettings = parseKeySettings(env)
       const keys = await deploymentKeys(infra, keySettings)
-      const names = createLoggedNames(deriveKeys(keys, 'log')[0])
       const people = await deploymentPeople(infra, { ...keySettings, allow: null, deny: [] }, keys, {
         baseUrl: settings.baseUrl,
         isBucket: settings.store.kind === 's3',
         log: { info() {} },
         fallbacks: NO_FALLBACKS,
-        names,
       })
       if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', 'must be set, to the value that the service has')
       process.stdout.write(await run(command, people.foundation, infra))

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createLoggedNames } from '#api/people/logged-names.ts'
 import { openPeople } from '#api/people/open-people.ts'
 import type { People } from '#api/people/people.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
@@ -74,7 +73,6 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       random: systemRandom,
       log: { info: fields => void audits.push(fields) },
       fallbacks: NO_FALLBACKS,
-      names: createLoggedNames(ID_KEY),
       host: { people: host.people, git: host },
       isServed: () => true,
       leaseMs: 20_000,
@@ -138,7 +136,6 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       random: systemRandom,
       log: { info: fields => void audits.push(fields) },
       fallbacks: NO_FALLBACKS,
-      names: createLoggedNames(ID_KEY),
       host: { people: other.host.people ?? failed(), git: other.host },
       isServed: () => true,
     })
