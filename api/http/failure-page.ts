@@ -27,13 +27,14 @@ export function preparePages(app: FastifyInstance): void {
   app.decorate('pages', { sendFailure: null } satisfies Pages)
 }
 
-/** Answers a navigation that failed with a page, or, without pages, with the error of the interface. */
+/** Answers a navigation that failed with a page, which says the message alone where this deployment has no pages. Messages are constants. */
 export async function answerFailure(request: FastifyRequest, reply: FastifyReply, failure: Failure): Promise<void> {
   const { sendFailure } = request.server.pages
   if (sendFailure !== null) return await sendFailure(request, reply, failure)
   const { status, code, message, retryAfterSeconds } = failure
   if (retryAfterSeconds !== null) reply.header('retry-after', Math.ceil(retryAfterSeconds))
-  await reply.code(status).type('text/plain; charset=utf-8').send(`${status} ${code}: ${message}\n`)
+  const page = `<!doctype html><html lang="en"><title>${status} ${code}</title><p>${message}</p><p><a href="/">Start again</a></p></html>`
+  await reply.code(status).type('text/html; charset=utf-8').send(page)
 }
 
 /** The handler of errors of routes to which a browser navigates. */

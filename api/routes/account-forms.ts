@@ -32,14 +32,16 @@ export function registerAccountForms(app: FastifyInstance, { people, oauth, orig
     const notices = createNotices(people.foundation.seals, cookiesOf(origin).notice)
     const forms = new Forms({ people, account, notices, origin })
     forms.register(instance, '/account/tokens', 'token', '#tokens', createToken)
-    forms.register(instance, '/account/tokens/:id/delete', 'delete_token', '#tokens', ({ account, acting, id }) =>
-      account.deleteToken(acting, id),
-    )
+    forms.register(instance, '/account/tokens/:id/delete', 'delete_token', '#tokens', async ({ account, acting, id }) => {
+      await account.deleteToken(acting, id)
+      return null
+    })
     forms.register(instance, '/account/sessions/:id/end', 'end_session', '#sessions', endSession)
     if (oauth === null) return
-    forms.register(instance, '/account/grants/:id/delete', 'end_grant', '#apps', ({ acting, id }) =>
-      endGrant(oauth, acting.viewer, id),
-    )
+    forms.register(instance, '/account/grants/:id/delete', 'end_grant', '#apps', async ({ acting, id }) => {
+      await endGrant(oauth, acting.viewer, id)
+      return null
+    })
     forms.registerDecision(instance, oauth)
   })
 }
@@ -73,7 +75,7 @@ class Forms {
     path: string,
     form: AccountForm,
     part: string,
-    change: (sent: Sent) => Promise<AccountNotice | void>,
+    change: (sent: Sent) => Promise<AccountNotice | null>,
   ): void {
     app.post<{ Params: { id?: string } }>(path, {
       schema: { hide: true },
@@ -102,6 +104,7 @@ class Forms {
           if (decision !== 'approve' && decision !== 'refuse') throw new ServiceError('oauth.invalid_request')
           const { redirect } = await decide(oauth, { request: sealed, approve: decision === 'approve' }, acting.viewer)
           target = requireTarget(redirect)
+          return null
         })
         if (target !== '') return await leave(reply, target)
         const page = withLanguage(`/oauth/consent?${new URLSearchParams({ request: sealed })}`, fields)
@@ -138,7 +141,7 @@ function leave(reply: FastifyReply, target: string): FastifyReply {
 async function outcomeOf(
   form: AccountForm,
   fields: FormFields,
-  change: () => Promise<AccountNotice | void>,
+  change: () => Promise<AccountNotice | null>,
 ): Promise<AccountNotice> {
   try {
     return (await change()) ?? { kind: 'done', form }
@@ -173,9 +176,10 @@ async function createToken({ account, acting, fields }: Sent): Promise<AccountNo
 /** Stands for all sessions but that of the request, in place of the id of one. */
 const OTHERS = 'others'
 
-async function endSession({ account, acting, id }: Sent): Promise<void> {
+async function endSession({ account, acting, id }: Sent): Promise<null> {
   const ids = id === OTHERS ? (await account.sessions(acting)).filter(({ isCurrent }) => !isCurrent).map(one => one.id) : [id]
   for (const one of ids) await account.endSession(acting, one)
+  return null
 }
 
 function actingOf(request: FastifyRequest): Acting {

@@ -23,6 +23,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       page('addresses', `${HANDBOOK}/docs/addresses.md`),
       page('agents', 'docs/agents.md'),
       page('pin', 'docs/pin.md'),
+      page('private', 'docs/private.md'),
     ],
   },
   {

@@ -98,6 +98,7 @@ export const FRAME: typeof EN_FRAME = {
       addresses: 'Adressen',
       agents: 'Agenten und MCP',
       pin: 'Festhalten, was Agenten lesen',
+      private: 'Private Repositorys',
       'write-a-skill': 'Skills, die vollständig ankommen',
       rules: 'Manifeste und Regeln',
       'manifest-keys': 'Schlüssel eines Manifests',

@@ -95,6 +95,7 @@ export const FRAME = {
       addresses: 'Addresses',
       agents: 'Agents and MCP',
       pin: 'Pin what agents read',
+      private: 'Private repositories',
       'write-a-skill': 'Skills that arrive whole',
       rules: 'Manifests and rules',
       'manifest-keys': 'Keys of a manifest',
