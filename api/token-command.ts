@@ -85,7 +85,7 @@ async function run(command: TokenCommand, foundation: Foundation, infra: Pick<In
 }
 
 function operatorRecord(person: string): PersonRecord {
-  return { v: 1, uk: person, host: null, cred: null, sessions: [], tokens: [] }
+  return { v: 1, uk: person, since: '', host: null, cred: null, sessions: [], tokens: [] }
 }
 
 /** @throws Error in one line, when the address is no local repository that needs a token */

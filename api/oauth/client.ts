@@ -87,7 +87,9 @@ function cutText(text: string, characters: number): string {
 function webUri(text: string | undefined): string | null {
   if (text === undefined || text.length > CLIENT_URI_CHARACTERS || !URL.canParse(text)) return null
   const { protocol, username, password, href } = new URL(text)
-  return ['https:', 'http:'].includes(protocol) && username === '' && password === '' ? href : null
+  const isPlain = ['https:', 'http:'].includes(protocol) && username === '' && password === ''
+  // Encoded, it may be longer than as written.
+  return isPlain && href.length <= CLIENT_URI_CHARACTERS ? href : null
 }
 
 /** What records and sealed texts have in place of the id, which may be long. */

@@ -42,7 +42,8 @@ export async function describeRequest(
 const VISIBLE = { ok: true, missing: false, rate_limited: null, unavailable: null, signed_out: null } as const
 
 async function accountOf({ records }: OAuthDeps, { key }: PersonViewer) {
-  return (await records.people.read(key))?.host ?? null
+  const record = await records.people.read(key)
+  return record?.host ? { ...record.host, since: record.since } : null
 }
 
 /**
@@ -65,6 +66,7 @@ export async function decide(deps: OAuthDeps, decision: OAuthDecision, viewer: P
     ...request,
     uk: viewer.key,
     uid: account.id,
+    since: account.since,
     repoId: repository.id,
     ended: grant?.ended ?? 0,
   }

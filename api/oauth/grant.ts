@@ -27,7 +27,8 @@ export function withFamily(
   now: Date,
 ): GrantRecord {
   if (record?.families.some(family => family.fid === fid)) return record
-  const living = record === null ? [] : livingFamilies(record, now)
+  // A repository that was made anew under the same name is another one: what was approved for the old one ends.
+  const living = record === null || record.repoId !== facts.repoId ? [] : livingFamilies(record, now)
   const family: Family = {
     fid,
     createdAt: now.toISOString(),

@@ -28,6 +28,8 @@ export const CodeClaims = z.object({
   /** The person's key, and their account at the host. */
   uk: z.string(),
   uid: z.string(),
+  /** See `PersonRecord.since`. */
+  since: z.string(),
   client: z.object({ h: z.string(), kind: z.enum(['cimd', 'dcr']), name: z.string(), uri: z.string().nullable() }),
   redirectUri: z.string(),
   challenge: z.string(),
@@ -65,7 +67,7 @@ async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<To
   const claims = opened.data
   requireSame(deps, form, clientId, claims)
   if (!isVerifier(verifier, claims.challenge)) throw new RefusedToken('invalid_grant', 'code_verifier is not that of the code')
-  await requirePerson(deps, claims.uk)
+  await requireSamePerson(deps, claims)
 
   const { jti, uk, client, address } = claims
   const gk = locators.grant(uk, client.h, identityOf(address))
@@ -85,7 +87,8 @@ async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<To
     isEnded = (record?.ended ?? 0) !== claims.ended
     return isEnded ? record : withFamily(record, facts, { fid, hashes: minted.hashes }, clock.now())
   })
-  if (isEnded || !(await spent.isTaken(jti, fid))) {
+  // Read again after the write: who forgets everything at the same time removes grants after the record of the person.
+  if (isEnded || !(await isSamePerson(deps, claims)) || !(await spent.isTaken(jti, fid))) {
     await endFamily(deps, { uk, gk, fid })
     throw new RefusedToken('invalid_grant', 'the approval has ended')
   }
@@ -197,6 +200,17 @@ function requireSameResource({ baseUrl, hosts }: OAuthDeps, form: Form, address:
 async function requirePerson({ records }: OAuthDeps, person: string): Promise<void> {
   const record = await records.people.read(person)
   if (record === null || record.cred === null) throw new RefusedToken('invalid_grant', 'the person has to sign in again')
+}
+
+/** Whether the record is still the one of the person who approved, and not of somebody who was forgotten and signed in again. */
+async function isSamePerson({ records }: OAuthDeps, { uk, since }: CodeClaims): Promise<boolean> {
+  const record = await records.people.read(uk)
+  return record !== null && record.cred !== null && record.since === since
+}
+
+/** @throws RefusedToken */
+async function requireSamePerson(deps: OAuthDeps, claims: CodeClaims): Promise<void> {
+  if (!(await isSamePerson(deps, claims))) throw new RefusedToken('invalid_grant', 'the person has to sign in again')
 }
 
 /** RFC 7636, 4.1 and 4.6. */

@@ -111,6 +111,8 @@ class StoredCredentials implements HostCredentials {
     const record = await this.#read(person)
     const opened = record?.cred ? await this.#opened(record, record.cred) : null
     if (opened === null) return SIGNED_OUT
+    // An App may have its tokens never expire; they cannot be refreshed, and need not be.
+    if (opened.refreshToken === null) return { status: 'ok', value: null }
     const refreshed = await this.#refreshed(opened)
     return refreshed.status === 'ok' ? { status: 'ok', value: null } : refreshed
   }

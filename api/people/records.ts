@@ -50,6 +50,8 @@ export type StoredCredential = z.infer<typeof StoredCredential>
 export const PersonRecord = z.object({
   v: z.literal(1),
   uk: z.string(),
+  /** Another one after the person was forgotten: what was approved before is not approved by whoever signs in afterwards. */
+  since: z.string(),
   /** The account at the host; `null`: the operator, who has none. */
   host: z
     .object({

@@ -13,5 +13,7 @@ export function returnPath(text: string | undefined, origin: string): string {
   if (url === null || url.origin !== new URL(origin).origin || url.username !== '') return '/'
   // A sign-in that leads to a sign-in never ends.
   if (/^\/auth(?:\/|$)/.test(url.pathname)) return '/'
-  return `${url.pathname}${url.search}${url.hash}`
+  const path = `${url.pathname}${url.search}${url.hash}`
+  // The URL is normalised, so that `/.//host` has become `//host`; and encoded, so that it may be longer.
+  return /^\/(?![/\\])/.test(path) && path.length <= SIGN_IN_RETURN_CHARACTERS ? path : '/'
 }

@@ -10,7 +10,7 @@ import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
 import { returnPath } from './return-path.ts'
 import { type CarriedSession, carriedSession, endCarriedSession, newSession, sessionOf, withSession } from './sessions.ts'
-import type { Locator } from './token-text.ts'
+import { type Locator, newLocator } from './token-text.ts'
 
 /** The web flow of a sign-in: the browser goes to the host, and comes back with a code. */
 export interface SignIn {
@@ -36,8 +36,10 @@ export type SignInOutcome =
 
 export const CALLBACK_PATH = '/auth/callback'
 
-/** Sign-ins that one browser has begun, in several tabs. */
+/** Sign-ins that one browser has begun, in several tabs. The oldest are dropped beyond it, and where they do not fit into a cookie. */
 const PENDING = 3
+/** Browsers take 4,096 bytes, with the name and the attributes of the cookie. */
+const COOKIE_CHARACTERS = 3_900
 
 const Pending = z.array(z.object({ state: z.string(), verifier: z.string(), to: z.string(), until: z.number() })).max(PENDING)
 type Pending = z.infer<typeof Pending>
@@ -64,7 +66,9 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   async function cookieFor(pending: Pending): Promise<string> {
     if (pending.length === 0) return cookies.signIn.clear()
-    return cookies.signIn.set(await seals.seal('signin', { p: pending }, SIGN_IN_SECONDS))
+    const sealed = await seals.seal('signin', { p: pending }, SIGN_IN_SECONDS)
+    // A browser keeps its old cookie instead of one that is too long.
+    return sealed.length > COOKIE_CHARACTERS ? await cookieFor(pending.slice(0, -1)) : cookies.signIn.set(sealed)
   }
 
   return {
@@ -116,6 +120,7 @@ async function keepSignIn(
   const cred = await credentials.seal(person, credential)
   const now = clock.now()
   let replaced: PersonRecord['cred'] = null
+  const since = newLocator(foundation.random)
   const kept = await records.people.update([person], record => {
     // A store may say that a write failed which was done.
     if (record?.sessions.some(({ id }) => id === session.id)) return record
@@ -126,6 +131,7 @@ async function keepSignIn(
     return {
       v: 1,
       uk: person,
+      since: record?.since ?? since,
       host: { kind: 'gh', id, login, name, avatar, seenAt: now.toISOString() },
       cred,
       sessions: withSession(others, session, now),

@@ -35,6 +35,8 @@ interface ListedPage {
 /** What the person and the App both reach, within `INSTALLATION_BOUNDS`. Suspended installations are left out. */
 export async function listInstallations(ask: AskPerson): Promise<PersonAnswer<HostInstallations>> {
   const answer = await ask('/user/installations', { per_page: PAGE })
+  // The list itself is always there: without it, nothing is known of the person.
+  if (answer.status === 'missing') return UNAVAILABLE
   if (answer.status !== 'ok') return withoutValue(answer)
   const page = InstallationsPage.safeParse(answer.data).data
   if (page === undefined) return UNAVAILABLE

@@ -48,7 +48,7 @@ async function operatorToken(name: string): Promise<string> {
   if (found.status !== 'ok') throw new Error(found.status)
   const operator = people.foundation.locators.operator()
   const plan = { repository: found.value, label: 'agent', expiresInDays: 30 }
-  const base = { v: 1, uk: operator, host: null, cred: null, sessions: [], tokens: [] } as const
+  const base = { v: 1, uk: operator, since: '', host: null, cred: null, sessions: [], tokens: [] } as const
   const made = await createAgentToken(people.foundation, operator, plan, { ...base, sessions: [], tokens: [] })
   if (made === null) throw new Error('no token')
   return made.token

@@ -7,7 +7,7 @@ import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.t
 const PERSON = 'a1b2c3d4e5f60718293a4b5c'
 
 export function personRecord(part: Partial<PersonRecord> = {}): PersonRecord {
-  return { v: 1, uk: PERSON, host: null, cred: null, sessions: [], tokens: [], ...part }
+  return { v: 1, uk: PERSON, since: 's', host: null, cred: null, sessions: [], tokens: [], ...part }
 }
 
 function tokenOf(id: string): PersonRecord['tokens'][number] {

@@ -55,7 +55,7 @@ test.each([
 ])('whether the default branch is elsewhere is told of %s', async (_name, mounts, ref, isTold) => {
   const { get } = await open({ mounts, refs: () => refList() })
   const { html } = await get(`${PAGE}@${ref}?view=browse&path=docs`)
-  expect(textOf(html).includes('main is at another commit now, bbbbbbb . Open main')).toBe(isTold)
+  expect(textOf(html).includes('main is at another commit now, bbbbbbb . What changed since , open main')).toBe(isTold)
   expect(attributesOf(html, 'a', 'href').filter(href => href === `${PAGE}?view=browse&path=docs`).length).toBe(isTold ? 1 : 0)
 })
 
