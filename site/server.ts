@@ -214,6 +214,11 @@ async function answerAddress(
   return undefined
 }
 
+/** Path and query of a target, which a client may send with another origin before it. */
+function pathOf(target: string): string {
+  return target.startsWith('/') ? target : '/'
+}
+
 /** @param path the path of a page, as Astro's router knows it */
 async function renderPage(
   astro: AstroHandler,
@@ -223,7 +228,7 @@ async function renderPage(
   options: RenderOptions,
 ): Promise<void> {
   const { raw, id } = request
-  const { url, here } = options.failure ? atFrontPage(request) : { url: request.url, here: request.originalUrl }
+  const { url, here } = options.failure ? atFrontPage(request) : { url: request.url, here: pathOf(request.originalUrl) }
   const target = { url, here, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id }
   const locals = createLocals(target, {
     ...options,

@@ -26,7 +26,7 @@ export function remoteAnswers({ baseUrl, token }: RemoteService): Answers {
     async get(name, address, query) {
       const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
       const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
-      const url = `${baseUrl}/api/v1${ENDPOINTS[name].path.replace('/{address}', address)}${search}`
+      const url = `${baseUrl}/api/v1${ENDPOINTS[name].path.replace('/{address}', () => address)}${search}`
       for (let repeats = 0; ; repeats++) {
         const asked = await ask(url, headers)
         if (asked.status === 200) {

@@ -69,7 +69,11 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
         hidden.unhide(id)
       } else {
         // That somebody opened a private repository must not show in what is done for a stranger who asks for its name.
-        for (const name of opened) ids.delete(textOf(name))
+        for (const name of opened) {
+          // What was public of it goes as soon as after a stranger's visit.
+          if (ids.get(textOf(name)) === id) hidden.hide(id)
+          ids.delete(textOf(name))
+        }
       }
       noteRead(notes, states, { repository, commit, day })
       if (ref !== null) noteRef(notes, states, { repository, commit, ref, day, seenAt: now })
