@@ -3,10 +3,13 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SealingKeys } from '#api/purpose-keys.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
 import { keyOf } from '#test/support/oauth-scene.ts'
+import { startService } from '#test/support/service.ts'
+import { makeToken, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { freePort } from '../../scripts/servers/free-port.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 let folder: string
@@ -102,4 +105,39 @@ test.each([
   const ended = rotate(env)
   expect([ended.status, ended.stdout]).toEqual([2, ''])
   expect(ended.stderr).toContain(`mountglass: ${variable}: `)
+})
+
+describe('people', () => {
+  let scene: SignInScene
+  beforeAll(async () => {
+    scene = await openSignInScene()
+  })
+  afterAll(() => scene.close())
+
+  test('stay signed in, and their tokens read, with a new key; without the key that sealed their sign-in they sign in again', async () => {
+    const { setting } = await newStore('people')
+    const env = { ...scene.settings, ...setting, PORT: String(await freePort()) }
+    const during = async <Value>(work: (baseUrl: string) => Promise<Value>): Promise<Value> => {
+      const service = await startService(env)
+      return await work(service.baseUrl).finally(service.stop)
+    }
+    const credentials = await during(async baseUrl => {
+      const cookie = await scene.signIn(baseUrl)
+      return { cookie, token: await makeToken(baseUrl, cookie, scene.address) }
+    })
+    const statuses = (cookie: string) =>
+      during(async baseUrl => {
+        const [person, agent] = [{ cookie }, { authorization: `Bearer ${credentials.token}` }]
+        const asked = [person, agent].map(headers => fetch(`${baseUrl}/api/v1/mounts${scene.address}`, { headers }))
+        return (await Promise.all(asked)).map(({ status }) => status)
+      })
+    expect(await statuses(credentials.cookie)).toEqual([200, 200])
+    expect(rotate(setting).status).toBe(0)
+    expect(await statuses(credentials.cookie)).toEqual([200, 200])
+
+    expect(rotate(setting, '--retire', '1').status).toBe(0)
+    expect(await statuses(credentials.cookie)).toEqual([404, 401])
+    const anew = await during(scene.signIn)
+    expect(await statuses(anew)).toEqual([200, 200])
+  })
 })

@@ -1,5 +1,6 @@
-import type { FakeGitHub } from './fake-github/server.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import type { Account, App } from './fake-github/world.ts'
+import { createRepositories } from './repository.ts'
 
 /** The settings by which a service uses the stand-in, with an App with which people sign in. */
 export function appSettings(github: FakeGitHub, app: App): Record<string, string> {
@@ -47,3 +48,35 @@ function cookiesOf(answer: Response): string {
     .filter(pair => !pair.endsWith('='))
     .join('; ')
 }
+
+/** A stand-in of GitHub with one private repository and a person who may read it, for services that run as processes. */
+export interface SignInScene {
+  /** Of the repository. */
+  address: string
+  /** Of a service that uses the stand-in. */
+  settings: Record<string, string>
+  /** @returns the header `cookie` */
+  signIn(baseUrl: string): Promise<string>
+  close(): Promise<void>
+}
+
+export async function openSignInScene(): Promise<SignInScene> {
+  const repositories = await createRepositories()
+  await (await repositories.create('acme', 'closed')).commit({ 'SKILL.md': SKILL })
+  const github = await startFakeGitHub({ root: repositories.root })
+  const ada = github.user('ada')
+  const app = github.app('reader', { owner: github.user('maker') })
+  github.install(app, github.organization('acme', { members: new Map([[ada, 'member']]) }))
+  await github.shown('acme', 'closed', { visibility: 'private' })
+  return {
+    address: '/gh/acme/closed',
+    settings: appSettings(github, app),
+    signIn: baseUrl => signInAt(baseUrl, github, app, ada),
+    async close() {
+      await github.close()
+      await repositories.remove()
+    },
+  }
+}
+
+const SKILL = '---\nname: pdf\ndescription: Fills forms\n---\n\nFill the form.\n'
