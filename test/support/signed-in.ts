@@ -41,6 +41,26 @@ export async function makeToken(baseUrl: string, cookie: string, address: string
   return ((await answer.json()) as { token: string }).token
 }
 
+/**
+ * What a person does whom an app sent to the service: the page of consent shows the request, and the decision sends the browser back.
+ *
+ * @param location where the app sends the browser
+ * @returns where the service sends it back to
+ */
+export async function decideAt(baseUrl: string, cookie: string, location: URL, approve = true): Promise<URL> {
+  const asked = await fetch(location, { redirect: 'manual', headers: { cookie } })
+  const page = new URL(asked.headers.get('location') ?? '', baseUrl)
+  const request = page.searchParams.get('request')
+  if (request === null) throw new Error(`the app was answered ${asked.status} ${page.search} ${await asked.text()}`)
+  const answer = await fetch(`${baseUrl}/api/v1/oauth/decision`, {
+    method: 'POST',
+    headers: { cookie, origin: baseUrl, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ request, approve }),
+  })
+  if (answer.status !== 200) throw new Error(`the decision answered ${answer.status} ${await answer.text()}`)
+  return new URL(((await answer.json()) as { redirect: string }).redirect)
+}
+
 function cookiesOf(answer: Response): string {
   return answer.headers
     .getSetCookie()
