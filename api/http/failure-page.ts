@@ -37,9 +37,10 @@ export async function answerFailure(request: FastifyRequest, reply: FastifyReply
   await reply.code(status).type('text/html; charset=utf-8').send(page)
 }
 
-/** The handler of errors of routes to which a browser navigates. */
+/** The handler of errors of routes to which a browser navigates. Programs, which do not ask for HTML, receive the error of the interface. */
 export async function answerErrorOnPage(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!(error instanceof ServiceError)) {
+  const isNavigation = /\btext\/html\b/.test(request.headers.accept ?? '')
+  if (!(error instanceof ServiceError) || !isNavigation) {
     await answerError(error as Parameters<typeof answerError>[0], request, reply)
     return
   }

@@ -52,7 +52,7 @@ async function indexAnew(
   { blobs, states }: Stores,
   change: Partial<HostRepository> = {},
 ): Promise<HostRepository> {
-  const host = await openGitHubHostAt(github)
+  const host = await openGitHubHostAt(github, change.visibility === 'private' ? { app: installedApp() } : {})
   try {
     const described = answered(await host.repository(repository.owner, repository.name))
     const job = { repository: { ...described, ...change }, commit }
@@ -62,6 +62,13 @@ async function indexAnew(
   } finally {
     await host.close()
   }
+}
+
+/** Private repositories are read with the tokens of an App. */
+function installedApp() {
+  const app = github.app('reader', { owner: github.user('maker') })
+  github.install(app, github.organization('acme'))
+  return { ...app, id: String(app.id) }
 }
 
 const wants = () => github.log.git.reduce((sum, { git }) => sum + (git?.wants ?? 0), 0)

@@ -216,7 +216,7 @@ function comparable(answers: Map<string, Answer>, { name }: TestRepository): [st
       .replaceAll(`"${name}"`, '""')
       .replace(/"nextCursor":"[^"]*"/g, '')
       .replace(/[0-9a-f]{40}/g, '')
-      .replace(/"indexedAt":"[^"]*"/g, ''),
+      .replace(/"(indexedAt|committedAt)":"[^"]*"/g, ''),
   ])
 }
 

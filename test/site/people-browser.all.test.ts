@@ -100,7 +100,7 @@ test.runIf(hasBrowser).each([true, false])(
         await page.fill('#token-label', 'Night build')
         await page.selectOption('#token-days', '7')
         await page.getByRole('button', { name: 'Make token' }).click()
-        const token = (await page.textContent('.secret')) ?? ''
+        const token = (await page.textContent('.shown-once')) ?? ''
         expect(await (await read(token)).text()).toContain('The closed guide')
         expect(await (await call(token)).text()).toContain('The closed guide')
         await page.reload()

@@ -30,7 +30,7 @@ async function submitted(browser: Browser, form: string, fields: Record<string, 
 
 const makeToken = (browser: Browser, label: string, address = CLOSED) =>
   submitted(browser, '/account/tokens', { address, label, days: '30' })
-const secretOf = (html: string) => /<code class="secret">(mgp_\w+)</.exec(html)?.[1] ?? ''
+const secretOf = (html: string) => /<code class="shown-once">(mgp_\w+)</.exec(html)?.[1] ?? ''
 
 test('the header leads to a sign-in that comes back to the page, and then names the person', async () => {
   const out = await page(site.browser(), '/docs/rest?x=1')
@@ -166,7 +166,7 @@ test.each([
     { 'sec-fetch-site': undefined, origin: 'null' },
     { 'sec-fetch-site': undefined, origin: undefined },
   ]) {
-    const answer = await ada.submit(target, { what: 'session' }, headers)
+    const answer = await ada.submit(target, { what: 'session' }, { accept: 'text/html', ...headers })
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined])
     expect(textOf(answer.body)).toContain('This form was refused')
   }

@@ -23,7 +23,7 @@ const openMemory = MEMORY_BLOBS.open
 
 test('a header that is gone is indexed anew, and a damaged pack that was found there again is noticed', async () => {
   const { indexer, blobs, repository, commit, header, right, replica } = await open(openMemory)
-  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.4))
+  await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.26))
   await blobs.remove(headerKey(repository, commit))
   const service = await replica()
   expect(JSON.parse((await service.get(URLS[0] ?? '')).body).index.status).toBe('indexing')
@@ -146,7 +146,7 @@ async function openDamaged() {
   const { indexer, blobs, states, repository, commit, header, replica } = scene
   const pack = packKey(repository, header.packs[0]?.name ?? '')
   const service = await replica()
-  await change(blobs, pack, flipped(0.4))
+  await change(blobs, pack, flipped(0.26))
   await service.askAll()
   const repair = (changes: Partial<BlobStore>, hosts: SnapshotDeps['hosts'] = indexer.deps.hosts) =>
     writeSnapshot({ blobs: { ...blobs, ...changes }, states, hosts }, { repository, commit }, new AbortController().signal)
@@ -225,7 +225,7 @@ test.each(['/c/', '/p/'])('what comes damaged once and lies whole is left as it 
       // The first look at the header only tells that it is there.
       if (!key.includes(part) || seen.has(key) || (part === '/c/' && looks++ === 0)) return stored
       seen.add(key)
-      return stored && { ...stored, bytes: flipped(0.5)(stored.bytes) }
+      return stored && { ...stored, bytes: flipped(0.55)(stored.bytes) }
     },
   }
   expect(await repair(flipping)).toBeNull()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeHeader, type Location, SnapshotHeader } from '#core/snapshot/format.ts'
+import { encodeHeader, type Location, SnapshotHeader, TABLES } from '#core/snapshot/format.ts'
 import { appendSegment, locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import { FORMAT_VERSION, RULES_VERSION } from '#core/snapshot/versions.ts'
 import { EMPTY_ROOT } from '#test/support/search-section.ts'
@@ -12,19 +12,7 @@ const segments = fc.array(
 
 function headerWith(all: Location[]): SnapshotHeader {
   const empty = { rows: 0, shards: [] }
-  const names = [
-    'folders',
-    'entries',
-    'manifests',
-    'skills',
-    'documents',
-    'pages',
-    'diagnostics',
-    'files',
-    'packages',
-    'contexts',
-    'withheld',
-  ] as const
+  const names = Object.keys(TABLES)
   return {
     format: FORMAT_VERSION,
     rules: RULES_VERSION,
