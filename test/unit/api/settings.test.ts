@@ -10,6 +10,7 @@ test('without any variable the service listens on the loopback, keeps its store 
     host: '127.0.0.1',
     port: 4321,
     keys: null,
+    idKey: null,
     localSource: 'withheld',
     indexer: 'inline',
     allow: null,
@@ -33,6 +34,7 @@ test('without any variable the service listens on the loopback, keeps its store 
       avatarOrigins: ['https://avatars.githubusercontent.com'],
       token: null,
       webhookSecret: null,
+      app: null,
     },
   })
 })
@@ -47,6 +49,7 @@ test('GitHub may be off, an Enterprise Server with its API below its address, or
     avatarOrigins: ['https://git.example.org'],
     token: 'secret',
     webhookSecret: null,
+    app: null,
   })
   expect(
     parseInfraSettings({ MOUNTGLASS_GITHUB_URL: 'http://127.0.0.1:1', MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:2/' }).github,
