@@ -24,7 +24,17 @@ export function deriveKeys(keys: SealingKeys, purpose: KeyPurpose): PurposeKeys 
 
 /** The text of `MOUNTGLASS_KEYS` with one new key. */
 export function formatNewKeys(kid: string, secret: Uint8Array): string {
-  return JSON.stringify([{ kid, key: Buffer.from(secret).toString('base64url') }] satisfies SealingKeys)
+  return JSON.stringify([newKey(kid, secret)])
+}
+
+function newKey(kid: string, secret: Uint8Array): SealingKeys[number] {
+  return { kid, key: Buffer.from(secret).toString('base64url') }
+}
+
+/** A key to add to those of a deployment. Its name is the number after theirs. */
+export function nextKey(keys: SealingKeys, secret: Uint8Array): SealingKeys[number] {
+  const numbers = keys.map(({ kid }) => (/^\d{1,9}$/.test(kid) ? Number(kid) : 0))
+  return newKey(String(Math.max(...numbers) + 1), secret)
 }
 
 /** Parses the value of `MOUNTGLASS_KEYS`; `null` when it is malformed. */

@@ -15,7 +15,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .version(manifest.version)
     .showHelpAfterError()
     .exitOverride()
-  const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addSweep]
+  const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep]
   const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
   for (const add of [...ofOperators, ...ofReaders]) add(program, env)
 
@@ -189,6 +189,20 @@ function addToken(program: Command, env: NodeJS.ProcessEnv): void {
     .argument('<id>', 'as the list has it')
     .option(...store)
     .action((id: string, options: { store?: string }) => run({ action: 'delete', id }, options))
+}
+
+function addKeys(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('keys')
+    .description('the sealing keys of a deployment')
+    .command('rotate')
+    .description('add a new key, which seals from then on, or remove an old one; keys of MOUNTGLASS_KEYS are printed, not stored')
+    .option('--retire <kid>', 'add none, and remove this key, which has not sealed for a month')
+    .option('--store <store>', 'the store of the service, for example disk:.mountglass')
+    .action(async (options: { store?: string; retire?: string }) => {
+      const { rotateKeys } = await import('#api/keys-command.ts')
+      process.exitCode = await rotateKeys(options, env)
+    })
 }
 
 function addSweep(program: Command, env: NodeJS.ProcessEnv): void {

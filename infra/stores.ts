@@ -7,7 +7,7 @@ import { SettingsError } from '#core/settings.ts'
 import { splitBlobs, splitStates } from './by-class.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import type { Leftovers } from './disk/leftovers.ts'
-import { readOrCreateSecret } from './disk/secret-file.ts'
+import { readOrCreateSecret, replaceSecret } from './disk/secret-file.ts'
 import { openDiskStateStore } from './disk/state-store.ts'
 import type { InfraSettings, S3Setting } from './infra-settings.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
@@ -199,7 +199,7 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
       buckets: NOT_PROBED,
       blobs,
       states,
-      secret: (name, generate) => readOrCreateSecret(join(folder, 'secrets', name), generate),
+      secret: (name, generate) => readOrCreateSecret(secretFile(folder, name), generate),
       async close() {
         if (states !== others) await states.close()
         await blobs.close()
@@ -208,6 +208,15 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
   } catch (cause) {
     throw new SettingsError('MOUNTGLASS_STORE', `cannot use the folder ${folder}: ${(cause as Error).message}`, { cause })
   }
+}
+
+function secretFile(folder: string, name: SecretName): string {
+  return join(folder, 'secrets', name)
+}
+
+/** Changes a secret of a disk store, which need not be open. `replaceSecret` says what holds. @param folder of the store */
+export async function changeSecret(folder: string, name: SecretName, change: (text: string) => string): Promise<boolean> {
+  return await replaceSecret(secretFile(resolve(folder), name), change)
 }
 
 /** A temporary folder, created by the first call of `open`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createFile, hasCode, makeFolder } from './durable.ts'
+import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
 
 /**
  * The text of a secret file, trimmed. Creates the file if it is missing, readable by its owner alone;
@@ -18,6 +18,52 @@ export async function readOrCreateSecret(file: string, generate: () => string): 
   await createFile({ path, temporary: `${path}.${randomUUID()}`, bytes: Buffer.from(`${secret}\n`), mode: 0o600 })
   // Read again: another process may have created the file first.
   return requireText(await readFile(path, 'utf8'))
+}
+
+/**
+ * Replaces the text of a secret file in one step: readers see the old text or the new one, also after a crash. The file keeps its owner.
+ *
+ * @param change receives the text, trimmed; what it throws changes nothing
+ * @returns whether there was a file
+ * @throws Error when another process is replacing it
+ */
+export async function replaceSecret(file: string, change: (text: string) => string): Promise<boolean> {
+  const path = resolve(file)
+  if ((await readText(path)) === null) return false
+  // Its name admits one process at a time, from reading to replacing.
+  const temporary = `${path}.next`
+  const handle = await openNext(temporary)
+  try {
+    try {
+      await keepOwner(path, handle)
+      const text = requireText(change(requireText(await readFile(path, 'utf8'))))
+      await handle.writeFile(`${text}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await unlink(temporary).catch(() => {})
+    throw error
+  }
+  await syncFolder(dirname(path))
+  return true
+}
+
+async function openNext(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', 0o600)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+    throw new Error(`another process is replacing the secret; if none is, one was interrupted: remove ${path}`)
+  }
+}
+
+/** An administrator may run the command, and the service reads the file. */
+async function keepOwner(path: string, next: FileHandle): Promise<void> {
+  const [old, { uid }] = await Promise.all([stat(path), next.stat()])
+  if (old.uid !== uid) await next.chown(old.uid, old.gid)
 }
 
 async function readText(path: string): Promise<string | null> {

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
+import { readOrCreateSecret, replaceSecret } from '#infra/disk/secret-file.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { startStoreProcess } from '#test/support/store-process.ts'
@@ -67,5 +67,22 @@ describe('the secret file', () => {
     await expect(readOrCreateSecret(join(folder, 'empty'), () => 'made')).rejects.toThrow('the secret is empty')
     await expect(readOrCreateSecret(join(folder, 'new'), () => ' ')).rejects.toThrow('the secret is empty')
     expect(await readdir(folder)).toEqual(['empty'])
+  })
+  test('of changes at the same time each is kept or refused, and what a change throws leaves nothing behind', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'secret')
+    expect(await replaceSecret(file, () => 'made')).toBe(false)
+    await readOrCreateSecret(file, () => 'a')
+    const changes = await Promise.allSettled(numbers(8).map(() => replaceSecret(file, text => `${text}b`)))
+    const kept = changes.filter(({ status }) => status === 'fulfilled').length
+    expect(kept).toBeGreaterThan(0)
+    expect(await readFile(file, 'utf8')).toBe(`a${'b'.repeat(kept)}\n`)
+    const throwing = () => {
+      throw new Error('no')
+    }
+    await expect(replaceSecret(file, throwing)).rejects.toThrow('no')
+    await expect(replaceSecret(file, () => ' ')).rejects.toThrow('the secret is empty')
+    expect(await readdir(folder)).toEqual(['secret'])
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
 })

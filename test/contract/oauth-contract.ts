@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { decide, describeRequest } from '#api/oauth/decision.ts'
 import type { OAuthDeps } from '#api/oauth/oauth.ts'
+import type { SealingKeys } from '#api/purpose-keys.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import {
   approved,
@@ -8,6 +10,7 @@ import {
   form,
   isAlive,
   isTold,
+  keyOf,
   listGrants,
   type OAuthScene,
   openOAuthScene,
@@ -169,6 +172,60 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
         await approved(of.first, of.person, await requested(of.first, of.clientId)),
       )
       expect(await livingOf(of, [anew])).toBe(1)
+    })
+  })
+  describe('sealing keys that change', () => {
+    /** Deployments over one store, one after another: with the old key, with a new one before it, and with the new one alone. */
+    async function rotated() {
+      const states = await open(await temporaryFolder())
+      const withKeys = (...keys: SealingKeys) => openOAuthScene(() => states, { keys })
+      const [old, young] = [keyOf('1', 1), keyOf('2', 2)]
+      return { before: await withKeys(old), both: await withKeys(young, old), after: await withKeys(young) }
+    }
+
+    test('v5.0.0-13.3.4: what the old key sealed opens while the key is there', async () => {
+      const { before, both } = await rotated()
+      const request = await requested(before.first, before.clientId)
+      expect(await describeRequest(both.first, { request }, both.person)).toMatchObject({ client: { name: 'An app' } })
+      const code = await approved(both.first, both.person, request)
+      expect(isTold(await redeemed(both.second, before.clientId, code))).toBe(true)
+      const sealed = await approved(before.first, before.person, await requested(before.first, before.clientId))
+      expect(isTold(await redeemed(both.first, before.clientId, sealed))).toBe(true)
+    })
+
+    test('tokens and grants outlive every key', async () => {
+      const { before, both, after } = await rotated()
+      const given = await connected(before)
+      const answer = await refreshed(both.first, before.clientId, given.refresh_token)
+      if (!isTold(answer)) throw new Error(answer.error)
+      expect(await livingOf(after, [given, answer])).toBe(2)
+      expect((await listGrants(after.first, after.person)).items).toHaveLength(1)
+    })
+
+    test('what a retired key sealed is refused, and an app that registered with it registers anew', async () => {
+      const { before, after } = await rotated()
+      const request = await requested(before.first, before.clientId)
+      const code = await approved(before.first, before.person, request)
+      const { refresh_token } = await connected(before)
+      for (const approve of [true, false])
+        await expect(decide(after.first, { request, approve }, after.person)).rejects.toMatchObject({
+          code: 'oauth.invalid_request',
+        })
+      await expect(describeRequest(after.first, { request }, after.person)).rejects.toMatchObject({
+        code: 'oauth.invalid_request',
+      })
+      expect(await redeemed(after.first, before.clientId, code)).toEqual({ error: 'invalid_client' })
+      expect(await redeemed(after.first, after.clientId, code)).toEqual({ error: 'invalid_grant' })
+      expect(await refreshed(after.first, before.clientId, refresh_token)).toEqual({ error: 'invalid_client' })
+      expect(
+        isTold(
+          await redeemed(
+            after.first,
+            after.clientId,
+            await approved(after.first, after.person, await requested(after.first, after.clientId)),
+          ),
+        ),
+      ).toBe(true)
     })
   })
 }

@@ -7,6 +7,8 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { decideAt, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { listen, textOf } from './scene.ts'
 
 /*
@@ -79,6 +81,54 @@ describe.each(REPOSITORIES)('%s', name => {
     expect((await client.listTools()).tools).toHaveLength(4)
     const answer = await client.callTool({ name: 'browse_repo', arguments: {} })
     expect(textOf(answer)).toContain(`From /local/${name} at commit `)
+    await client.close()
+  })
+})
+
+describe('a private repository', () => {
+  let scene: SignInScene
+  let service: Service
+  let url: string
+  beforeAll(async () => {
+    scene = await openSignInScene()
+    service = await startService(scene.settings)
+    url = `${service.baseUrl}/mcp${scene.address}`
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await scene?.close()
+  })
+
+  test('the inspector says that somebody must sign in', async () => {
+    const args = [program('mcp-inspector'), '--cli', url, '--transport', 'http', '--method', 'tools/list', '--stored-auth-only']
+    const env = { PATH: process.env.PATH, HOME: folder }
+    const ended = run(process.execPath, args, { cwd: folder, env })
+    await expect(ended).rejects.toMatchObject({ stderr: expect.stringContaining('auth_required') })
+  })
+
+  test('mcp-remote sends the person to the service, and passes calls on once they approved', async () => {
+    const cookie = await scene.signIn(service.baseUrl)
+    const args = [program('mcp-remote'), url, '--allow-http']
+    // In place of a browser, the helper of the desktop calls a program that does nothing.
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, MCP_REMOTE_CONFIG_DIR: join(folder, 'private'), BROWSER: 'true' }
+    const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' })
+    let said = ''
+    let isSent = false
+    const visited = new Promise<void>((resolve, reject) => {
+      transport.stderr?.on('data', chunk => {
+        said += chunk
+        const location = /^http\S+\/oauth\/authorize\?\S+$/m.exec(said)?.[0]
+        if (location === undefined || isSent) return
+        isSent = true
+        decideAt(service.baseUrl, cookie, new URL(location))
+          .then(back => fetch(back))
+          .then(() => resolve(), reject)
+      })
+    })
+    const client = new Client({ name: 'test', version: '1' })
+    await Promise.all([client.connect(transport), visited])
+    const answer = await client.callTool({ name: 'browse_repo', arguments: {} })
+    expect(textOf(answer)).toContain(`From ${scene.address} at commit `)
     await client.close()
   })
 })

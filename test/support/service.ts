@@ -26,11 +26,11 @@ export interface Service {
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 
-/** Starts `mountglass serve` with a store of its own. `env` overrides the settings. */
+/** Starts `mountglass serve` with a store and a port of its own. `env` overrides the settings. */
 export async function startService(env: Record<string, string> = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
   const store = join(folder, 'store')
-  const port = await freePort()
+  const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
     env: { PATH: process.env.PATH, PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

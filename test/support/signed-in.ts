@@ -1,5 +1,6 @@
-import type { FakeGitHub } from './fake-github/server.ts'
+import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import type { Account, App } from './fake-github/world.ts'
+import { createRepositories } from './repository.ts'
 
 /** The settings by which a service uses the stand-in, with an App with which people sign in. */
 export function appSettings(github: FakeGitHub, app: App): Record<string, string> {
@@ -40,6 +41,26 @@ export async function makeToken(baseUrl: string, cookie: string, address: string
   return ((await answer.json()) as { token: string }).token
 }
 
+/**
+ * What a person does whom an app sent to the service: the page of consent shows the request, and the decision sends the browser back.
+ *
+ * @param location where the app sends the browser
+ * @returns where the service sends it back to
+ */
+export async function decideAt(baseUrl: string, cookie: string, location: URL, approve = true): Promise<URL> {
+  const asked = await fetch(location, { redirect: 'manual', headers: { cookie } })
+  const page = new URL(asked.headers.get('location') ?? '', baseUrl)
+  const request = page.searchParams.get('request')
+  if (request === null) throw new Error(`the app was answered ${asked.status} ${page.search} ${await asked.text()}`)
+  const answer = await fetch(`${baseUrl}/api/v1/oauth/decision`, {
+    method: 'POST',
+    headers: { cookie, origin: baseUrl, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ request, approve }),
+  })
+  if (answer.status !== 200) throw new Error(`the decision answered ${answer.status} ${await answer.text()}`)
+  return new URL(((await answer.json()) as { redirect: string }).redirect)
+}
+
 function cookiesOf(answer: Response): string {
   return answer.headers
     .getSetCookie()
@@ -47,3 +68,35 @@ function cookiesOf(answer: Response): string {
     .filter(pair => !pair.endsWith('='))
     .join('; ')
 }
+
+/** A stand-in of GitHub with one private repository and a person who may read it, for services that run as processes. */
+export interface SignInScene {
+  /** Of the repository. */
+  address: string
+  /** Of a service that uses the stand-in. */
+  settings: Record<string, string>
+  /** @returns the header `cookie` */
+  signIn(baseUrl: string): Promise<string>
+  close(): Promise<void>
+}
+
+export async function openSignInScene(): Promise<SignInScene> {
+  const repositories = await createRepositories()
+  await (await repositories.create('acme', 'closed')).commit({ 'SKILL.md': SKILL })
+  const github = await startFakeGitHub({ root: repositories.root })
+  const ada = github.user('ada')
+  const app = github.app('reader', { owner: github.user('maker') })
+  github.install(app, github.organization('acme', { members: new Map([[ada, 'member']]) }))
+  await github.shown('acme', 'closed', { visibility: 'private' })
+  return {
+    address: '/gh/acme/closed',
+    settings: appSettings(github, app),
+    signIn: baseUrl => signInAt(baseUrl, github, app, ada),
+    async close() {
+      await github.close()
+      await repositories.remove()
+    },
+  }
+}
+
+const SKILL = '---\nname: pdf\ndescription: Fills forms\n---\n\nFill the form.\n'
