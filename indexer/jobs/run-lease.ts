@@ -57,7 +57,8 @@ export async function runLease(
     return
   }
   metrics.record('mountglass_jobs_total', { outcome: ended.status, code: 'errorCode' in ended ? ended.errorCode : '' }, 1)
-  if (ended.status === 'indexed' && ended.notListed !== undefined) fallbacks.note('owner_listing', loggedCause(job, ended.notListed))
+  if (ended.status === 'indexed' && ended.notListed !== undefined)
+    fallbacks.note('owner_listing', loggedCause(job, ended.notListed))
   await recordEnd(queue, log, current, ended, { ...subject, milliseconds, stage })
 }
 
@@ -71,7 +72,8 @@ async function recordEnd(
   switch (ended.status) {
     case 'indexed': {
       const { objects, bytes, notListed } = ended
-      if (notListed !== undefined) log.error({ ...subject, err: loggedCause(lease.job, notListed) }, 'indexed, but not listed under its owner')
+      if (notListed !== undefined)
+        log.error({ ...subject, err: loggedCause(lease.job, notListed) }, 'indexed, but not listed under its owner')
       await settle(() => queue.finish(lease))
       log.info({ ...subject, objects, bytes }, 'indexed')
       return
