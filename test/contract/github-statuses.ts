@@ -183,7 +183,7 @@ const ROWS: Record<Question, readonly Row[]> = {
     [200, 'those that the person reaches', DESCRIPTION, 'shown'],
     [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
     [401, 'the sign-in ended', DESCRIPTION, 'signed out', BAD_CREDENTIALS],
-    [403, 'refused', DESCRIPTION, 'missing', INTEGRATION],
+    [403, 'refused', DESCRIPTION, 'unavailable', INTEGRATION],
   ],
   'GET /user/installations/{installation_id}/repositories': [
     [200, 'a page', DESCRIPTION, 'shown'],
