@@ -39,6 +39,7 @@ function requireBlobs(reader: RepositoryReader): RepositoryReader {
   }
   return {
     entries,
+    committedAt: reader.committedAt ?? null,
     get cut() {
       return reader.cut
     },

@@ -26,18 +26,24 @@ const STAND_INS: Record<string, string> = {
   // A start is tried by scripts/check-fresh-clone.mjs; here, that the program takes these settings.
   npm: `[ "$1" = start ] || exit 9
     [ -z "$MOUNTGLASS_LOCAL_REPOSITORIES" ] || [ -d "$MOUNTGLASS_LOCAL_REPOSITORIES" ]`,
+  // An answer that says that something failed is no example of what the text says.
+  curl: `PATH="\${PATH#*:}" exec curl --fail "$@"`,
   // The documentation names no place to clone from.
   git: '[ "$1" = clone ] && mkdir -p "$3"',
 }
 
 let service: Service
 let home: string
+/** A service with a private repository, and a token that reads it. */
+let closed: Service
+let token: string
 
 beforeAll(async () => {
   await ensureBuilt()
   service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_OPERATOR: join(ROOT, 'examples', 'operator') })
   await service.get('mounts', '/local/mountglass/handbook')
   home = await mkdtemp(join(tmpdir(), 'mountglass-documented-'))
+  await openClosed()
   await mkdir(join(home, 'bin'))
   for (const [name, text] of Object.entries(STAND_INS))
     await writeFile(join(home, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
@@ -63,8 +69,24 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service?.stop()
+  await closed?.stop()
   await rm(home, { recursive: true, force: true })
 })
+
+async function openClosed(): Promise<void> {
+  const root = join(home, 'closed')
+  const folder = join(root, 'acme', 'private')
+  await mkdir(folder, { recursive: true })
+  execFileSync('git', ['init', '-q', '-b', 'main', folder])
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']
+  execFileSync('git', ['-C', folder, ...author, 'commit', '-q', '--allow-empty', '-m', 'first'])
+  await writeFile(join(folder, '.git', 'mountglass-private'), '')
+  const settings = { MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_LOCAL_REPOSITORIES: root }
+  closed = await startService(settings)
+  const env = { PATH: process.env.PATH, ...settings, MOUNTGLASS_STORE: `disk:${closed.store}` }
+  const command = [join(ROOT, 'bin', 'mountglass.mjs'), 'token', 'create', '/local/acme/private']
+  token = execFileSync(process.execPath, command, { env, encoding: 'utf8' }).trim()
+}
 
 /** The commands of a text: its blocks for a shell, and those that begin as one. */
 async function commandsOf(path: string): Promise<string[]> {
@@ -77,6 +99,7 @@ async function commandsOf(path: string): Promise<string[]> {
 function filledIn(code: string): string {
   return code
     .replace('<this repository>', 'https://example.org/mountglass')
+    .replaceAll('<service>/api/v1/mounts/gh/acme/private', `${closed.baseUrl}/api/v1/mounts/local/acme/private`)
     .replaceAll('<service>/<address>', `${service.baseUrl}/local/mountglass/handbook`)
     .replaceAll('http://127.0.0.1:4321', service.baseUrl)
 }
@@ -86,7 +109,7 @@ describe('a command of the documentation', () => {
     const folder = await mkdtemp(join(home, 'run-'))
     const faults: string[] = []
     for (const code of await commandsOf(path)) {
-      const env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, ROOT, NODE: process.execPath }
+      const env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, ROOT, NODE: process.execPath, TOKEN: token }
       const { status, stdout, stderr } = spawnSync('sh', ['-eu', '-c', `MOUNTGLASS_LOCAL_REPOSITORIES=\n${filledIn(code)}`], {
         cwd: folder,
         env,
