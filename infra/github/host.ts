@@ -239,10 +239,26 @@ class GitHubHost implements GitHost {
     selection?: BlobSelection,
   ): Promise<RepositoryReader> {
     if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', `not a commit id: ${JSON.stringify(commit)}`)
-    if (repository.visibility === 'public') return this.#reading.open(repository, commit, limits, selection)
+    if (repository.visibility === 'public') {
+      await this.#requirePublic(repository)
+      return this.#reading.open(repository, commit, limits, selection)
+    }
     if (this.#private === null)
       throw new ReadError('index.fetch_failed', 'this deployment has no credential for private repositories')
     return this.#private.open(repository, commit, limits, selection)
+  }
+
+  /**
+   * A token that sees private repositories would read one that went private since it was looked up. The commit is known by now, so what the
+   * host shows to everybody now it has shown with this commit.
+   *
+   * @throws ReadError
+   */
+  async #requirePublic(repository: HostRepository): Promise<void> {
+    if (!this.#api.maySeePrivate) return
+    const shown = await this.#repositories.look(repository)
+    if (shown.status === 'ok' && shown.value.id === repository.id && shown.value.visibility === 'public') return
+    throw new ReadError('index.fetch_failed', 'the host does not show the repository to everybody any more, or cannot be asked')
   }
 
   quota(): HostQuota | null {
