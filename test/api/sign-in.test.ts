@@ -155,6 +155,17 @@ test('two tabs may sign in at once, in any order, and each ends where it began',
   ])
 })
 
+test('sign-ins that one leaves unfinished never make the cookie longer than a browser takes, and the newest one works', async () => {
+  const browser = scene.browser()
+  const long = `/oauth/consent?request=${'a'.repeat(1_900)}`
+  for (let tab = 0; tab < 5; tab++) {
+    const begun = await browser.navigate(`/auth/sign-in?return=${encodeURIComponent(`${long}${tab}`)}`)
+    expect(Buffer.byteLength([begun.headers['set-cookie']].flat().join(''))).toBeLessThan(4_096)
+    const ended = await browser.at(scene.app).visitHost(begun.headers.location ?? '', scene.ada)
+    if (tab === 4) expect((await browser.navigate(ended)).headers.location).toBe(`${long}${tab}`)
+  }
+})
+
 test('a sign-in that took longer than ten minutes, or whose cookie was edited, fails', async () => {
   const slow = scene.browser()
   const begun = await slow.navigate('/auth/sign-in')

@@ -244,6 +244,18 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     await processes[0]?.people.keepAlive()
     expect(refreshes()).toBe(before + 1)
   })
+
+  test('a credential that never expires is kept alive by leaving it alone', async () => {
+    app.expiringTokens = false
+    const person = await signIn()
+    const { records } = (processes[0] as Process).people.foundation
+    await records.grants.update([person, 'b'], () => grantOf(person, new Date(github.clock.now()).toISOString()))
+    github.clock.advance(29 * 86_400)
+    await Promise.all(processes.map(({ people }) => people.keepAlive()))
+    expect(refreshes()).toBe(0)
+    expect((await recordOf(person)).cred).not.toBeNull()
+    expect((await processes[1]?.people.seeAs(person, 'acme', 'closed'))?.status).toBe('ok')
+  })
 }
 
 function grantOf(person: string, createdAt: string) {

@@ -14,10 +14,12 @@ import {
   listGrants,
   type OAuthScene,
   openOAuthScene,
+  REPOSITORY,
   redeemed,
   refreshed,
   requested,
   revokeToken,
+  signIn,
   type Told,
 } from '#test/support/oauth-scene.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
@@ -77,6 +79,25 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       const [one, other] = [await approved(of.first, of.person, request), await approved(of.second, of.person, request)]
       expect(isTold(await redeemed(of.first, of.clientId, one))).toBe(true)
       expect(await redeemed(of.second, of.clientId, other)).toEqual({ error: 'invalid_grant' })
+    })
+
+    test('of somebody who was forgotten gives nothing, also after they signed in again', async () => {
+      const of = await scene()
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      await of.first.records.people.remove(of.person.key)
+      expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
+      await signIn(of.first, '583231')
+      expect(await redeemed(of.second, of.clientId, code)).toEqual({ error: 'invalid_grant' })
+      expect(await listGrants(of.first, of.person)).toEqual({ items: [] })
+    })
+
+    test('for a repository that was made anew ends what was approved for the one before', async () => {
+      const of = await scene()
+      const before = await connected(of)
+      of.host.repositories.set(REPOSITORY, { id: 'gh-2' })
+      const after = await connected(of)
+      expect([await isAlive(of.second, before.access_token), await isAlive(of.second, after.access_token)]).toEqual([false, true])
+      expect(await refreshed(of.second, of.clientId, before.refresh_token)).toEqual({ error: 'invalid_grant' })
     })
 
     test('is not made useless by attempts that know the code alone', async () => {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { authorize } from '#api/oauth/authorize.ts'
 import { decide } from '#api/oauth/decision.ts'
 import type { Form } from '#api/oauth/form.ts'
@@ -82,7 +82,7 @@ export async function signIn({ records, locators }: OAuthDeps, account: string):
   const key = locators.person(`gh-${account}`)
   const at = '2026-11-24T00:00:00Z'
   await records.people.update([key], record => ({
-    ...(record ?? { v: 1, uk: key, since: 's', sessions: [], tokens: [] }),
+    ...(record ?? { v: 1, uk: key, since: randomUUID(), sessions: [], tokens: [] }),
     host: { kind: 'gh', id: `gh-${account}`, login: 'mona', name: null, avatar: '', seenAt: at },
     cred: { sealed: account, exp: null, refreshExp: null, at },
   }))
