@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
@@ -6,6 +5,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import type { WebDocument, WebDocuments } from '#core/ports/web-documents.ts'
 import { isPublicAddress } from './public-address.ts'
+import { resolveName } from './resolve-name.ts'
 
 /** What one document may cost. */
 export interface DocumentLimits {
@@ -15,8 +15,8 @@ export interface DocumentLimits {
 
 /** How this machine reaches the web. */
 export interface Network {
-  /** The addresses of a name. */
-  resolve(hostname: string): Promise<readonly string[]>
+  /** The addresses of a name. The signal ends the look-up. */
+  resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]>
   /** A TLS connection to port 443 of the address, whose certificate is for the name. */
   connect(address: string, hostname: string): TLSSocket
 }
@@ -28,7 +28,7 @@ const WAITING = { all: 64, each: 16 }
 const HEADER_BYTES = 8 * 1024
 
 const NETWORK: Network = {
-  resolve: async hostname => (await lookup(hostname, { all: true })).map(({ address }) => address),
+  resolve: (hostname, signal) => resolveName(hostname, signal),
   connect: (address, servername) =>
     connect({ host: address, port: PORT, ALPNProtocols: ['http/1.1'], ...(isIP(servername) === 0 ? { servername } : {}) }),
 }
@@ -78,7 +78,7 @@ async function readDocument(url: URL, reading: Reading): Promise<WebDocument> {
   const { network, signal } = reading
   signal.throwIfAborted()
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = isIP(hostname) === 0 ? await abortable(network.resolve(hostname), signal) : [hostname]
+  const addresses = isIP(hostname) === 0 ? await abortable(network.resolve(hostname, signal), signal) : [hostname]
   // A name with one address inside is a name of the inside.
   if (addresses.length === 0 || !addresses.every(isPublicAddress)) return { status: 'refused' }
   const address = addresses.find(one => isIP(one) === 4) ?? (addresses[0] as string)
