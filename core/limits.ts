@@ -32,6 +32,8 @@ export const QUERY_STRING_BYTES = 8 * 1024
 /** `retry-after` of answers that wait for the index: most repositories are indexed within a second, and such a request costs one small read. */
 export const INDEXING_RETRY_SECONDS = 1
 
+/** Items on a page of changes, which has fewer than its `limit` where they are long; one item may exceed it. */
+export const CHANGES_PAGE_BYTES = 1024 * 1024
 /** Unified difference of the texts of a skill on a page. */
 export const DIFFERENCE_PAGE_BYTES = 16 * 1024
 /** Removed and added items of one name whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { describeChange, textKeysOfChange } from '#core/changes/compare.ts'
-import type { ChangesAnswer, ChangesPage, ChangesQuery } from '#core/contract/changes.ts'
-import { BROWSE_LIMIT } from '#core/limits.ts'
+import { type Change, describeChange, textKeysOfChange } from '#core/changes/compare.ts'
+import { createTurns } from '#core/concurrency/turns.ts'
+import type { ChangeItem, ChangesAnswer, ChangesPage, ChangesQuery } from '#core/contract/changes.ts'
+import { BROWSE_LIMIT, CHANGES_PAGE_BYTES, COMPARED_SLICE_MS } from '#core/limits.ts'
+import { utf8Length } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { againIfReplaced } from '../mount/answer-from-mount.ts'
 import { diagnosticsOf, folderOf } from '../mount/folder.ts'
@@ -47,14 +49,31 @@ async function readChanges(deps: Pick<Deps, 'cursorKeys'>, sides: ReadySides, qu
     readsOf(folders.from.snapshot).factsOf([...new Set(keys.flatMap(ofChange => ofChange.before))]),
     readsOf(folders.to.snapshot).factsOf([...new Set(keys.flatMap(ofChange => ofChange.after))]),
   ])
+  const items = await firstItems(changes, change => describeChange(change, before, after, outline, { before: old, after: new_ }))
+  const next = start + items.length
   return {
     status: 'ready',
     commit: to.commit,
     ...described,
     path,
     counts: outline.counts,
-    items: changes.map(change => describeChange(change, before, after, outline, { before: old, after: new_ })),
+    items,
     diagnostics,
-    nextCursor: end < outline.changes.length ? sealCursor(deps.cursorKeys, binding, end) : null,
+    nextCursor: next < outline.changes.length ? sealCursor(deps.cursorKeys, binding, next) : null,
   }
+}
+
+/** As many of the described changes as fit on a page, one at least: a skill of many files has as many causes. */
+async function firstItems(changes: readonly Change[], describe: (change: Change) => ChangeItem): Promise<ChangeItem[]> {
+  const turn = createTurns(undefined, COMPARED_SLICE_MS)
+  const items: ChangeItem[] = []
+  let bytes = 0
+  for (const change of changes) {
+    await turn()
+    const item = describe(change)
+    bytes += utf8Length(JSON.stringify(item))
+    if (items.length > 0 && bytes > CHANGES_PAGE_BYTES) break
+    items.push(item)
+  }
+  return items
 }

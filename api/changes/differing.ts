@@ -1,5 +1,6 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
+import { createGate } from '#core/concurrency/gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { type DeliveredFacts, type ItemKind, itemKey, pageItemKey } from '#core/snapshot/delivered.ts'
@@ -39,14 +40,19 @@ export async function compareFolders({ from, to, mounted }: ReadySides, folder: 
   }
 }
 
+/** Comparisons of one process at once: each holds the rows that differ, of both sides. */
+const inTurn = createGate(4)
+
 /** What differs below the folder. Memoized: the pages of a comparison share it. */
 export async function readOutline(folders: ComparedFolders): Promise<Outline> {
   const { from, to, mounted, folder } = folders
   const key = `changes ${from.snapshot.commit} ${from.snapshot.indexedAt.getTime()} ${JSON.stringify([mounted, folder])}`
-  return await to.snapshot.memo(key, async () => {
-    const [before, after] = await Promise.all([differingItems(from, to, folder), differingItems(to, from, folder)])
-    return Object.freeze(await outlineChanges(before, after, { before: readsOf(from.snapshot), after: readsOf(to.snapshot) }))
-  })
+  return await to.snapshot.memo(key, () =>
+    inTurn(async () => {
+      const [before, after] = await Promise.all([differingItems(from, to, folder), differingItems(to, from, folder)])
+      return Object.freeze(await outlineChanges(before, after, { before: readsOf(from.snapshot), after: readsOf(to.snapshot) }))
+    }),
+  )
 }
 
 /** The items of one side, without those in parts of the table that the other side has, too. */

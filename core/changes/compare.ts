@@ -1,3 +1,4 @@
+import { createTurns, type Turn } from '../concurrency/turns.ts'
 import type {
   ChangeCount,
   ChangedDocument,
@@ -8,6 +9,7 @@ import type {
   ItemChange,
   SkillSide,
 } from '../contract/changes.ts'
+import { COMPARED_SLICE_MS } from '../limits.ts'
 import type { DeliveredDocument, DeliveredItem, DeliveredManifest, DeliveredSkill, ItemKind } from '../snapshot/delivered.ts'
 import { compareBytes } from '../text.ts'
 import { factsOfDocument, factsOfSkill, type TextFacts, textKeysOf } from './facts.ts'
@@ -48,6 +50,7 @@ export async function outlineChanges(
     before: (path: string) => reads.before.textOf(kind, path),
     after: (path: string) => reads.after.textOf(kind, path),
   })
+  const both = <Items extends keyof DeliveredItems>(items: Items) => ({ before: before[items], after: after[items] })
   const skillMoves = await findMoves(
     onlyIn(before.skills, after.skills).flatMap(movableSkill),
     onlyIn(after.skills, before.skills).flatMap(movableSkill),
@@ -58,18 +61,23 @@ export async function outlineChanges(
     onlyIn(after.documents, before.documents).flatMap(movableDocument),
     textsOf('document'),
   )
-  const skills = changesOf('skill', before.skills, after.skills, skillMoves, pair => partsOfSkill(pair).length > 0)
+  const turn = createTurns(undefined, COMPARED_SLICE_MS)
+  const skills = await changesOf('skill', { ...both('skills'), moves: skillMoves, turn }, pair => partsOfSkill(pair).length > 0)
   const changes = [
     ...skills,
-    ...changesOf('document', before.documents, after.documents, documentMoves, pair => partsOfDocument(pair).length > 0),
-    ...changesOf('manifest', before.manifests, after.manifests, [], pair => partsOfManifest(pair).length > 0),
+    ...(await changesOf(
+      'document',
+      { ...both('documents'), moves: documentMoves, turn },
+      pair => partsOfDocument(pair).length > 0,
+    )),
+    ...(await changesOf('manifest', { ...both('manifests'), moves: [], turn }, pair => partsOfManifest(pair).length > 0)),
   ]
   changes.sort((left, right) => compareBytes(left.path, right.path) || compareBytes(left.kind, right.kind))
   const count = (kind: ItemKind) => countChanges(changes.filter(change => change.kind === kind))
   return {
     changes,
     counts: { skills: count('skill'), documents: count('document'), manifests: count('manifest') },
-    skillsByManifest: countSkills(skills, before, after),
+    skillsByManifest: await countSkills(skills, before, after, turn),
   }
 }
 
@@ -224,25 +232,31 @@ function movableDocument({ path, row: { title, file } }: Sided<DeliveredDocument
   return file === undefined || file.bytes === 0 ? [] : [{ path, name: title, sha256: file.sha256, bytes: file.bytes }]
 }
 
-function changesOf<Row extends DeliveredItem>(
+interface ComparedItems<Row> {
+  before: ReadonlyMap<string, Row>
+  after: ReadonlyMap<string, Row>
+  moves: readonly Move[]
+  turn: Turn
+}
+
+async function changesOf<Row extends DeliveredItem>(
   kind: ItemKind,
-  before: ReadonlyMap<string, Row>,
-  after: ReadonlyMap<string, Row>,
-  moves: readonly Move[],
+  { before, after, moves, turn }: ComparedItems<Row>,
   isChanged: (pair: Both<Row>) => boolean,
-): Change[] {
+): Promise<Change[]> {
   const movedFrom = new Map(moves.map(({ from, to }) => [to, from]))
   const left = new Set(moves.map(({ from }) => from))
   const removed = [...before.keys()].filter(path => !after.has(path) && !left.has(path))
-  const others = [...after].flatMap(([path, row]): Change[] => {
+  const changes = removed.map((path): Change => ({ kind, path, change: 'removed' }))
+  for (const [path, row] of after) {
+    await turn()
     const old = before.get(path)
-    if (old !== undefined) {
-      return isChanged({ before: { path, row: old }, after: { path, row } }) ? [{ kind, path, change: 'changed' }] : []
-    }
     const from = movedFrom.get(path)
-    return [from === undefined ? { kind, path, change: 'added' } : { kind, path, change: 'moved', movedFrom: from }]
-  })
-  return [...removed.map((path): Change => ({ kind, path, change: 'removed' })), ...others]
+    if (old !== undefined) {
+      if (isChanged({ before: { path, row: old }, after: { path, row } })) changes.push({ kind, path, change: 'changed' })
+    } else changes.push(from === undefined ? { kind, path, change: 'added' } : { kind, path, change: 'moved', movedFrom: from })
+  }
+  return changes
 }
 
 function countChanges(changes: readonly Change[]): ChangeCount {
@@ -251,9 +265,15 @@ function countChanges(changes: readonly Change[]): ChangeCount {
   return counts
 }
 
-function countSkills(skills: readonly Change[], before: DeliveredItems, after: DeliveredItems): Record<string, number> {
+async function countSkills(
+  skills: readonly Change[],
+  before: DeliveredItems,
+  after: DeliveredItems,
+  turn: Turn,
+): Promise<Record<string, number>> {
   const counts = new Map<string, number>()
   for (const change of skills) {
+    await turn()
     const both = bothOf(sidesOf(change, before.skills, after.skills))
     if (both === null) continue
     const causes = causesOfSkill(both, partsOfSkill(both))
