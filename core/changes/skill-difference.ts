@@ -101,7 +101,9 @@ export function cutDifference(
     const last = units === whole.length
     if (content === '' && !last) return { entries, next: at }
     const length = countCharacters(content)
-    const fragment = { index: at.fragment, offset: at.offsetCharacters, length, totalLength, last }
+    const isWithinLine = at.offsetUnits > 0 && whole[at.offsetUnits - 1] !== '\n'
+    const place = { index: at.fragment, offset: at.offsetCharacters, length, totalLength, last }
+    const fragment = isWithinLine ? { ...place, withinLine: true as const } : place
     entries.push({ ...text, content, fragment })
     leftBytes -= utf8Length(content)
     if (!last) {

@@ -217,6 +217,13 @@ export type SkillMetadata = z.infer<typeof SkillMetadata>
 
 const TextSide = z.object({ sha256: Sha256, bytes: Count }).meta({ id: 'TextSide', description: 'A text as it is delivered.' })
 
+const DifferenceFragment = Fragment.extend({
+  withinLine: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Present when the piece begins within a line, whose sign stands in the piece before.' }),
+})
+
 export const ChangedText = z
   .object({
     kind: z.enum(['rules', 'body', 'includes']),
@@ -229,7 +236,7 @@ export const ChangedText = z
       description:
         'A piece of the unified difference, without file headers: three lines of context, and lines that end at `\\n` only.',
     }),
-    fragment: Fragment.meta({ description: 'Which piece of the difference of this text it is.' }),
+    fragment: DifferenceFragment.meta({ description: 'Which piece of the difference of this text it is.' }),
   })
   .meta({ id: 'ChangedText' })
 export type ChangedText = z.infer<typeof ChangedText>

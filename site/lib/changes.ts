@@ -27,12 +27,12 @@ export interface DifferenceLine {
 /**
  * The lines of a piece of a unified difference.
  *
- * @param isContinued the piece may begin within a line, whose sign stands on the page before
+ * @param isWithinLine the piece begins within a line, whose sign stands on the page before: what stands at its beginning is text, and no sign
  */
-export function differenceLines(content: string, isContinued: boolean): DifferenceLine[] {
+export function differenceLines(content: string, isWithinLine: boolean): DifferenceLine[] {
   const lines = content.endsWith('\n') ? content.slice(0, -1).split('\n') : content.split('\n')
   return lines.map((text, index) => {
-    if (isContinued && index === 0 && !/^(?:@@ -|[-+ \\])/.test(text)) return { kind: 'continued', text }
+    if (isWithinLine && index === 0) return { kind: 'continued', text }
     if (text.startsWith('+')) return { kind: 'added', text }
     if (text.startsWith('-')) return { kind: 'removed', text }
     return { kind: text.startsWith('@@') ? 'hunk' : 'context', text }

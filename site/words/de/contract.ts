@@ -36,6 +36,8 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'o200k_base, an estimate: each model counts with its own encoding.':
     'o200k_base, geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
   'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
+  'Present when the piece begins within a line, whose sign stands in the piece before.':
+    'Vorhanden, wenn das Stück innerhalb einer Zeile beginnt, deren Zeichen im Stück davor steht.',
   'Bytes.': 'Byte.',
   'Of the bytes of the file, where they are held.': 'Der Bytes der Datei, wo sie gespeichert sind.',
   'SHA-256, in lower-case hexadecimal digits.': 'SHA-256, in kleinen Hexadezimalziffern.',

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { cutDifference, FIRST_PAGE } from '#core/changes/skill-difference.ts'
+import { DIFFERENCE_PAGE_BYTES } from '#core/limits.ts'
+import { differenceLines } from '#site/lib/changes.ts'
+
+const SIDE = { sha256: 'a', bytes: 1 }
+
+test.each(['-run this', '+run this', ' run this', '\\ run this', '@@ -1 +1 @@ run this', 'run this'])(
+  'an added line that is longer than a page goes on as that line, though its rest begins with %j',
+  rest => {
+    const line = `+${'x'.repeat(DIFFERENCE_PAGE_BYTES - 1)}${rest}\n`
+    const content = `${line}-removed\n`
+    const text = { kind: 'body', path: 'SKILL.md', change: 'changed', before: SIDE, after: SIDE, content } as const
+    const texts = [{ ...text, characters: content.length }]
+    const first = cutDifference(texts, FIRST_PAGE)
+    const second = cutDifference(texts, first.next ?? FIRST_PAGE)
+    expect(first.entries[0]?.fragment).not.toHaveProperty('withinLine')
+    expect(second.entries[0]?.fragment.withinLine).toBe(true)
+    expect(differenceLines(second.entries[0]?.content ?? '', true)).toEqual([
+      { kind: 'continued', text: rest },
+      { kind: 'removed', text: '-removed' },
+    ])
+  },
+)
+
+test('a piece that begins with a line says nothing of the kind', () => {
+  const content = `${'+short\n'.repeat(DIFFERENCE_PAGE_BYTES / 4)}`
+  const text = { kind: 'body', path: 'SKILL.md', change: 'changed', before: SIDE, after: SIDE, content } as const
+  const { next } = cutDifference([{ ...text, characters: content.length }], FIRST_PAGE)
+  const second = cutDifference([{ ...text, characters: content.length }], next ?? FIRST_PAGE)
+  expect(second.entries[0]?.fragment.index).toBe(1)
+  expect(second.entries[0]?.fragment).not.toHaveProperty('withinLine')
+})
