@@ -22,7 +22,7 @@ import { readPin } from './lock/read-pin.ts'
 import { remoteAnswers } from './lock/remote-answers.ts'
 import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
 import { NoAddressError, readTypedPin } from './lock/typed-pin.ts'
-import { exitCodeOf, judge, type Reading } from './lock/verdict.ts'
+import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/verdict.ts'
 
 export interface PinOptions {
   /** Origin of a running deployment; without it this process reads the repositories itself. */
@@ -93,19 +93,28 @@ export async function verify(file: string, options: VerifyOptions, env: NodeJS.P
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([`${file}: written`])
     if (!options.json && !options.update && exitCode === 1) print(['accept this with: mountglass verify --update'])
-    return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isUnverified), false) : exitCode
+    return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
-
-  function isUnverified({ status }: { status: string }): boolean {
-    return status === 'unverified'
-  }
 }
 
-/** Gone addresses are left out. Those that could not be read stay as they are, and so do skills that a partial index may have dropped. */
+/** Of these a lock file keeps what it has: nothing is known of them now. */
+function isKept(verdict: Verdict): boolean {
+  return verdict.status === 'unverified' || (verdict.status === 'gone' && mayBeHidden(verdict.error))
+}
+
+/** A repository that does not exist is answered like one that is not shown, for example since a token is missing. */
+function mayBeHidden({ code }: Problem): boolean {
+  return code === 'mount.repo_not_found'
+}
+
+/**
+ * Addresses whose branch or folder is gone are left out. Those that could not be read, or may be hidden, stay as they are, and so do skills that
+ * a partial index may have dropped.
+ */
 function updatedLock(lock: LockFile, readings: readonly Reading[]): LockFile {
   const addresses = lock.addresses.flatMap((pinned, index): PinnedAddress[] => {
     const reading = readings[index] as Reading
-    if ('error' in reading) return reading.isGone ? [] : [pinned]
+    if ('error' in reading) return reading.isGone && !mayBeHidden(reading.error) ? [] : [pinned]
     const verdict = judge(pinned, reading)
     const unknown = new Set(verdict.status === 'different' ? verdict.unknown : [])
     if (verdict.status === 'unverified') return [pinned]

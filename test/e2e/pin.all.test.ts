@@ -202,6 +202,10 @@ describe('mountglass verify', () => {
     await tools.commit({ 'other/c/SKILL.md': null })
     const { status, addresses } = verifyJson()
     expect([status, addresses.map((one: { status: string }) => one.status)]).toEqual([1, ['gone', 'gone', 'gone']])
+    // A repository that is not shown may be hidden: only what is surely gone leaves the file, and the rest is told again.
+    expect(verifyJson('--update').status).toBe(1)
+    expect((await readLock()).addresses.map(pin => pin.address)).toEqual([`/local/acme/gone-${name}`])
+    expect(verifyJson('--update').status).toBe(1)
   })
 
   test('a host that cannot be reached says nothing about an address', async () => {
