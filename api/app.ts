@@ -109,6 +109,10 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
+  const segments = deps.hosts.map(host => host.segment)
+  app.decorate('loggedTargetOf', ({ originalUrl, is404 }: { originalUrl: string; is404: boolean }) =>
+    loggedTarget(originalUrl, { isRoute: !is404, hosts: segments, names: deps.names }),
+  )
   app.decorate('faults', createFaultLog(options.metrics ?? NO_METRICS))
   app.decorate('rawPrefixes', rawPrefixes)
   preparePages(app)
@@ -136,7 +140,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(deps, request, reply)
+    logAnswer(request, reply)
     done()
   })
   app.addHook('onClose', async () => deps.uses.close())
@@ -165,13 +169,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
-function logAnswer(
-  { hosts, names }: Deps,
-  { method, originalUrl, log, is404 }: FastifyRequest,
-  { statusCode, elapsedTime }: FastifyReply,
-): void {
-  const target = loggedTarget(originalUrl, { isRoute: !is404, hosts: hosts.map(host => host.segment), names })
-  log.info({ method, ...target, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+function logAnswer(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+  const { method, log, server } = request
+  log.info({ method, ...server.loggedTargetOf(request), status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
 }
 
 /** @throws ServiceError `request.*`, before the body is read */

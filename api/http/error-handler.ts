@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { framesOf } from '#core/logged-cause.ts'
 import { bearerOf } from '../people/presented.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 import { explainInvalid } from './invalid-request.ts'
@@ -49,6 +50,9 @@ function logFailure(request: FastifyRequest, error: ServiceError): void {
   // The damage was logged when it was first found.
   if (error.cause instanceof DamagedSnapshot) return
   const cause = error.cause ?? error
-  if (error.status === 500) request.server.faults.note(request.log, cause, error.code)
-  else request.log.warn({ err: cause, code: error.code }, 'unavailable')
+  const { faults, loggedTargetOf } = request.server
+  // What the log does not name, no message in it may name.
+  const isHidden = loggedTargetOf(request).repo !== undefined
+  if (error.status === 500) faults.note(request.log, cause, { code: error.code, isHidden })
+  else request.log.warn({ err: isHidden ? framesOf(cause) : cause, code: error.code }, 'unavailable')
 }

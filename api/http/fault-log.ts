@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { framesOf } from '#core/logged-cause.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
 declare module 'fastify' {
@@ -12,8 +13,8 @@ declare module 'fastify' {
 
 /** Counts the faults of this program, and logs each: its stack once, then its message. */
 export interface FaultLog {
-  /** @param log of the request, which adds its id */
-  note(log: FastifyBaseLogger, fault: unknown, code: string): void
+  /** @param log of the request, which adds its id @param isHidden the message may name what the log may not: only where it arose is logged */
+  note(log: FastifyBaseLogger, fault: unknown, { code, isHidden }: { code: string; isHidden: boolean }): void
 }
 
 /** How many faults are remembered, by their stacks. A forgotten one is logged with its stack again. */
@@ -22,12 +23,16 @@ const REMEMBERED_FAULTS = 1_000
 export function createFaultLog(metrics: Pick<Metrics, 'record'>): FaultLog {
   const logged = new LRUCache<string, true>({ max: REMEMBERED_FAULTS })
   return {
-    note(log, fault, code) {
+    note(log, fault, { code, isHidden }) {
       metrics.record('mountglass_faults_total', { error: classOf(fault) }, 1)
       const place = placeOf(fault)
-      if (logged.get(place)) return log.error({ code, fault: messageOf(fault) }, 'failed again; its stack was logged before')
+      if (logged.get(place))
+        return log.error(
+          { code, fault: isHidden ? classOf(fault) : messageOf(fault) },
+          'failed again; its stack was logged before',
+        )
       logged.set(place, true)
-      log.error({ code, err: fault }, 'failed')
+      log.error({ code, err: isHidden ? framesOf(fault) : fault }, 'failed')
     },
   }
 }
@@ -45,7 +50,6 @@ function messageOf(fault: unknown): string {
 
 /** Where the fault was thrown. Its message is left out, since it may quote a value. */
 function placeOf(fault: unknown): string {
-  const stack = fault instanceof Error ? (fault.stack ?? '') : ''
-  const frames = stack.split('\n').filter(line => /^\s+at /.test(line))
+  const frames = framesOf(fault)
   return hash('sha256', frames.length > 0 ? frames.join('\n') : messageOf(fault))
 }

@@ -1,5 +1,12 @@
 import type { LoggedNames } from '../people/logged-names.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the log has of the target of a request. */
+    readonly loggedTargetOf: (request: { originalUrl: string; is404: boolean }) => LoggedTarget
+  }
+}
+
 /** What the log has of the target of a request. */
 export interface LoggedTarget {
   path: string

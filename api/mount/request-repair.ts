@@ -1,4 +1,5 @@
 import type { DamageReports } from '#core/damage-reports.ts'
+import { framesOf } from '#core/logged-cause.ts'
 import type { Deps } from '../deps.ts'
 import type { SnapshotDamage } from '../snapshot/header-cache.ts'
 import { requestIndexing } from './request-indexing.ts'
@@ -15,6 +16,7 @@ export interface RepairDeps extends Pick<Deps, 'queue' | 'onOffered' | 'clock'> 
  * @throws when a store does not answer; the next read of the damage reports it again
  */
 export async function requestRepair(deps: RepairDeps, { repository, commit, isNew, cause }: SnapshotDamage): Promise<void> {
-  if (isNew) deps.log.error({ err: cause, repository: repository.id, commit }, 'the snapshot is damaged and will be rebuilt')
+  const err = repository.visibility === 'public' ? cause : framesOf(cause)
+  if (isNew) deps.log.error({ err, repository: repository.id, commit }, 'the snapshot is damaged and will be rebuilt')
   if (await deps.damages.report(repository, commit, deps.clock.now())) await requestIndexing(deps, { repository, commit })
 }

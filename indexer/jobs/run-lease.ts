@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { framesOf } from '#core/logged-cause.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -102,9 +103,7 @@ function subjectOf({ repository, commit }: IndexJob): { repository: string; comm
 
 /** Messages may quote names, paths and texts of a repository: of a private one, the log has only where the error arose. */
 function loggedCause({ repository }: IndexJob, cause: unknown): unknown {
-  if (repository.visibility === 'public') return cause
-  const stack = cause instanceof Error ? (cause.stack ?? '') : ''
-  return stack.split('\n').filter(line => /^\s+at /.test(line))
+  return repository.visibility === 'public' ? cause : framesOf(cause)
 }
 
 /** Time for jobs to finish once the worker stops; most do. */
