@@ -47,7 +47,7 @@ export const FRAME = {
     example: 'Example address',
     delivery: 'An agent that loads {skill} receives:',
     onDemand: 'On demand',
-    readOnDemand: '{files} that it reads when it needs them',
+    readOnDemand: '{files} to read when needed',
     isIndexing: 'This repository is being indexed.',
     hasFailed: 'This repository could not be indexed.',
   },
