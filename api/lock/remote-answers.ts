@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
+import { readJson } from '#core/read-json.ts'
 import { type Answers, UnansweredError } from './answers.ts'
 
 export interface RemoteService {
@@ -54,7 +55,11 @@ async function ask(url: string, headers: Record<string, string>): Promise<Asked>
   try {
     const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(REQUEST_MS) })
     const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
-    return { status: answer.status, body: await readJson(answer), ...(seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}) }
+    return {
+      status: answer.status,
+      body: await readJson(answer, ANSWER_BYTES),
+      ...(seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
+    }
   } catch (cause) {
     const { name, message, cause: inner } = cause as Error
     const reason = (inner as Error | undefined)?.message || message || name
@@ -76,19 +81,4 @@ function toError({ status, body }: Asked, baseUrl: string): UnansweredError {
 
 function notMountglass(baseUrl: string, problem: string): UnansweredError {
   return new UnansweredError('service.not_mountglass', `there is no Mountglass at ${baseUrl}: ${problem}; check --service`)
-}
-
-async function readJson(answer: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length
-    if (bytes > ANSWER_BYTES) return undefined
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString())
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Mount, type Overview } from '#core/contract/mount.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
+import { readJson } from '#core/read-json.ts'
 
 /** The index will not be ready, or is not ready in time. The message is for the author of the workflow. */
 export class PrewarmError extends Error {}
@@ -59,7 +60,7 @@ async function ask(url: string, timeoutMs: number): Promise<Asked> {
   let body: unknown
   try {
     answer = await fetch(url, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) })
-    body = await readJson(answer)
+    body = await readJson(answer, ANSWER_BYTES)
   } catch (error) {
     const { name, message, cause } = error as Error
     return {
@@ -91,20 +92,4 @@ function readRefusal(answer: Response, body: unknown): Asked {
   if (!isTransient) return { status: 'refused', reason }
   const seconds = Number(answer.headers.get('retry-after'))
   return { status: 'waiting', reason, ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}) }
-}
-
-/** `undefined` when the body is not JSON or longer than `ANSWER_BYTES`. */
-async function readJson(answer: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length
-    if (bytes > ANSWER_BYTES) return undefined
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString())
-  } catch {
-    return undefined
-  }
 }
