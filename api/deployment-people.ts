@@ -11,7 +11,7 @@ import { type OAuthDeps, openOAuth } from './oauth/oauth.ts'
 import type { AuditLog } from './people/audit.ts'
 import { formatIdKey, parseIdKey } from './people/locators.ts'
 import { openPeople } from './people/open-people.ts'
-import type { People } from './people/people.ts'
+import { PEOPLE_HOST, type People } from './people/people.ts'
 import { formatNewKeys, parseSealingKeys, type SealingKeys } from './purpose-keys.ts'
 import type { Settings } from './service-settings.ts'
 
@@ -42,7 +42,7 @@ export async function deploymentKeys({ secret, random }: PeopleInfra, { keys }: 
 }
 
 /**
- * The people of a deployment. `null` where nobody can be known: in a bucket without an id key, where no one signs in.
+ * The people of a deployment. `null` for a bucket that has neither sign-in nor an id key, where every request is anonymous.
  *
  * @throws SettingsError when the id key is missing or damaged
  */
@@ -53,7 +53,7 @@ export async function deploymentPeople(
   { baseUrl, isBucket, log, fallbacks }: PeopleContext,
 ): Promise<People | null> {
   const { states, clock, random, people } = infra
-  const git = infra.hosts.find(({ segment }) => segment === 'gh')
+  const git = infra.hosts.find(({ segment }) => segment === PEOPLE_HOST)
   if (isBucket && people === null && settings.idKey === null) return null
   return openPeople({
     states,
@@ -70,7 +70,7 @@ export async function deploymentPeople(
   })
 }
 
-/** The authorization server of a deployment; `null` where nobody signs in. */
+/** The authorization server of a deployment; `null` where sign-in is not set up. */
 export function deploymentOAuth(
   { states, hosts, people: host }: PeopleInfra,
   settings: Pick<Settings, 'allow' | 'deny'>,
@@ -81,7 +81,7 @@ export function deploymentOAuth(
   const { records, seals, locators, audit, clock, random, origin } = people.foundation
   return openOAuth({
     baseUrl: origin,
-    hosts: hosts.map(({ segment }) => segment).filter(segment => segment === 'gh'),
+    hosts: hosts.map(({ segment }) => segment).filter(segment => segment === PEOPLE_HOST),
     people,
     states,
     documents,

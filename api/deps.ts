@@ -28,7 +28,7 @@ export interface Deps {
   people: People | null
   /** How the log names repositories. */
   names: LoggedNames
-  /** The authorization server; `null` where nobody signs in. */
+  /** The authorization server; `null` where sign-in is not set up. */
   oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */
   allow: readonly RepositoryRule[] | null

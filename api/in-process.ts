@@ -22,7 +22,7 @@ export interface InProcessSource {
   runner: JobRunner
 }
 
-/** The service of one process, for whoever started it: the use cases, and an indexer. */
+/** The use cases and an indexer in this process, for the person who started it. */
 export interface InProcessService {
   deps: Deps
   handlers: AddressHandlers

@@ -3,12 +3,9 @@ import { parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
 import { identify } from '../http/admit.ts'
-import type { People } from '../people/people.ts'
+import { PEOPLE_HOST, type People } from '../people/people.ts'
 import { bearerOf } from '../people/presented.ts'
 import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
-
-/** The host with whose accounts people sign in: only for its repositories a client can get a token by signing somebody in. */
-const PEOPLE_HOST = 'gh'
 
 /**
  * Who sends a message: told by a token alone, since any origin may send messages, and browsers add cookies. The server without an address reads
@@ -39,8 +36,8 @@ export interface Challenged {
 }
 
 /**
- * The error of a request, with the challenge that leads a client to sign somebody in. Where people sign in, what anonymous clients may not read and
- * what does not exist have the same one.
+ * The error of a request, with the challenge that makes a client start a sign-in. Where sign-in is set up, an anonymous client gets the same error
+ * and challenge for a private repository and for one that does not exist.
  */
 export function challenged(thrown: unknown, request: FastifyRequest, reply: FastifyReply, of: Challenged): unknown {
   if (!(thrown instanceof ServiceError)) return thrown

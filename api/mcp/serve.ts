@@ -79,7 +79,8 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     const { viewer } = request
     const withSkills = !TOOL_METHODS.has(String(message.method))
     const common = { request, viewer, withSkills, refusal: null }
-    // A tool opens the address itself, so that its spelling is all that is missing. That of a private one is nobody else's.
+    // A tool opens the address itself, so all it needs here is the canonical spelling. Only those that anonymous clients
+    // may read are kept, so that no client gets that of a private repository.
     const isShared = viewer.kind === 'anonymous'
     const before = isShared && message.method === 'tools/call' ? known.get(rawAddress) : undefined
     if (before) return { ...common, address: before, instructions: '' }

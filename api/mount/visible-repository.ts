@@ -2,10 +2,9 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { Deps } from '../deps.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
+import { PEOPLE_HOST } from '../people/people.ts'
 import { type KeyedViewer, maySee, type PersonViewer, type TokenViewer, type Viewer } from '../people/viewer.ts'
 
-/** Segment of the host with whose accounts people sign in: of no other host a person is asked about. */
-const PEOPLE_HOST = 'gh'
 const MISSING = { status: 'missing' } as const
 
 type Looking = Pick<Deps, 'people' | 'names'>
@@ -15,7 +14,8 @@ type Answer = HostAnswer<HostRepository>
  * The repository, if the viewer may learn that it exists. Only the host is asked, for everybody or for the person of the viewer; nothing else is
  * touched before. "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart.
  *
- * What people read who may is never asked for everybody, so that no cached answer betrays to a stranger that somebody reads it.
+ * For a person, a name that is not known to be public is not looked up anonymously first: the cached answer would tell strangers that somebody
+ * reads it.
  *
  * @throws ServiceError `auth.required` for a token of another repository, whatever it asks for, and as `People.see`
  */

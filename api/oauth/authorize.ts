@@ -14,12 +14,12 @@ import { isRegistered, parseRedirectUri, withParameters } from './redirect-uri.t
 export type Authorization =
   /** To the page on which the person decides, or back to the app with an error. */
   | { status: 'redirect'; location: string }
-  /** Nothing proves where the app wants the person to go back to, so nobody is sent there. */
+  /** The redirect URI is not proven to be the client's, so the browser is not sent there. */
   | { status: 'refused'; reason: 'unknown_client' | 'unknown_redirect' | 'repeated_parameter' }
   /** What the client says of itself cannot be read now. */
   | { status: 'unavailable' }
 
-/** `GET /oauth/authorize`. Stores nothing, and asks nobody whether the repository exists: who is not signed in learns nothing of it. */
+/** `GET /oauth/authorize`. Stores nothing, and does not look up the repository, so that anonymous visitors learn nothing about it. */
 export async function authorize(deps: OAuthDeps, query: Query): Promise<Authorization> {
   const { client_id: clientId = '', redirect_uri: redirectUri = '' } = query
   if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return { status: 'refused', reason: 'repeated_parameter' }

@@ -61,7 +61,7 @@ export function isDocumentUrl(id: string): boolean {
   return href === id && pathname !== '/' && !id.includes('#') && username === '' && password === '' && port === ''
 }
 
-/** The client that a document describes. Its id has to be the URL of the document, and it has to be public: nobody proves a secret here. */
+/** The client that a document describes. Its id has to be the URL of the document, and it has to be a public client, since clients do not authenticate here. */
 function readClient(id: string, text: string): ClientAnswer {
   try {
     const json: unknown = JSON.parse(text)

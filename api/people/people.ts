@@ -6,11 +6,14 @@ import type { Foundation } from './foundation.ts'
 import type { SignIn } from './sign-in.ts'
 import type { KeyedViewer, Viewer } from './viewer.ts'
 
+/** Segment of the host whose accounts people sign in with. Only its repositories are looked up for a person. */
+export const PEOPLE_HOST = 'gh'
+
 /** Who sends a request, and what the host lets them see. */
 export interface People {
   /** How people sign in and out; `null` where nobody does. Then only the operator's tokens are known, and the routes of people are 404. */
   readonly signIn: SignIn | null
-  /** What people see and change of themselves; `null` where nobody signs in. */
+  /** What people see and change of themselves; `null` where sign-in is not set up. */
   readonly account: Account | null
   /** For what else acts in the name of people. */
   readonly foundation: Foundation

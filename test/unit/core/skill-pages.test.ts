@@ -59,13 +59,29 @@ test('a page never splits a character, and stays below the limit instead', () =>
 test('a piece of which no character fits any more begins on the next page', () => {
   const pages = cutAll(['x'.repeat(SKILL_PAGE_BYTES - 2), '漢字'])
   expect(pages.map(page => page.map(cut => cut.content))).toEqual([['x'.repeat(SKILL_PAGE_BYTES - 2)], ['漢字']])
-  expect(pages[1]?.[0]?.fragment).toEqual({ index: 0, offset: 0, length: 2, totalLength: 2, totalBytes: 6, totalTokens: 0, last: true })
+  expect(pages[1]?.[0]?.fragment).toEqual({
+    index: 0,
+    offset: 0,
+    length: 2,
+    totalLength: 2,
+    totalBytes: 6,
+    totalTokens: 0,
+    last: true,
+  })
 })
 
 test('a text that fills a page exactly makes no second page, and an empty piece still has its fragment', () => {
   const pages = cutAll(['x'.repeat(SKILL_PAGE_BYTES), ''])
   expect(pages).toHaveLength(1)
-  expect(pages[0]?.[1]?.fragment).toEqual({ index: 0, offset: 0, length: 0, totalLength: 0, totalBytes: 0, totalTokens: 0, last: true })
+  expect(pages[0]?.[1]?.fragment).toEqual({
+    index: 0,
+    offset: 0,
+    length: 0,
+    totalLength: 0,
+    totalBytes: 0,
+    totalTokens: 0,
+    last: true,
+  })
 })
 
 /** Every page, each cut from the position that the one before gave. */
