@@ -170,6 +170,19 @@ export function openRecords(states: StateStore): Records {
 const ATTEMPTS = 60
 const BACK_OFF_MS = { first: 2, most: 100 } as const
 
+/**
+ * What stands in place of a record while it is removed. A bucket has no removal that depends on the version: some servers drop one that meets
+ * a write, and the record would stay. Where the removal itself does not come to pass, the sweep does it: `exp` is over.
+ */
+const Removed = z.object({ removed: z.literal(true), exp: Instant })
+type Removed = z.infer<typeof Removed>
+
+const REMOVED: Removed = { removed: true, exp: '1970-01-01T00:00:00.000Z' }
+
+function isRemoved(value: unknown): value is Removed {
+  return Removed.safeParse(value).success
+}
+
 function recordsOf<Schema extends z.ZodType<JsonRecord>>(
   states: StateStore,
   schema: Schema,
@@ -178,32 +191,44 @@ function recordsOf<Schema extends z.ZodType<JsonRecord>>(
   type Value = z.infer<Schema>
   const inTurn = takeTurns()
 
-  async function attempt(key: string, change: (record: Value | null) => Value | null): Promise<{ value: Value | null } | null> {
+  async function read(key: string): Promise<{ record: Value | null; etag: string | null }> {
     const stored = await answered(states.read(key))
-    const before = stored && schema.parse(stored.value)
-    const after = change(before)
-    if (after === before || after === null) return { value: before }
+    if (stored === null) return { record: null, etag: null }
+    return { record: isRemoved(stored.value) ? null : schema.parse(stored.value), etag: stored.etag }
+  }
+
+  async function attempt(
+    key: string,
+    change: (record: Value | null) => Value | Removed | null,
+  ): Promise<{ value: Value | null } | null> {
+    const { record, etag } = await read(key)
+    const after = change(record)
+    if (after === record || after === null) return { value: record }
     const body = after as JsonValue
-    const written = await answered(stored ? states.replace(key, body, stored.etag) : states.create(key, body))
-    return written.status === 'written' ? { value: after } : null
+    const written = await answered(etag === null ? states.create(key, body) : states.replace(key, body, etag))
+    if (written.status !== 'written') return null
+    return { value: isRemoved(after) ? null : after }
+  }
+
+  /** The record as it is after the change. */
+  async function update(key: string, change: (record: Value | null) => Value | Removed | null): Promise<Value | null> {
+    for (let attempts = 1; attempts <= ATTEMPTS; attempts++) {
+      const done = await attempt(key, change)
+      if (done) return done.value
+      const longest = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(attempts, 10))
+      await sleep(Math.random() * longest)
+    }
+    throw new ServiceError('auth.unavailable', { cause: new Error('a record is written too often') })
   }
 
   return {
-    async read(...ids) {
-      const stored = await answered(states.read(keyOf(ids)))
-      return stored && schema.parse(stored.value)
-    },
-    update: (ids, change) =>
+    read: async (...ids) => (await read(keyOf(ids))).record,
+    update: (ids, change) => inTurn(keyOf(ids), () => update(keyOf(ids), change)),
+    remove: (...ids) =>
       inTurn(keyOf(ids), async () => {
-        for (let attempts = 1; attempts <= ATTEMPTS; attempts++) {
-          const done = await attempt(keyOf(ids), change)
-          if (done) return done.value
-          const longest = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(attempts, 10))
-          await sleep(Math.random() * longest)
-        }
-        throw new ServiceError('auth.unavailable', { cause: new Error('a record is written too often') })
+        await update(keyOf(ids), record => record && REMOVED)
+        await answered(states.remove(keyOf(ids)))
       }),
-    remove: async (...ids) => answered(states.remove(keyOf(ids))),
   }
 }
 

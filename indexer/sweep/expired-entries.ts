@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { forEachOf } from '#core/concurrency/map-few.ts'
-import { GRANTS_PREFIX, SPENT_PREFIX } from '#core/snapshot/store-keys.ts'
+import { GRANTS_PREFIX, PEOPLE_PREFIX, SPENT_PREFIX } from '#core/snapshot/store-keys.ts'
 import { keysOf, type Stores } from './repositories.ts'
 import type { Tally } from './sweep-tally.ts'
 
-/** What grants and markers of redeemed codes say of themselves. */
+/** What grants, markers of redeemed codes and records whose removal was interrupted say of themselves. */
 const Expiring = z.object({ exp: z.iso.datetime() })
 const AT_ONCE = 8
 
 /**
- * Removes grants that no app can use any more, and markers of codes that no one can present any more. Each says when it is over. Without
- * `remove` it counts them.
+ * Removes grants that no app can use any more, markers of codes that no one can present any more, and what is left of a person whose removal was
+ * interrupted. Each says when it is over. Without `remove` it counts them.
  */
 export async function sweepExpired(
   { states }: Pick<Stores, 'states'>,
@@ -18,7 +18,7 @@ export async function sweepExpired(
   { remove, signal }: { remove: boolean; signal: AbortSignal },
   tally: Tally,
 ): Promise<void> {
-  for (const prefix of [GRANTS_PREFIX, SPENT_PREFIX]) {
+  for (const prefix of [PEOPLE_PREFIX, GRANTS_PREFIX, SPENT_PREFIX]) {
     await forEachOf(keysOf(states, prefix), AT_ONCE, async key => {
       signal.throwIfAborted()
       const stored = await states.read(key)

@@ -2,13 +2,8 @@ import { expect, test } from 'vitest'
 import { openRecords, type PersonRecord } from '#api/people/records.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { personKey } from '#core/snapshot/store-keys.ts'
+import { PERSON, personRecord } from '#test/support/person-record.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
-
-const PERSON = 'a1b2c3d4e5f60718293a4b5c'
-
-export function personRecord(part: Partial<PersonRecord> = {}): PersonRecord {
-  return { v: 1, uk: PERSON, since: 's', host: null, cred: null, sessions: [], tokens: [], ...part }
-}
 
 function tokenOf(id: string): PersonRecord['tokens'][number] {
   const at = '2026-11-24T00:00:00Z'
@@ -57,22 +52,38 @@ export function peopleRecordsContract({ open }: StoreDriver<StateStore>): void {
     await states.close()
   })
 
-  test('a removed record is not brought back by a change that was under way', async () => {
+  test('a removed record is not brought back by changes that are under way', async () => {
     const states = await open(await temporaryFolder())
-    const { people } = openRecords(states)
+    const [one, other] = [openRecords(states), openRecords(states)]
+    const people = Array.from({ length: 40 }, (_, index) => `${PERSON.slice(2)}${index + 10}`)
+    await Promise.all(
+      people.map(async person => {
+        await one.people.update([person], () => personRecord({ uk: person }))
+        let removal: Promise<void> | null = null
+        const after = await one.people.update([person], record => {
+          if (record === null) return null
+          removal ??= other.people.remove(person)
+          return { ...record, tokens: [tokenOf('1')] }
+        })
+        await removal
+        // Either the change came first and was removed, or it saw that there was nothing left to change.
+        expect(after === null || after.tokens.length === 1).toBe(true)
+      }),
+    )
+    for (const person of people) expect(await one.people.read(person)).toBeNull()
+    expect(await states.list('ctl/')).toEqual([])
+    await states.close()
+  })
+
+  test('a record whose removal was interrupted is none, and may be made anew', async () => {
+    const states = await open(await temporaryFolder())
+    const { people } = openRecords({ ...states, remove: () => Promise.reject(new Error('away')) })
     await people.update([PERSON], adding('1'))
-    const asked: (PersonRecord | null)[] = []
-    let removal: Promise<void> | null = null
-    const after = await people.update([PERSON], record => {
-      asked.push(record)
-      if (record === null) return null
-      removal ??= states.remove(personKey(PERSON))
-      return { ...record, tokens: [] }
-    })
-    await removal
-    // Either the change came first and was removed, or it saw that there was nothing left to change.
-    expect(after === null ? asked.at(-1) : after.tokens).toEqual(after === null ? null : [])
-    expect(await people.read(PERSON)).toBeNull()
+    await expect(people.remove(PERSON)).rejects.toMatchObject({ code: 'auth.unavailable' })
+    const again = openRecords(states).people
+    expect(await again.read(PERSON)).toBeNull()
+    expect(JSON.stringify((await states.read(personKey(PERSON)))?.value)).not.toContain(PERSON)
+    expect((await again.update([PERSON], adding('2')))?.tokens.map(({ id }) => id)).toEqual(['2'])
     await states.close()
   })
 }

@@ -3,13 +3,12 @@ import { openRecords } from '#api/people/records.ts'
 import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { personKey } from '#core/snapshot/store-keys.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { PERSON, personRecord } from '#test/support/person-record.ts'
 import { createRandom } from '#test/support/random.ts'
 import { describeDrivers, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
-import { peopleRecordsContract, personRecord } from './people-records-contract.ts'
+import { peopleRecordsContract } from './people-records-contract.ts'
 
 describeDrivers('records of people', LOCAL_STATE_STORES, peopleRecordsContract)
-
-const PERSON = 'a1b2c3d4e5f60718293a4b5c'
 
 /** A store that says of a third of its writes that they failed: half of these were done. */
 function careless(states: StateStore): StateStore {
