@@ -64,8 +64,20 @@ function plain(inline: Token | undefined): string {
 /** Characters that a reader does not see, but joiners and variation selectors: whether those are ordinary depends on what is beside them. */
 const HIDDEN = /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)(?:\r(?!\n)|(?!\r)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164])/gu
 
+/** Rules and includes are the texts of many skills. */
+function memo<Value>(read: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>()
+  return text => {
+    const value = known.get(text) ?? read(text)
+    known.set(text, value)
+    return value
+  }
+}
+
 /** How often each hidden character occurs, by the name of its code point. */
-export function hiddenIn(text: string): Map<string, number> {
+export const hiddenIn = memo(countHidden)
+
+function countHidden(text: string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const [character] of text.matchAll(HIDDEN)) {
     const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
@@ -84,7 +96,9 @@ export function onOneLine(value: unknown): string {
 }
 
 /** The hosts that http(s) URLs of a text name. */
-export function hostsIn(text: string): string[] {
+export const hostsIn = memo(findHosts)
+
+function findHosts(text: string): string[] {
   const hosts = new Set<string>()
   for (const [, authority = ''] of text.matchAll(/(?:https|(?<![a-z0-9+.-])http):\/\/([^\s/?#\\"'<>(){}|^`]*)/gi)) {
     const written = /^(?:\[[0-9a-f:.]+\]|[\p{L}\p{M}\p{N}._~%-]+)/iu.exec(authority.split('@').at(-1) ?? '')?.[0] ?? ''
