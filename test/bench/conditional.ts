@@ -29,7 +29,9 @@ export async function measureConditional(): Promise<void> {
       const rounds: { whole: number; unchanged: number }[] = []
       for (let round = 0; round < ROUNDS; round++) {
         const whole = await microsecondsOf(() => app.app.inject(url))
-        const unchanged = await microsecondsOf(() => app.app.inject({ url, headers: { 'if-none-match': headers.etag as string } }))
+        const unchanged = await microsecondsOf(() =>
+          app.app.inject({ url, headers: { 'if-none-match': headers.etag as string } }),
+        )
         // The first round warms both.
         if (round > 0) rounds.push({ whole, unchanged })
       }

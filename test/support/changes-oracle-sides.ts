@@ -44,7 +44,10 @@ export interface Document {
   summary: string
   license: License
   full: boolean
+  /** As it is delivered. */
   text: string | null
+  /** As it lies in the tree: title and a declared summary are told of every document. */
+  written: string
 }
 
 export interface ManifestOfSide {
@@ -103,6 +106,7 @@ function readDocument(tree: Oracle, servingOf: OracleSide['servingOf'], path: st
     license,
     full,
     text: full && isText ? text : null,
+    written: text,
     get name() {
       return describe().title
     },

@@ -238,7 +238,7 @@ function documentItem([before, after]: Pair<Document>): Item[] {
     license: one => [one.license.kind, one.license.name, one.license.source],
     serving: one => one.full,
   }
-  const isSame = before?.path === after?.path && before?.text === after?.text && before?.full === after?.full
+  const isSame = before?.path === after?.path && before?.written === after?.written && before?.full === after?.full
   const compared = isSame ? ['body', 'license', 'serving'] : of
   const parts =
     before && after ? compared.filter(part => JSON.stringify(spell[part]?.(before)) !== JSON.stringify(spell[part]?.(after))) : []
