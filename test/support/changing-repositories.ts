@@ -172,7 +172,7 @@ export async function allItems(
   const items: ChangeItem[] = []
   for (let cursor: string | null = null; ; ) {
     const page = (await app.ask('changes', address, { from, ...query, ...(cursor === null ? {} : { cursor }) })) as ReadyChanges
-    if (page.status !== 'ready') throw new Error(`the comparison of ${address} with ${from} is ${page.status}`)
+    if (page.status !== 'ready') throw new Error(`the comparison of ${address} with ${from} is ${JSON.stringify(page)}`)
     items.push(...page.items)
     cursor = page.nextCursor
     if (cursor === null) return { ...page, items }

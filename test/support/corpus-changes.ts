@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -29,7 +30,9 @@ interface Edited {
 export function prepareFolder(folder: string, seed: string): void {
   const edited = editedFolder(folder, seed, 'before')
   const skills = skillsOf(edited)
-  const shared = edited.pick(edited.paths.filter(isSmallText)) ?? 'SKILLSET.md'
+  // Every skill delivers it.
+  const isShort = (path: string) => isSmallText(path) && statSync(join(folder, path)).size < 4_096
+  const shared = edited.pick(edited.paths.filter(isShort)) ?? 'SKILLSET.md'
   writeManifest(edited, '', { include: [`/${shared}`], exclude: ['withheld-folder'] }, 'Rules of the root.\n')
   write(edited, 'withheld-folder/secret.md', `# Secret\n\n${WITHHELD_TEXT}\n`)
   for (const _ of [1, 2, 3]) {
