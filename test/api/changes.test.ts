@@ -151,15 +151,7 @@ describe('items', () => {
       await media.open(`${ADDRESS}@v1`)
       await media.open(ADDRESS)
       const { items } = (await media.ask('changes', ADDRESS, { from: 'v1' })) as Ready
-      expect(items).toMatchObject([
-        {
-          parts: ['files'],
-          causes: [
-            { part: 'files', path: 'one/large.bin', change: 'changed' },
-            { part: 'files', path: 'one/other.png', change: 'changed' },
-          ],
-        },
-      ])
+      expect(items).toMatchObject([{ parts: ['files'], causes: [{ path: 'one/large.bin' }, { path: 'one/other.png' }] }])
     } finally {
       await media.close()
     }
