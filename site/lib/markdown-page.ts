@@ -83,7 +83,11 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
 function versionLines({ address, request }: MountPage, refs: RefList | null, link: Link): string[] {
   const versions = refs === null ? [] : versionsOf(refs, address)
   const hrefOf = (from: string) => pageHref(address, 'changes', { path: request.path, from })
-  return ['Add `&from=` with a branch, a tag or a commit.', '', ...versions.map(({ ref, name }) => `- since ${link(name, hrefOf(ref))}`)]
+  return [
+    'Add `&from=` with a branch, a tag or a commit.',
+    '',
+    ...versions.map(({ ref, name }) => `- since ${link(name, hrefOf(ref))}`),
+  ]
 }
 
 function changesLines({ address, request }: MountPage, { from, items, nextCursor }: ChangesPage, link: Link): string[] {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { describeDocument, firstParagraph, onOneLine } from './changes-oracle-texts.ts'
-import { mappingOf, type Oracle, splitParts, wordsOf } from './oracle.ts'
+import type { Oracle } from './oracle.ts'
+import { mappingOf, splitParts, splitSkill, wordsOf } from './oracle-front-matter.ts'
 
 /* What one side delivers, as the oracle of comparisons reads it from the tree of a commit. */
 
@@ -119,7 +120,7 @@ function readDocument(tree: Oracle, servingOf: OracleSide['servingOf'], path: st
 function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Oracle['skills'][number]): Skill {
   const { path, directory, context, complete, files } = skill
   const { license, full } = servingOf(path)
-  const { fields: parsed, body } = splitParts(tree.textOf(path) ?? '')
+  const { fields: parsed, body } = splitSkill(tree.textOf(path) ?? '')
   const { include: _include, metadata, ...fields } = parsed ?? {}
   const { include: _nested, ...otherMetadata } = mappingOf({ metadata }, 'metadata')
   const description = onOneLine(fields.description) || (full ? firstParagraph(body) : '')

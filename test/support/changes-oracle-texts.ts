@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import MarkdownIt, { type Token } from 'markdown-it'
-import { splitParts } from './oracle.ts'
+import { splitParts } from './oracle-front-matter.ts'
 
 /* What the oracle of comparisons takes from a text: title, summary, hidden characters, hosts. Without a line of the indexer or of core. */
 
