@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
-import { hostilePictures, plainPicture } from '#test/support/pictures.ts'
+import { plainPicture } from '#test/support/pictures.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { expectNoPicture, shownPicture } from './support/pictures.ts'
 
@@ -17,24 +17,6 @@ function MIT(): string {
 }
 
 const WIDE = await plainPicture('jpeg', 1_600, 800)
-/** What manifests may declare that is no picture of the repository. */
-const ELSEWHERE = {
-  http: 'http://example.org/a.png',
-  https: 'https://example.org/a.png',
-  loopback: 'http://127.0.0.1:9/a.png',
-  metadata: 'http://169.254.169.254/latest/meta-data',
-  data: 'data:image/png;base64,AAAA',
-  script: 'javascript:alert(1)',
-  file: 'file:///etc/passwd',
-  outside: '../../outside.png',
-  absolute: '/etc/hostname',
-  nothing: 'nothing.png',
-  folder: 'a',
-  text: 'LICENSE',
-} as const
-const hostile = Object.entries(await hostilePictures()).filter(([name]) =>
-  /SVG|archive behind|truncated PNG|more pixels/.test(name),
-)
 
 let at: TestApp
 let folder: string
@@ -42,14 +24,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
   await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/operator\n  image: cover.png\n')
   await writeFile(join(folder, 'cover.png'), await plainPicture('png', 900, 300))
-  const bad = hostile.map(([, bytes], index) => [
-    `acme/bad-${index}`,
-    { ...OPEN, 'SKILLSET.md': manifest('p.png'), 'p.png': bytes },
-  ])
-  const elsewhere = Object.entries(ELSEWHERE).map(([name, image]) => [
-    `elsewhere/${name}`,
-    { ...OPEN, 'SKILLSET.md': manifest(`'${image}'`) },
-  ])
   at = await testApp(
     {
       'acme/own': {
@@ -63,8 +37,6 @@ beforeAll(async () => {
       'acme/unlicensed': { 'SKILLSET.md': manifest('wide.jpg'), 'wide.jpg': WIDE },
       'acme/excluded': { ...OPEN, 'SKILLSET.md': manifest('wide.jpg', 'exclude: [wide.jpg]\n'), 'wide.jpg': WIDE },
       'acme/bare': OPEN,
-      ...Object.fromEntries(bad),
-      ...Object.fromEntries(elsewhere),
     },
     { github: { withToken: true }, operator: await readOperatorFolder(folder, BASE_URL) },
   )
@@ -102,19 +74,6 @@ describe('the picture of an address', () => {
     await at.open('/gh/acme/unlicensed')
     await expectNoPicture(at, '/picture/gh/acme/unlicensed')
   })
-})
-
-test.each(Object.keys(ELSEWHERE))('a manifest that names %s has no picture, and nothing is asked for it', async name => {
-  const address = `/local/elsewhere/${name}`
-  await at.open(address)
-  const asked = at.github.log.all.length
-  await expectNoPicture(at, `/picture${address}`)
-  expect(at.github.log.all).toHaveLength(asked)
-})
-
-test.each(hostile.map(([name], index) => [name, index] as const))('a file that is %s is not shown', async (_name, index) => {
-  await at.open(`/local/acme/bad-${index}`)
-  await expectNoPicture(at, `/picture/local/acme/bad-${index}`)
 })
 
 describe('the picture of an account', () => {
