@@ -67,6 +67,7 @@ function requestsOf(name: string): Asked[] {
     `/badge${at}`,
     `/icon${at}`,
     `/social${at}`,
+    `/picture${at}`,
     `/local/acme/${name}-none`,
   ]
   const messages = [
