@@ -40,7 +40,7 @@ function tablesOf(page: string) {
   const unmet = rows.filter(cells => cells.length === 2 && /^\d+\.\d+\.\d+/.test(cells[0] ?? ''))
   return {
     met: met.map(([, items = '', , tests = '']) => ({
-      items: items.match(ITEM) ?? [],
+      items: [...items.matchAll(ITEM)].map(([item]) => item),
       files: [...tests.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
     })),
     unmet: unmet.flatMap(([items = '']) => items.match(ITEM) ?? []),
