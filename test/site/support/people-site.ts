@@ -7,7 +7,7 @@ import { pagePeople } from '#api/people/page-people.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { CHALLENGE, keyOf, register } from '../../support/oauth-scene.ts'
-import { openPeopleScene, type PeopleScene } from '../../support/people-scene.ts'
+import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
 
 /** A deployment with pages on this machine, where people sign in and apps ask them. */
@@ -20,16 +20,19 @@ export interface PeopleSite extends PeopleScene {
 
 const KEYS = [keyOf('pages', 3)]
 
-export async function openPeopleSite(): Promise<PeopleSite> {
+/** @param options with a `baseUrl`, it does not listen; default: it listens at its origin, on this machine */
+export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<PeopleSite> {
   await ensureBuilt()
   const port = await freePort()
-  const origin = `http://127.0.0.1:${port}`
+  const origin = options.baseUrl ?? `http://127.0.0.1:${port}`
   let given: Deps | undefined
   const closed = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# The closed guide\n', 'one/SKILL.md': SKILL }
+  const tools = { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL }
   const scene = await openPeopleScene({
-    baseUrl: origin,
     keys: KEYS,
-    contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
+    ...options,
+    baseUrl: origin,
+    contents: { 'acme/closed': closed, 'acme/tools': tools, ...options.contents },
     deps: deps => {
       given = deps
       return deps
@@ -40,7 +43,7 @@ export async function openPeopleSite(): Promise<PeopleSite> {
       await instance.register(sitePlugin, { client, baseUrl: origin, hosts: ['local', 'gh'], people })
     },
   })
-  await scene.app.listen({ host: '127.0.0.1', port })
+  if (options.baseUrl === undefined) await scene.app.listen({ host: '127.0.0.1', port })
   const oauth = given?.oauth as OAuthDeps
   return Object.defineProperties({} as PeopleSite, {
     ...Object.getOwnPropertyDescriptors(scene),

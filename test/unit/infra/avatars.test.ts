@@ -140,7 +140,7 @@ test.each([
   'blob:https://avatars.githubusercontent.com/1',
   'https://',
   '',
-])('%s is not asked', async text => {
+])('v5.0.0-13.2.4: %s is not asked', async text => {
   expect(avatarUrl(text, ORIGINS)).toBeNull()
 })
 
