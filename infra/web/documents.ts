@@ -26,6 +26,7 @@ const AT_ONCE = { all: 16, each: 4 }
 /** Beyond what is read at once: 200 clients that come together share the documents of a few. */
 const WAITING = { all: 64, each: 16 }
 const HEADER_BYTES = 8 * 1024
+const HEADERS = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'mountglass', connection: 'close' }
 
 const NETWORK: Network = {
   resolve: (hostname, signal) => resolveName(hostname, signal),
@@ -94,7 +95,8 @@ function ask(url: URL, socket: TLSSocket, signal: AbortSignal): Promise<Incoming
   const asked = request(url, {
     // An agent would make a connection of its own, so there is none.
     createConnection: () => socket,
-    headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'mountglass', connection: 'close' },
+    // Left to itself, Node names port 80 for a connection that it did not make, and servers of many names look for another one then.
+    headers: { host: url.host, ...HEADERS },
     maxHeaderSize: HEADER_BYTES,
     signal,
   })

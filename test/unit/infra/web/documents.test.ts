@@ -32,6 +32,15 @@ describe('documents whose URLs strangers choose', () => {
     })
   })
 
+  test('the server is told the name by which it is asked, without a port', async () => {
+    const told: (string | undefined)[] = []
+    await read(URL_OF_CLIENT, (request, response) => {
+      told.push(request.headers.host)
+      json(request, response)
+    })
+    expect(told).toEqual(['client.example'])
+  })
+
   test.each([
     'http://client.example/client.json',
     'https://client.example:8443/client.json',
