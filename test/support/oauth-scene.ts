@@ -22,6 +22,8 @@ export const ISSUER = 'https://skills.example.org'
 export const REDIRECT = 'http://127.0.0.1:33418/callback'
 export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more'
 export const CHALLENGE = hash('sha256', VERIFIER, 'base64url')
+/** The network of the browser. */
+export const REQUESTER = '203.0.113.9'
 export const REPOSITORY = '/gh/acme/secret'
 
 export const keyOf = (kid: string, byte: number): SealingKeys[number] => ({
@@ -115,7 +117,7 @@ export function requestParameters(clientId: string, over: Parameters = {}): Para
 
 /** The sealed request of an app, as the consent page receives it. */
 export async function requested(deps: OAuthDeps, clientId: string, over: Parameters = {}): Promise<string> {
-  const answer = await authorize(deps, requestParameters(clientId, over))
+  const answer = await authorize(deps, requestParameters(clientId, over), REQUESTER)
   const request = answer.status === 'redirect' ? new URL(answer.location).searchParams.get('request') : null
   if (request === null) throw new Error(`refused: ${JSON.stringify(answer)}`)
   return request
