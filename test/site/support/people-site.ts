@@ -7,7 +7,7 @@ import { pagePeople } from '#api/people/page-people.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { CHALLENGE, keyOf, REQUESTER, register } from '../../support/oauth-scene.ts'
-import { openPeopleScene, type PeopleScene } from '../../support/people-scene.ts'
+import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
 
 /** A deployment with pages on this machine, where people sign in and apps ask them. */
@@ -20,13 +20,14 @@ export interface PeopleSite extends PeopleScene {
 
 const KEYS = [keyOf('pages', 3)]
 
-export async function openPeopleSite(): Promise<PeopleSite> {
+export async function openPeopleSite(options: Pick<PeopleSceneOptions, 'documents'> = {}): Promise<PeopleSite> {
   await ensureBuilt()
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   let given: Deps | undefined
   const closed = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# The closed guide\n', 'one/SKILL.md': SKILL }
   const scene = await openPeopleScene({
+    ...options,
     baseUrl: origin,
     keys: KEYS,
     contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
