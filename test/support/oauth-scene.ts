@@ -31,6 +31,8 @@ export const keyOf = (kid: string, byte: number): SealingKeys[number] => ({
   key: Buffer.alloc(32, byte).toString('base64url'),
 })
 
+/** By it, the records of people are named. */
+const ID_KEY: Uint8Array = new Uint8Array(32).fill(7)
 const NO_DOCUMENTS: WebDocuments = { read: async () => ({ status: 'refused' }) }
 
 /** What the host answers whoever asks for a repository. The id of a repository that was made anew is another one. */
@@ -44,12 +46,12 @@ export type OAuthScene = Awaited<ReturnType<typeof openOAuthScene>>
 /** An authorization server of two replicas over one store, with a person who is signed in and an app that has registered. */
 export async function openOAuthScene(
   openStates: (replica: number) => StateStore | Promise<StateStore>,
-  { keys = [keyOf('a', 1)], documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
+  { keys = [keyOf('a', 1)], idKey = ID_KEY, documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
 ) {
   const clock = handClock('2026-11-24T00:00:00Z')
   const events: OAuthEvent[] = []
   const host: HostScene = { repositories: new Map([[REPOSITORY, { id: 'gh-1' }]]), isAway: false }
-  const locators = createLocators(new Uint8Array(32).fill(7))
+  const locators = createLocators(idKey)
   const replicas: OAuthDeps[] = []
   for (const replica of [0, 1]) {
     const states = await openStates(replica)
