@@ -94,7 +94,7 @@ export function deploymentOAuth(
     graceSeconds: settings.refreshGraceSeconds,
     installUrl: host.installUrl,
     isServed: ({ host: segment, owner, name }) => isServed(settings, { host: segment, owner, repository: name }),
-    audit: (event, { uk, client, address }) => audit.note(event, { person: uk, client, address }),
+    audit,
   })
 }
 

@@ -64,6 +64,6 @@ export function openTestOAuth(
     graceSeconds: 300,
     installUrl: github.people?.installUrl ?? null,
     isServed: () => true,
-    audit: (event, { uk, client, address }) => audit.note(event, { person: uk, client, address }),
+    audit,
   })
 }

@@ -20,17 +20,19 @@ export interface PeopleSite extends PeopleScene {
 
 const KEYS = [keyOf('pages', 3)]
 
-export async function openPeopleSite(options: Pick<PeopleSceneOptions, 'documents'> = {}): Promise<PeopleSite> {
+/** @param options with a `baseUrl`, it does not listen; default: it listens at its origin, on this machine */
+export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<PeopleSite> {
   await ensureBuilt()
   const port = await freePort()
-  const origin = `http://127.0.0.1:${port}`
+  const origin = options.baseUrl ?? `http://127.0.0.1:${port}`
   let given: Deps | undefined
   const closed = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# The closed guide\n', 'one/SKILL.md': SKILL }
+  const tools = { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL }
   const scene = await openPeopleScene({
+    keys: KEYS,
     ...options,
     baseUrl: origin,
-    keys: KEYS,
-    contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
+    contents: { 'acme/closed': closed, 'acme/tools': tools, ...options.contents },
     deps: deps => {
       given = deps
       return deps
@@ -41,7 +43,7 @@ export async function openPeopleSite(options: Pick<PeopleSceneOptions, 'document
       await instance.register(sitePlugin, { client, baseUrl: origin, hosts: ['local', 'gh'], people })
     },
   })
-  await scene.app.listen({ host: '127.0.0.1', port })
+  if (options.baseUrl === undefined) await scene.app.listen({ host: '127.0.0.1', port })
   const oauth = given?.oauth as OAuthDeps
   return Object.defineProperties({} as PeopleSite, {
     ...Object.getOwnPropertyDescriptors(scene),
