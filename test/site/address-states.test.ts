@@ -83,6 +83,16 @@ describe('states', () => {
     }
   })
 
+  test('where a repository is not there, those with a similar name are offered, and the front page', async () => {
+    const listLocal = async () => ['/local/acme/handbook', '/local/other/Handbook', '/local/acme/unlike']
+    const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal })
+    const { status, html } = await get('/local/acme/handbok')
+    expect(status).toBe(404)
+    const links = attributesOf(html.slice(html.indexOf('<main')), 'a', 'href')
+    expect(links).toEqual(expect.arrayContaining(['/local/acme/handbook', '/local/other/Handbook', '/']))
+    expect(links).not.toContain('/local/acme/unlike')
+  })
+
   test('where a ref or a folder is not there the whole repository is one link away', async () => {
     for (const code of ['mount.ref_not_found', 'mount.path_not_found'] as const) {
       const { get } = await open({ mounts: () => refusal(code) })
