@@ -93,7 +93,7 @@ function addDiff(program: Command, speech: Speech): void {
     .action(
       async (folder: string, options: { from?: string; failOn?: string; json?: boolean; private?: boolean; all?: boolean }) => {
         const { diffFolder } = await import('#indexer/commands/diff-folder.ts')
-        process.exitCode = await diffFolder(folder, options)
+        process.exitCode = await diffFolder(folder, { ...options, speech })
       },
     )
 }

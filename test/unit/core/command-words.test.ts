@@ -3,6 +3,7 @@ import { ADVICE } from '#core/advice.ts'
 import { DE } from '#core/words/de.ts'
 import { EN } from '#core/words/en.ts'
 import { ENGLISH_SPEECH, fill, speechOf } from '#core/words/speech.ts'
+import { countsOf, factLines, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
 import { translateMessage } from '../../../bin/program.ts'
 
 const GERMAN = speechOf({ LANG: 'de_DE.UTF-8' })
@@ -28,7 +29,7 @@ test('both languages have the same sentences with the same places for values, an
     expect(placesOf(german.get(key) ?? ''), key).toEqual(placesOf(sentence))
     if (german.get(key) === sentence && /\p{L}{3}/u.test(sentence.replace(/\{\w+\}/g, ''))) same.push(key)
   }
-  expect(same, 'the same in both languages').toEqual([])
+  expect(same, 'the same in both languages').toEqual(['diff.kinds.skill', 'diff.allowedTools'])
 })
 
 test('what to do about a finding is there in German, too', () => {
@@ -84,4 +85,39 @@ describe('what the library says of arguments', () => {
     expect(translateMessage(english, ENGLISH_SPEECH)).toBe(english)
     expect(translateMessage(english, GERMAN)).toBe(german)
   })
+})
+
+test('what changed is said in the language of the terminal, with the names of parts as they are', () => {
+  const item = {
+    kind: 'skill',
+    path: 'b/SKILL.md',
+    change: 'moved',
+    movedFrom: 'a/SKILL.md',
+    parts: ['body', 'rules'],
+    causes: [{ path: 'SKILLSET.md' }],
+    before: { tokens: 1_200 },
+    after: { tokens: null },
+  } as unknown as Parameters<typeof whatOf>[0]
+  const none = { added: 0, removed: 0, changed: 0, moved: 0 }
+  const counts = { manifests: none, skills: { ...none, changed: 2, added: 1 }, documents: { ...none, removed: 1 } }
+  const said = (speech: typeof ENGLISH_SPEECH) => [
+    whatOf(item, speech),
+    tokensOf(item, speech),
+    ...factLines({ executables: ['x.sh'], serving: 'closed' }, speech),
+    countsOf({ counts }, speech),
+  ]
+  expect(said(ENGLISH_SPEECH)).toEqual([
+    'moved from a/SKILL.md with other body, rules by SKILLSET.md',
+    '1,200 → none tokens',
+    'new executable file: x.sh',
+    'its license permits no copy any more: described only',
+    '2 skills changed, 1 added; 1 document removed',
+  ])
+  expect(said(GERMAN)).toEqual([
+    'verschoben von a/SKILL.md mit anderem body, rules durch SKILLSET.md',
+    '1.200 → keine Tokens',
+    'neue ausführbare Datei: x.sh',
+    'seine Lizenz erlaubt keine Kopie mehr: wird nur beschrieben',
+    '2 Skills geändert, 1 hinzugekommen; 1 Dokument entfernt',
+  ])
 })
