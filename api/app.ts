@@ -27,7 +27,7 @@ import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
 import { countRequests } from './http/request-metrics.ts'
-import { CORS, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
+import { CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
@@ -78,6 +78,7 @@ const BODY_BYTES = 64 * 1024
 /** The service as a Fastify instance, complete but not listening. */
 export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
   const rawPrefixes = createRawPrefixes()
+  const common = commonHeaders(options.baseUrl)
   const app: FastifyInstance = fastify({
     logger: options.logger ?? false,
     logController: new LogController({ disableRequestLogging: true }),
@@ -90,7 +91,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
       createHttpServer(
         listener,
         { ...CLIENT_LIMITS, ...options.clients },
-        createRefusedAnswers(target => methods.ofTarget(target)),
+        createRefusedAnswers(target => methods.ofTarget(target), common),
       ),
     // `createHttpServer` answers these errors.
     clientErrorHandler: () => {},
@@ -98,7 +99,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       // These errors arise before routing, so no hook has set the headers.
-      setCommonHeaders(request, reply)
+      setCommonHeaders(request, reply, common)
       if (isApiPath(request.raw.url)) {
         setApiHeaders(reply)
         setCorsHeaders(reply)
@@ -133,7 +134,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   const methods = collectMethods(app)
   // Hooks of every request call back: a promise for each of them would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
-    setCommonHeaders(request, reply)
+    setCommonHeaders(request, reply, common)
     request.viewer = ANONYMOUS
     // The interface refuses its own requests, with its headers.
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)

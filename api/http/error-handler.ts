@@ -11,6 +11,8 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   const error = loggedError(thrown, request)
   if (error.code === 'auth.required' && bearerOf(request.headers) !== null) reply.header('www-authenticate', INVALID_TOKEN)
   if (error.details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.details.retryAfter))
+  // A cache may keep a 404 that says nothing of it, and what is hidden now may be shown to the next who asks.
+  reply.header('cache-control', 'no-store')
   reply.code(error.status).send(errorBody(error))
 }
 

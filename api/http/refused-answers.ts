@@ -5,14 +5,15 @@ import { ADDRESS_BYTES, QUERY_STRING_BYTES } from '#core/limits.ts'
 import { errorBody } from './error-handler.ts'
 import type { ParserError, RefusedAnswers } from './http-server.ts'
 import { QUERY_REFUSED } from './invalid-request.ts'
-import { apiHeaders } from './response-headers.ts'
+import { apiHeaders, type CommonHeaders } from './response-headers.ts'
 
 /**
  * Answers for what Node refuses before there is a request, with the headers and the body of every other error.
  *
  * @param methodsOf the methods of the route that a request target leads to
  */
-export function createRefusedAnswers(methodsOf: (target: string) => string[]): RefusedAnswers {
+export function createRefusedAnswers(methodsOf: (target: string) => string[], common: CommonHeaders): RefusedAnswers {
+  const format = (error: ServiceError, more: Record<string, string>) => formatAnswer(error, common, more)
   const notAllowed = (methods: readonly string[]) =>
     format(new ServiceError('request.method_not_allowed'), { allow: methods.join(', ') })
   return {
@@ -58,10 +59,10 @@ function isInQuery(packet: string): boolean {
   return path !== undefined && path.length <= ADDRESS_BYTES
 }
 
-function format(error: ServiceError, more: Record<string, string>): string {
+function formatAnswer(error: ServiceError, common: CommonHeaders, more: Record<string, string>): string {
   const body = JSON.stringify(errorBody(error))
   const headers = {
-    ...apiHeaders(randomUUID()),
+    ...apiHeaders(randomUUID(), common),
     ...more,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 
+/** Whatever is no page loads nothing and is framed by nobody. Pages, pictures and files have policies of their own. */
 const COMMON_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'strict-origin-when-cross-origin',
 } as const
 
-const API_HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-} as const
+const API_HEADERS = { 'cache-control': 'no-store' } as const
 
 /** What pages of other origins may read. Requests carry no credentials. */
 export const CORS = {
@@ -27,9 +26,20 @@ const CORS_HEADERS = {
   'access-control-expose-headers': CORS.exposedHeaders.join(', '),
 } as const
 
-/** Headers of every answer. The request id is generated here, never taken from the client. */
-export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'x-request-id': request.id, ...COMMON_HEADERS })
+export type CommonHeaders = Readonly<Record<string, string>>
+
+/**
+ * Headers of every answer of a deployment. Where its origin is `https:`, a browser that asked it once asks it by no other scheme for a year.
+ *
+ * @param origin public origin of the deployment
+ */
+export function commonHeaders(origin: string): CommonHeaders {
+  return origin.startsWith('https:') ? { ...COMMON_HEADERS, 'strict-transport-security': 'max-age=31536000' } : COMMON_HEADERS
+}
+
+/** The request id is generated here, never taken from the client. */
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, common: CommonHeaders): void {
+  reply.headers({ 'x-request-id': request.id, ...common })
 }
 
 /** Headers of every answer below `/api/v1`. */
@@ -43,6 +53,6 @@ export function setCorsHeaders(reply: FastifyReply): void {
 }
 
 /** All of these, for answers that are made without a request. */
-export function apiHeaders(requestId: string): Record<string, string> {
-  return { 'x-request-id': requestId, ...COMMON_HEADERS, ...API_HEADERS, ...CORS_HEADERS }
+export function apiHeaders(requestId: string, common: CommonHeaders): Record<string, string> {
+  return { 'x-request-id': requestId, ...common, ...API_HEADERS, ...CORS_HEADERS }
 }

@@ -2,6 +2,7 @@ import type { OAuthDecision, OAuthRequest, OAuthRequestQuery } from '#core/contr
 import { ServiceError } from '#core/errors.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { PersonAnswer } from '#core/ports/people-host.ts'
+import type { Acting } from '../people/account.ts'
 import type { Locator } from '../people/token-text.ts'
 import type { PersonViewer, Viewer } from '../people/viewer.ts'
 import { AuthorizationRequest, RefusedRequest } from './authorization-request.ts'
@@ -51,11 +52,15 @@ async function accountOf({ records }: OAuthDeps, { key }: PersonViewer) {
  *
  * @throws ServiceError `oauth.invalid_request`, `mount.unavailable`, `oauth.not_visible`, `auth.required` when the host has ended the sign-in
  */
-export async function decide(deps: OAuthDeps, decision: OAuthDecision, viewer: PersonViewer): Promise<{ redirect: string }> {
+export async function decide(
+  deps: OAuthDeps,
+  decision: OAuthDecision,
+  { viewer, origin }: Acting,
+): Promise<{ redirect: string }> {
   const request = await openRequest(deps, decision.request)
   const { client, address } = request
   if (!decision.approve) {
-    deps.audit('oauth.deny', { uk: viewer.key, client: client.h, address })
+    deps.audit.note('oauth.deny', { origin, person: viewer.key, client: client.h, address })
     return { redirect: refusalLocation(deps, request, new RefusedRequest('access_denied', 'the person refused')) }
   }
   const repository = await requireVisible(deps, viewer.key, address)

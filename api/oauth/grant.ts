@@ -1,3 +1,4 @@
+import { endOf, isAlive, livingFamilies } from '../people/living-grants.ts'
 import type { Family, GrantRecord } from '../people/records.ts'
 import { OAUTH_LIFETIMES } from './lifetimes.ts'
 
@@ -120,20 +121,6 @@ export function holdsToken(family: Family, hash: string): boolean {
 export function isValidAccess(record: GrantRecord, fid: string, isHash: (kept: string) => boolean, now: Date): boolean {
   const family = livingFamilies(record, now).find(one => one.fid === fid)
   return family?.at.some(({ h, exp }) => exp > seconds(now) && isHash(h)) ?? false
-}
-
-/** Whether some app can still read by the grant. */
-export function isAlive(record: GrantRecord, now: Date): boolean {
-  return livingFamilies(record, now).length > 0
-}
-
-function livingFamilies({ families }: GrantRecord, now: Date): Family[] {
-  return families.filter(family => endOf(family) > now.getTime())
-}
-
-/** Milliseconds since 1970. */
-function endOf({ exp, idleExp }: Family): number {
-  return Math.min(Date.parse(exp), Date.parse(idleExp))
 }
 
 /** The family that was refreshed last comes first. */

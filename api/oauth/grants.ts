@@ -1,15 +1,15 @@
 import type { Grant } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
 import { GRANTS_PER_PERSON } from '#core/limits.ts'
+import type { Acting } from '../people/account.ts'
+import type { AuditSubject, RequestOrigin } from '../people/audit.ts'
+import { isAlive, RECORDS_PER_PERSON } from '../people/living-grants.ts'
 import type { GrantRecord } from '../people/records.ts'
 import { isTokenOfHash, type Locator, parseToken } from '../people/token-text.ts'
 import type { PersonViewer, TokenViewer } from '../people/viewer.ts'
-import { ended, isAlive, isValidAccess } from './grant.ts'
+import { ended, isValidAccess } from './grant.ts'
 import type { OAuthDeps } from './oauth.ts'
 import { repositoryOf } from './resource.ts'
-
-/** Records of one person that are read at most. Those of ended grants are there until a sweep removes them. */
-const RECORDS_PER_PERSON = 1_000
 
 type GrantDeps = Pick<OAuthDeps, 'records' | 'clock'>
 
@@ -33,7 +33,11 @@ function shapeGrant({ id, client, address, createdAt, lastUsedAt }: GrantRecord)
 }
 
 /** `DELETE /api/v1/me/grants/<id>`: ends a grant with all its tokens, at once and everywhere. @throws ServiceError `grant.not_found` */
-export async function endGrant(deps: GrantDeps & Pick<OAuthDeps, 'audit'>, { key }: PersonViewer, id: string): Promise<void> {
+export async function endGrant(
+  deps: GrantDeps & Pick<OAuthDeps, 'audit'>,
+  { viewer: { key }, origin }: Acting,
+  id: string,
+): Promise<void> {
   if (!/^[0-9a-f]{24}$/.test(id)) throw new ServiceError('grant.not_found')
   let wasAlive = false
   const record = await deps.records.grants.update([key, id], before => {
@@ -44,15 +48,26 @@ export async function endGrant(deps: GrantDeps & Pick<OAuthDeps, 'audit'>, { key
     return ended(before, now)
   })
   if (record === null || !wasAlive) throw new ServiceError('grant.not_found')
-  deps.audit('grant.delete', { uk: key, client: record.client.h, address: record.address })
+  deps.audit.note('grant.delete', { origin, ...subjectOf(record) })
+}
+
+/** How the audit log names a grant. */
+export function subjectOf({ uk, client, address, repoId }: GrantRecord): AuditSubject {
+  return { person: uk, client: client.h, address, repositoryId: repoId }
 }
 
 /** A person who approves more apps than the list shows loses the grant that was used longest ago. */
-export async function boundGrants(deps: GrantDeps, person: Locator): Promise<void> {
+export async function boundGrants(
+  deps: GrantDeps & Pick<OAuthDeps, 'audit'>,
+  person: Locator,
+  origin: RequestOrigin | null,
+): Promise<void> {
   const living = await livingGrants(deps, person)
   const byUse = [...living].sort((left, right) => lastUse(right) - lastUse(left))
-  for (const { id } of byUse.slice(GRANTS_PER_PERSON))
-    await deps.records.grants.update([person, id], record => record && ended(record, deps.clock.now()))
+  for (const grant of byUse.slice(GRANTS_PER_PERSON)) {
+    await deps.records.grants.update([person, grant.id], record => record && ended(record, deps.clock.now()))
+    deps.audit.note('grant.delete', { origin, ...subjectOf(grant), reason: 'limit' })
+  }
 }
 
 function lastUse({ createdAt, lastUsedAt }: GrantRecord): number {

@@ -1,7 +1,7 @@
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
-import type { AuditEvent } from '../people/audit.ts'
+import type { Audit } from '../people/audit.ts'
 import type { Locators } from '../people/locators.ts'
 import type { People } from '../people/people.ts'
 import type { Records } from '../people/records.ts'
@@ -33,7 +33,7 @@ export interface OAuthDeps {
   installUrl: string | null
   /** Whether this deployment serves the repository. */
   isServed(repository: GrantedRepository): boolean
-  audit(event: OAuthEvent, subject: OAuthSubject): void
+  audit: Audit
 }
 
 /** What the assembly of a process gives. */
@@ -46,17 +46,4 @@ export type OAuthParts = Omit<OAuthDeps, 'spent' | 'registrations' | 'clients'> 
 export function openOAuth({ states, documents, keys, ...parts }: OAuthParts): OAuthDeps {
   const registrations = createRegistrations(keys)
   return { ...parts, spent: openSpentCodes(states), registrations, clients: createClients(registrations, documents) }
-}
-
-export type OAuthEvent = Extract<
-  AuditEvent,
-  'grant.create' | 'grant.delete' | 'refresh.reuse' | 'refresh.grace' | 'code.replay' | 'oauth.deny'
->
-
-export interface OAuthSubject {
-  /** Key of the person. */
-  uk: string
-  /** Hash of the client's id. */
-  client: string
-  address: string
 }

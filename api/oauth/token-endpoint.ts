@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import type { Form } from '#core/form.ts'
+import type { RequestOrigin } from '../people/audit.ts'
 import type { GrantRecord } from '../people/records.ts'
 import { hashToken, newLocator, parseToken } from '../people/token-text.ts'
 import { hashOfClient } from './client.ts'
-import type { Form } from './form.ts'
 import { afterRefresh, holdsToken, type Refresh, withFamily, withoutFamily } from './grant.ts'
-import { boundGrants } from './grants.ts'
+import { boundGrants, subjectOf } from './grants.ts'
 import { OAUTH_LIFETIMES } from './lifetimes.ts'
 import type { OAuthDeps } from './oauth.ts'
 import { addressOf, identityOf, repositoryOfResource } from './resource.ts'
@@ -42,14 +43,22 @@ export const CodeClaims = z.object({
 })
 export type CodeClaims = z.infer<typeof CodeClaims>
 
+/** A form that a client sent. */
+interface Sent {
+  form: Form
+  clientId: string
+  origin: RequestOrigin | null
+}
+
 /** `POST /oauth/token`. @throws RefusedToken, or ServiceError `auth.unavailable` */
-export async function answerToken(deps: OAuthDeps, form: Form): Promise<TokenAnswer> {
+export async function answerToken(deps: OAuthDeps, form: Form, origin: RequestOrigin | null): Promise<TokenAnswer> {
   const grantType = required(form, 'grant_type')
   if (grantType !== 'authorization_code' && grantType !== 'refresh_token')
     throw new RefusedToken('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
   const clientId = required(form, 'client_id')
   if (!(await deps.clients.isPlausible(clientId))) throw new RefusedToken('invalid_client', 'no such client; register again')
-  return grantType === 'authorization_code' ? await redeem(deps, form, clientId) : await refresh(deps, form, clientId)
+  const sent = { form, clientId, origin }
+  return grantType === 'authorization_code' ? await redeem(deps, sent) : await refresh(deps, sent)
 }
 
 /**
@@ -58,7 +67,7 @@ export async function answerToken(deps: OAuthDeps, form: Form): Promise<TokenAns
  * The marker comes before the family, and is read again after it. Who presents the code again revokes the marker first and removes the family
  * then. So one of the two sees the other, whatever the order of their writes.
  */
-async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<TokenAnswer> {
+async function redeem(deps: OAuthDeps, { form, clientId, origin }: Sent): Promise<TokenAnswer> {
   const { records, spent, locators, random, clock } = deps
   const code = required(form, 'code')
   const verifier = required(form, 'code_verifier')
@@ -69,7 +78,8 @@ async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<To
   if (!isVerifier(verifier, claims.challenge)) throw new RefusedToken('invalid_grant', 'code_verifier is not that of the code')
   await requireSamePerson(deps, claims)
 
-  const { jti, uk, client, address } = claims
+  const { jti, uk, client, address, repoId } = claims
+  const subject = { origin, person: uk, client: client.h, address, repositoryId: repoId }
   const gk = locators.grant(uk, client.h, identityOf(address))
   const fid = newLocator(random)
   const exp = new Date(clock.now().getTime() + OAUTH_LIFETIMES.markerSeconds * 1_000).toISOString()
@@ -77,7 +87,7 @@ async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<To
   if (taken.status === 'spent') {
     await spent.revoke(jti)
     await endFamily(deps, taken.marker)
-    deps.audit('code.replay', { uk, client: client.h, address })
+    deps.audit.note('code.replay', subject)
     throw new RefusedToken('invalid_grant', 'the code was redeemed before; all tokens of it have ended')
   }
   const minted = mintTokens(random, { person: uk, grant: gk, family: fid })
@@ -92,8 +102,8 @@ async function redeem(deps: OAuthDeps, form: Form, clientId: string): Promise<To
     await endFamily(deps, { uk, gk, fid })
     throw new RefusedToken('invalid_grant', 'the approval has ended')
   }
-  deps.audit('grant.create', { uk, client: client.h, address })
-  await boundGrants(deps, uk)
+  deps.audit.note('grant.create', subject)
+  await boundGrants(deps, uk, origin)
   return answerOf(minted, claims.scope, OAUTH_LIFETIMES.accessSeconds)
 }
 
@@ -102,7 +112,7 @@ function factsOf(claims: CodeClaims, gk: string, clientId: string): Parameters<t
   return { v: 1, id: gk, uk, uid, client: { ...client, id: clientId }, address, repoId, scope, ended }
 }
 
-async function refresh(deps: OAuthDeps, form: Form, clientId: string): Promise<TokenAnswer> {
+async function refresh(deps: OAuthDeps, { form, clientId, origin }: Sent): Promise<TokenAnswer> {
   const { records, random, clock } = deps
   const presented = required(form, 'refresh_token')
   const token = parseToken(presented)
@@ -127,7 +137,7 @@ async function refresh(deps: OAuthDeps, form: Form, clientId: string): Promise<T
     turn = after.refresh
     return after.record
   })
-  return answerRefresh(deps, { record, turn, presented, minted })
+  return answerRefresh(deps, { record, turn, presented, minted, origin })
 }
 
 interface Refreshed {
@@ -135,20 +145,21 @@ interface Refreshed {
   turn: Refresh
   presented: string
   minted: ReturnType<typeof mintTokens>
+  origin: RequestOrigin | null
 }
 
-function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted }: Refreshed): TokenAnswer {
+function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted, origin }: Refreshed): TokenAnswer {
   if (record === null) throw new RefusedToken('invalid_grant', NOT_VALID)
-  const { uk, client, address, scope } = record
-  const subject = { uk, client: client.h, address }
+  const { scope } = record
+  const subject = { origin, ...subjectOf(record) }
   switch (turn.outcome) {
     case 'rotated':
       return answerOf(minted, scope, OAUTH_LIFETIMES.accessSeconds)
     case 'repeated':
-      deps.audit('refresh.grace', subject)
+      deps.audit.note('refresh.grace', subject)
       return openSuccessor(presented, turn.next, scope, deps.clock.now())
     case 'reused':
-      deps.audit('refresh.reuse', subject)
+      deps.audit.note('refresh.reuse', subject)
       throw new RefusedToken('invalid_grant', 'the refresh token was used before; all tokens of this installation have ended')
     case 'unknown':
       throw new RefusedToken('invalid_grant', NOT_VALID)

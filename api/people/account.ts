@@ -8,8 +8,8 @@ import { createAgentToken, deleteAgentToken, livingTokens, tokenItem } from './a
 import type { RequestOrigin } from './audit.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
-import { hasLivingGrant } from './living-grants.ts'
 import type { PersonRecord } from './records.ts'
+import { releaseCredential } from './release-credential.ts'
 import { endSession, livingSessions } from './sessions.ts'
 import type { Locator } from './token-text.ts'
 import type { PersonViewer, Viewer } from './viewer.ts'
@@ -189,21 +189,6 @@ function installationItem({ account, manageUrl, selection, repositories, truncat
     return { address: `/${host}/${owner}/${name}`, owner, name, description, visibility }
   })
   return { account, manageUrl, selection, repositories: items, truncated }
-}
-
-/** Gives the credential of somebody back to the host in whose name nothing acts any more. */
-async function releaseCredential({ foundation, host, credentials }: AccountOptions, person: Locator): Promise<void> {
-  const { records, clock } = foundation
-  const isIdle = (record: PersonRecord) =>
-    livingSessions(record.sessions, clock.now()).length === 0 && livingTokens(record.tokens, clock.now()).length === 0
-  const before = await records.people.read(person)
-  if (!before?.cred || !isIdle(before) || (await hasLivingGrant(foundation, person))) return
-  const { cred } = before
-  await records.people.update([person], record =>
-    record?.cred?.sealed === cred.sealed && isIdle(record) ? { ...record, cred: null } : record,
-  )
-  const access = await credentials.open(person, cred)
-  if (access) await host.revoke(access)
 }
 
 /** Removes everything that is known of somebody, and has the host end what it gave. */

@@ -3,6 +3,8 @@ import { livingTokens } from './agent-tokens.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import { hasLivingGrant } from './living-grants.ts'
+import { type ReleaseOptions, releaseCredential } from './release-credential.ts'
+import { livingSessions } from './sessions.ts'
 import type { Locator } from './token-text.ts'
 
 /** A credential in whose name a token or grant may act is refreshed when it is this old, so that it never is 30 days old. */
@@ -10,16 +12,18 @@ const REFRESHED_AFTER_DAYS = 28
 const PAGE = 200
 const DAY_MS = 86_400_000
 
-export interface KeepAliveOptions extends Pick<Foundation, 'records' | 'clock' | 'fallbacks'> {
+export interface KeepAliveOptions extends ReleaseOptions {
+  foundation: Pick<Foundation, 'records' | 'clock' | 'fallbacks'>
   credentials: HostCredentials
 }
 
 /**
- * Looks at everybody once. Where the host refuses, the person is signed out, and their tokens answer 401 until they sign in again.
+ * Looks at everybody once: refreshes the credential of those in whose name a token or a grant acts, and gives back that of those whose sessions,
+ * tokens and grants have all run out. Where the host refuses, the person is signed out, and their tokens answer 401 until they sign in again.
  * Never rejects: what fails is tried again in the next round.
  */
 export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void> {
-  const { records, fallbacks } = options
+  const { records, fallbacks } = options.foundation
   let last: Locator | null = null
   try {
     for (;;) {
@@ -33,13 +37,19 @@ export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void>
   }
 }
 
-async function keepAlive({ records, clock, fallbacks, credentials }: KeepAliveOptions, person: Locator): Promise<void> {
+async function keepAlive(options: KeepAliveOptions, person: Locator): Promise<void> {
+  const { foundation, credentials } = options
+  const { records, clock, fallbacks } = foundation
   try {
     const record = await records.people.read(person)
     const now = clock.now()
-    if (!record?.cred || now.getTime() - Date.parse(record.cred.at) < REFRESHED_AFTER_DAYS * DAY_MS) return
-    const isUsed = livingTokens(record.tokens, now).length > 0 || (await hasLivingGrant({ records, clock }, person))
-    if (isUsed) await credentials.refresh(person)
+    if (!record?.cred) return
+    const isSignedIn = livingSessions(record.sessions, now).length > 0
+    const isOld = now.getTime() - Date.parse(record.cred.at) >= REFRESHED_AFTER_DAYS * DAY_MS
+    if (isSignedIn && !isOld) return
+    const acts = livingTokens(record.tokens, now).length > 0 || (await hasLivingGrant(foundation, person))
+    if (acts && isOld) await credentials.refresh(person)
+    if (!acts && !isSignedIn) await releaseCredential(options, person)
   } catch (error) {
     fallbacks.note('keep_alive', error)
   }

@@ -1,13 +1,29 @@
-import { GRANTS_PER_PERSON } from '#core/limits.ts'
 import type { Foundation } from './foundation.ts'
+import type { Family, GrantRecord } from './records.ts'
 import type { Locator } from './token-text.ts'
 
-/** Whether an app can still read in the name of the person. Of a grant that ended, a record without families may be left. */
+/** Grants of one person that are read at most. Those that ended are there until a sweep removes them. */
+export const RECORDS_PER_PERSON = 1_000
+
+/** Whether an app can still read in the name of the person. */
 export async function hasLivingGrant(
   { records, clock }: Pick<Foundation, 'records' | 'clock'>,
   person: Locator,
 ): Promise<boolean> {
-  const now = clock.now().toISOString()
-  const grants = await records.grantsOf(person, GRANTS_PER_PERSON)
-  return grants.some(({ families }) => families.some(({ exp, idleExp }) => exp > now && idleExp > now))
+  const now = clock.now()
+  return (await records.grantsOf(person, RECORDS_PER_PERSON)).some(grant => isAlive(grant, now))
+}
+
+/** Whether some app can still read by the grant. Of one that ended, a record without families may be left. */
+export function isAlive(record: GrantRecord, now: Date): boolean {
+  return livingFamilies(record, now).length > 0
+}
+
+export function livingFamilies({ families }: GrantRecord, now: Date): Family[] {
+  return families.filter(family => endOf(family) > now.getTime())
+}
+
+/** When the family ends, unless it is refreshed. Milliseconds since 1970. */
+export function endOf({ exp, idleExp }: Family): number {
+  return Math.min(Date.parse(exp), Date.parse(idleExp))
 }

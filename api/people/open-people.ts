@@ -61,7 +61,7 @@ export function openPeople(options: PeopleOptions): People {
     byBearer: token => lookup.byBearer(token),
     ...see,
     keepAlive: async () => {
-      if (credentials) await keepSignInsAlive({ ...foundation, credentials })
+      if (host && credentials) await keepSignInsAlive({ foundation, host: host.people, credentials })
     },
     close: () => lookup.close(),
   }

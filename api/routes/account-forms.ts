@@ -39,7 +39,7 @@ export function registerAccountForms(app: FastifyInstance, { people, oauth, orig
     forms.register(instance, '/account/sessions/:id/end', 'end_session', '#sessions', endSession)
     if (oauth === null) return
     forms.register(instance, '/account/grants/:id/delete', 'end_grant', '#apps', async ({ acting, id }) => {
-      await endGrant(oauth, acting.viewer, id)
+      await endGrant(oauth, acting, id)
       return null
     })
     forms.registerDecision(instance, oauth)
@@ -102,7 +102,7 @@ class Forms {
         let target = ''
         const notice = await outcomeOf('decision', fields, async () => {
           if (decision !== 'approve' && decision !== 'refuse') throw new ServiceError('oauth.invalid_request')
-          const { redirect } = await decide(oauth, { request: sealed, approve: decision === 'approve' }, acting.viewer)
+          const { redirect } = await decide(oauth, { request: sealed, approve: decision === 'approve' }, acting)
           target = requireTarget(redirect)
           return null
         })

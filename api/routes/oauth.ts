@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
+import { FORM_TYPE, type Form, parseForm } from '#core/form.ts'
 import type { Deps } from '../deps.ts'
+import { originOf } from '../http/admit.ts'
+import { clientNetwork } from '../http/client-network.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { type Authorization, authorize } from '../oauth/authorize.ts'
 import { RefusedMetadata } from '../oauth/client.ts'
 import { decide, describeRequest } from '../oauth/decision.ts'
-import { type Form, parseForm } from '../oauth/form.ts'
 import { endGrant, listGrants } from '../oauth/grants.ts'
 import { serverMetadata } from '../oauth/metadata.ts'
 import type { OAuthDeps } from '../oauth/oauth.ts'
@@ -44,12 +46,13 @@ export function oauthHandlers({ oauth }: Pick<Deps, 'oauth'>): Pick<Handlers, OA
   if (oauth === null) return { myGrants: null, endGrant: null, oauthRequest: null, oauthDecision: null }
   return {
     myGrants: async ({ viewer }) => await listGrants(oauth, requirePerson(viewer)),
-    endGrant: async ({ viewer, subject }) => {
-      await endGrant(oauth, requirePerson(viewer), subject)
+    endGrant: async ({ viewer, subject, origin = null }) => {
+      await endGrant(oauth, { viewer: requirePerson(viewer), origin }, subject)
       return null
     },
     oauthRequest: async ({ viewer, query }) => await describeRequest(oauth, query, viewer),
-    oauthDecision: async ({ viewer, body }) => await decide(oauth, body, requirePerson(viewer)),
+    oauthDecision: async ({ viewer, body, origin = null }) =>
+      await decide(oauth, body, { viewer: requirePerson(viewer), origin }),
   }
 }
 
@@ -65,7 +68,8 @@ export function registerOAuth(app: FastifyInstance, oauth: OAuthDeps): void {
   app.register(async instance => {
     instance.get('/oauth/authorize', { schema: { hide: true } }, async (request, reply) => {
       reply.headers(PRIVATE_HEADERS)
-      return sendAuthorization(reply, await authorize(oauth, request.query as Parameters<typeof authorize>[1]))
+      const query = request.query as Parameters<typeof authorize>[1]
+      return sendAuthorization(reply, await authorize(oauth, query, clientNetwork(request.ip)))
     })
   })
 }
@@ -87,7 +91,9 @@ async function registerForApps(app: FastifyInstance, oauth: OAuthDeps): Promise<
     if (described === null) throw new ServiceError('request.not_found')
     return reply.header('cache-control', METADATA_AGE).send(described)
   })
-  writable(app, '/oauth/token', async (request, reply) => reply.send(await answerToken(oauth, formOf(request))))
+  writable(app, '/oauth/token', async (request, reply) =>
+    reply.send(await answerToken(oauth, formOf(request), originOf(request))),
+  )
   writable(app, '/oauth/revoke', async (request, reply) => {
     await revokeToken(oauth, formOf(request))
     return reply.send()
@@ -131,11 +137,15 @@ async function register({ registrations, clock }: OAuthDeps, json: unknown) {
   }
 }
 
-/** @throws RefusedToken for another content type, a malformed form, or a repeated parameter */
+/**
+ * Parameters without a value are left out (RFC 6749, 3.2).
+ *
+ * @throws RefusedToken for another content type, a malformed form, or a repeated parameter
+ */
 function formOf({ headers, body }: FastifyRequest): Form {
-  const form = isOfType(headers['content-type'], 'application/x-www-form-urlencoded') ? parseForm(String(body ?? '')) : null
+  const form = isOfType(headers['content-type'], FORM_TYPE) ? parseForm(String(body ?? '')) : null
   if (form === null) throw new RefusedToken('invalid_request', 'the body must be a form whose parameters occur once')
-  return form
+  return new Map([...form].filter(([, value]) => value !== ''))
 }
 
 /** @throws RefusedMetadata for another content type or malformed JSON */

@@ -214,7 +214,7 @@ test('the log says what was asked and how it went, and holds no query, no cookie
     expect(log).not.toContain(secret)
 })
 
-test('what nobody foresaw is 500 without details, and is in the log', async () => {
+test('v5.0.0-16.5.1: what nobody foresaw is 500 without details, and is in the log', async () => {
   const broken = await testApp(
     { 'acme/tools': { 'a.md': '# A\n' } },
     {

@@ -1,25 +1,30 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
-import { message } from '#test/mcp/scene.ts'
-import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
+import { openPeopleSite, type PeopleSite } from '#test/site/support/people-site.ts'
+import type { Browser } from '#test/support/people-scene.ts'
 import { recordedStore } from '#test/support/recorded-store.ts'
+import { type Asked, type Asking, OTHER_REQUESTS, openAsking, REPOSITORY_REQUESTS } from '#test/support/route-requests.ts'
+import { routesOf } from '#test/support/routes.ts'
 import { handClock } from '#test/support/store-values.ts'
+import { BASE_URL } from '#test/support/test-app.ts'
 
 /** Of equal length, so that lengths are equal, too. */
-const NAMES = { private: 'hidden', missing: 'absent', blocked: 'banned' } as const
+const NAMES = { private: 'veiled', missing: 'vacant', blocked: 'vetoed' } as const
 const EACH = Object.entries(NAMES)
 const SKILL = '---\nname: pdf\ndescription: Fills forms\n---\n\nFill the form.\n'
 const calls: string[] = []
-let scene: PeopleScene
+let scene: PeopleSite
+let asking: Asking
 let stranger: Browser
 let member: Browser
 let foreignToken: string
 
 beforeAll(async () => {
   const clock = handClock(new Date().toISOString())
-  scene = await openPeopleScene({
-    contents: { 'acme/hidden': { 'SKILL.md': SKILL }, 'acme/banned': { 'SKILL.md': SKILL } },
+  scene = await openPeopleSite({
+    baseUrl: BASE_URL,
+    contents: { 'acme/veiled': { 'SKILL.md': SKILL }, 'acme/vetoed': { 'SKILL.md': SKILL } },
     blobs: recordedStore(createMemoryBlobStore(clock), calls),
     states: recordedStore(createMemoryStateStore(), calls),
   })
@@ -34,6 +39,8 @@ beforeAll(async () => {
   expect((await member.get(`/api/v1/mounts/gh/acme/${NAMES.private}`)).json.index.status).toBe('ready')
   const address = '/gh/acme/closed'
   foreignToken = (await member.post('/api/v1/me/tokens', { address, label: 'other', expiresInDays: 1 })).json.token
+  const addresses = EACH.map(([, name]) => `/gh/acme/${name}`)
+  asking = await openAsking(scene.oauth, BASE_URL, addresses)
   // The first use of a credential is noted, and not the next ones.
   for (const credential of Object.values(ASKERS))
     await scene.app.inject({ url: '/api/v1/mounts/gh/acme/closed', headers: credential() })
@@ -42,47 +49,16 @@ beforeAll(async () => {
 })
 afterAll(() => scene.close())
 
-interface Asked {
-  method?: 'GET' | 'HEAD' | 'POST'
-  url: string
-  headers?: Record<string, string>
-  payload?: string
-}
+test('every route of the service is asked for below, unless it names no repository', () => {
+  const asked = [...Object.keys(REPOSITORY_REQUESTS), ...Object.keys(OTHER_REQUESTS)]
+  expect(asked.sort()).toEqual(
+    routesOf(scene.app)
+      .map(({ path }) => path)
+      .sort(),
+  )
+})
 
-/** Every route that takes an address, with the name of a repository. */
-function requestsOf(name: string): Asked[] {
-  const at = `/gh/acme/${name}`
-  const spelled = [at, `${at}@main`, `${at}@${'a'.repeat(40)}`, `${at}/skills`, `/gh/ACME/${name.toUpperCase()}`]
-  const read = spelled.map(address => `/api/v1/mounts${address}`)
-  const api = [`browse${at}`, `find${at}?query=form`, `skills${at}?path=SKILL.md`, `files${at}?path=SKILL.md`]
-  const gets = [
-    ...read,
-    ...api.map(path => `/api/v1/${path}`),
-    at,
-    `${at}/llms.txt`,
-    `${at}/.well-known/agent-skills/index.json`,
-    `${at}/.well-known/agent-skills/archive/${'0'.repeat(64)}.tar.gz`,
-    `${at}/.well-known/skills/index.json`,
-    `${at}/.well-known/skills/pdf/SKILL.md`,
-    `/badge${at}`,
-    `/icon${at}`,
-    `/social${at}`,
-    `/local/acme/${name}-none`,
-  ]
-  const messages = [
-    message('server/discover'),
-    message('tools/list'),
-    message('skills/list'),
-    message('tools/call', { name: 'load_skill', arguments: { path: 'SKILL.md' } }),
-  ]
-  const browse = message('tools/call', { name: 'browse_repo', arguments: { address: at } })
-  return [
-    ...gets.map(url => ({ url })),
-    { method: 'HEAD', url: `/api/v1/mounts${at}` },
-    ...messages.map(one => ({ method: 'POST' as const, url: `/mcp${at}`, ...one })),
-    { method: 'POST', url: '/mcp', ...browse },
-  ]
-}
+const requestsOf = (name: string) => Object.values(REPOSITORY_REQUESTS).flatMap(asks => asks(`/gh/acme/${name}`, asking))
 
 /** What a client, the host and the stores saw of a request, with the name taken out. */
 async function traceOf(name: string, { method = 'GET', url, headers = {}, payload }: Asked, credential: Record<string, string>) {
@@ -96,6 +72,9 @@ async function traceOf(name: string, { method = 'GET', url, headers = {}, payloa
       .replace(new RegExp(name, 'gi'), 'NAME')
       .replaceAll(Buffer.from(name).toString('base64url'), 'NAME')
       .replaceAll(String(id), 'ID')
+      .replace(/<style>.*?<\/style>/gs, '<style>')
+      // Of what is sealed or random, the length is seen.
+      .replace(/eyJ[\w-]+(?:\.[\w-]*)+|(?<=\b(?:state|code_challenge)=)[\w-]{20,}/g, sealed => `SEALED ${sealed.length}`)
   return {
     status: answer.statusCode,
     headers: JSON.parse(plain(JSON.stringify(sent))),

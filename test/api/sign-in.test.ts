@@ -46,7 +46,7 @@ test('v5.0.0-10.2.1: a sign-in goes to the host with a state and a challenge, an
   })
 })
 
-test('v5.0.0-3.3.1 to v5.0.0-3.3.4: both cookies are secure, bound to the host, and out of reach of scripts', async () => {
+test('v5.0.0-3.3.1, v5.0.0-3.3.2, v5.0.0-3.3.3 and v5.0.0-3.3.4: both cookies are secure, bound to the host, and out of reach of scripts', async () => {
   const browser = scene.browser()
   const begun = await browser.navigate('/auth/sign-in')
   const ended = await browser.navigate(await browser.visitHost(begun.headers.location ?? '', scene.ada))

@@ -171,7 +171,7 @@ test.each(['', '/', '/x', `/${'0'.repeat(24)}`, '/%ZZ', '/a/b', `/${'9'.repeat(3
   expect([status, json.error.code]).toEqual(id === '' ? [405, 'request.method_not_allowed'] : [404, 'token.not_found'])
 })
 
-test('the token of somebody else is not found', async () => {
+test('v5.0.0-8.4.1: the token of somebody else is not found', async () => {
   const { item } = await make()
   const stranger = await scene.signIn(scene.bob)
   expect(await refusal(stranger.delete(`${URL}/${item.id}`))).toEqual([404, 'token.not_found'])

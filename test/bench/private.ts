@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { startFakeGitHub } from '#test/support/fake-github/server.ts'
+import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
+import type { Account, App } from '#test/support/fake-github/world.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { appSettings, makeToken, signInAt } from '#test/support/signed-in.ts'
 import { until } from '#test/support/until.ts'
@@ -12,6 +13,9 @@ const ROUNDS = 3
 /** Names that are asked for once each, so that no answer about them is cached. */
 const UNSEEN = 200
 const TARGET = 1.5
+const PEOPLE = 300
+/** Requests of each of them, one after another, once everything is warm. */
+const EACH = 10
 
 /** What the host answers about what is not to be seen. */
 const NOTHING = {
@@ -21,7 +25,10 @@ const NOTHING = {
 
 type Headers = Readonly<Record<string, string>>
 
-/** What it takes to read as somebody, beside reading as anybody; and whether the time of an answer betrays that a private repository exists. */
+/**
+ * What it takes to read as somebody, beside reading as anybody; what a check of a credential takes; how many people at once fare; and whether the
+ * time of an answer betrays that a private repository exists.
+ */
 export async function measurePrivate(root: string, repositories: readonly BenchRepository[]): Promise<void> {
   const subject = repositories.find(({ name }) => name === 'superpowers') ?? repositories[0]
   if (subject === undefined) throw new Error('there is no repository')
@@ -57,7 +64,8 @@ export async function measurePrivate(root: string, repositories: readonly BenchR
       { name: 'token', path: `/api/v1/mounts${address}`, headers: { authorization: `Bearer ${token}` }, beside: anonymous },
       { name: 'session, public', path: open, headers: { cookie }, beside: anonymous },
     ])
-    await measureRefusals(ask, token)
+    await measureChecks(ask, { token, cookie })
+    await measureCrowd(service, github, app, { address, owner })
     // A member has opened all of them, and the host answers strangers at the same pace whether there is something or not.
     for (let index = 0; index < 2 * UNSEEN; index++) await ask(`/api/v1/mounts/gh/closed-org/hidden-${index}`, { cookie })
     github.faults.choose(({ host, path }) =>
@@ -72,8 +80,7 @@ export async function measurePrivate(root: string, repositories: readonly BenchR
 
 type Ask = (path: string, headers: Headers) => Promise<string>
 
-function askerOf({ baseUrl }: Service): Ask {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+function askerOf({ baseUrl }: Pick<Service, 'baseUrl'>, agent = new Agent({ keepAlive: true, maxSockets: 1 })): Ask {
   return (path, headers) =>
     new Promise((resolve, reject) => {
       const sent = request(`${baseUrl}${path}`, { headers, agent }, answer => {
@@ -121,18 +128,79 @@ async function measureBeside(ask: Ask, cases: readonly Beside[]): Promise<void> 
   printTable(`A mount that is read as somebody, beside one that anybody reads (median of ${ROUNDS} rounds)`, rows)
 }
 
-async function measureRefusals(ask: Ask, token: string): Promise<void> {
-  const path = '/api/v1/mounts/gh/closed-org/none'
+/** Requests that do little more than find out who asks. */
+async function measureChecks(ask: Ask, { token, cookie }: { token: string; cookie: string }): Promise<void> {
+  const [me, other] = ['/api/v1/me', '/api/v1/mounts/gh/closed-org/none']
   const changed = `${token.slice(0, 20)}${token[20] === 'a' ? 'b' : 'a'}${token.slice(21)}`
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
   const rows = []
-  for (const [name, value] of [
-    ['mistyped: no look at the store', changed],
-    ['good, of another repository', token],
+  for (const [name, path, headers] of [
+    ['none: nobody is looked up', me, {}],
+    ['a session: its record is read', me, { cookie }],
+    ['a mistyped token: no record is read', other, bearer(changed)],
+    ['a good token, of another repository: its record is read', other, bearer(token)],
   ] as const) {
-    const { p50, p99 } = await spreadOf(CALLS, () => ask(path, { authorization: `Bearer ${value}` }))
-    rows.push({ 'refused token': name, 'p50 ms': p50, 'p99 ms': p99 })
+    // Warms it.
+    await spreadOf(CALLS / 4, () => ask(path, headers))
+    const { p50, p99 } = await spreadOf(CALLS, () => ask(path, headers))
+    rows.push({ credential: name, 'p50 ms': p50, 'p99 ms': p99 })
   }
-  printTable('Refusing a token', rows)
+  printTable('Checking a credential', rows)
+}
+
+/** Many people who read a private repository at once, every other one of them with a token. */
+async function measureCrowd(
+  { baseUrl }: Service,
+  github: FakeGitHub,
+  app: App,
+  { address, owner }: { address: string; owner: Account },
+): Promise<void> {
+  const credentials: Headers[] = []
+  for (let index = 0; index < PEOPLE; index++) {
+    const person = github.user(`person-${index}`)
+    owner.members.set(person, 'member')
+    const cookie = await signInAt(baseUrl, github, app, person)
+    const isAgent = index % 2 === 1
+    credentials.push(isAgent ? { authorization: `Bearer ${await makeToken(baseUrl, cookie, address)}` } : { cookie })
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: PEOPLE })
+  const ask = askerOf({ baseUrl }, agent)
+  const path = `/api/v1/mounts${address}`
+  // Connections and code are warm, and nothing is known of what these people see.
+  await Promise.all(credentials.map(() => ask('/healthz', {})))
+  const rows = []
+  for (const [name, turns] of [
+    ['the first request of each: the host is asked', 1],
+    [`${EACH} requests of each, one after another`, EACH],
+  ] as const) {
+    const startedAt = performance.now()
+    github.log.clear()
+    const times = await Promise.all(credentials.map(headers => timesOf(turns, () => ask(path, headers))))
+    const seconds = (performance.now() - startedAt) / 1_000
+    const answers = times.flat()
+    const { p50, p99 } = spread(answers.map(({ ms }) => ms))
+    const refused = answers.filter(({ text }) => !text.includes('"visibility":"private"')).length
+    rows.push({
+      [`${PEOPLE} people at once`]: name,
+      'p50 ms': p50,
+      'p99 ms': p99,
+      'requests/s': answers.length / seconds,
+      'questions to the host': github.log.all.length,
+      'not answered': refused,
+    })
+  }
+  agent.destroy()
+  printTable('Many people who read a private repository at once, half of them with a token', rows)
+}
+
+async function timesOf(turns: number, call: () => Promise<string>): Promise<{ ms: number; text: string }[]> {
+  const times = []
+  for (let turn = 0; turn < turns; turn++) {
+    const startedAt = performance.now()
+    const text = await call()
+    times.push({ ms: performance.now() - startedAt, text })
+  }
+  return times
 }
 
 /** Medians of alternating requests: they should differ by less than the spread of each. */

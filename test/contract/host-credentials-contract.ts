@@ -211,13 +211,10 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(refreshes()).toBe(1)
   })
 
-  test('those with a living token are kept signed in at the host, and others are not', async () => {
+  test('those with a living token or grant are kept signed in at the host', async () => {
     const person = await signIn()
     const { records } = (processes[0] as Process).people.foundation
     const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
-    github.clock.advance(29 * 86_400)
-    await processes[0]?.people.keepAlive()
-    expect(refreshes()).toBe(0)
     const token = {
       id: 'a',
       h: 'h',
@@ -229,6 +226,9 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       lastUsedAt: null,
     }
     await records.people.update([person], record => record && { ...record, tokens: [token] })
+    await processes[0]?.people.keepAlive()
+    expect(refreshes()).toBe(0)
+    github.clock.advance(29 * 86_400)
     await Promise.all(processes.map(({ people }) => people.keepAlive()))
     expect(refreshes()).toBe(1)
     // 184 days after a refresh it could not be refreshed any more.
@@ -243,6 +243,34 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     github.clock.advance(29 * 86_400)
     await processes[0]?.people.keepAlive()
     expect(refreshes()).toBe(before + 1)
+  })
+
+  test('a credential is given back when the last session, token and grant of its person ran out', async () => {
+    const person = await signIn()
+    const { records } = (processes[0] as Process).people.foundation
+    const stored = async () => (await records.people.read(person))?.cred ?? null
+    const rounds = async () => await Promise.all(processes.map(({ people }) => people.keepAlive()))
+    const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
+    const token = { id: 'a', h: 'h', address: '/gh/acme/closed', repoId: 'gh-1', label: 'x', createdAt: at(0), lastUsedAt: null }
+    await records.people.update([person], record => record && { ...record, tokens: [{ ...token, expiresAt: at(20) }] })
+    await records.grants.update([person, 'b'], () => grantOf(person, at(0)))
+    // The session ran out; token and grant live.
+    github.clock.advance(15 * 86_400)
+    await rounds()
+    expect(await stored()).not.toBeNull()
+    // The token ran out; the grant lives.
+    github.clock.advance(10 * 86_400)
+    await rounds()
+    expect(await stored()).not.toBeNull()
+    await records.grants.update([person, 'b'], record => record && { ...record, families: [] })
+    await rounds()
+    expect(await stored()).toBeNull()
+    expect([...github.world.tokens.values()].filter(({ kind }) => kind === 'user')).toEqual([])
+    expect(audits).not.toContainEqual(expect.objectContaining({ audit: 'host.revoked' }))
+    // Who signs in again is as before.
+    await signIn()
+    await rounds()
+    expect(await stored()).not.toBeNull()
   })
 
   test('a credential that never expires is kept alive by leaving it alone', async () => {

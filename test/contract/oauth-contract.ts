@@ -4,6 +4,7 @@ import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import type { SealingKeys } from '#api/purpose-keys.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import {
+  acting,
   approved,
   connected,
   endGrant,
@@ -13,6 +14,7 @@ import {
   keyOf,
   listGrants,
   type OAuthScene,
+  ORIGIN,
   openOAuthScene,
   REPOSITORY,
   redeemed,
@@ -149,6 +151,14 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.events).toContain('refresh.reuse')
     })
 
+    test('presented twice ends its family at once where there is no grace', async () => {
+      const of = await scene({ graceSeconds: 0 })
+      const first = await connected(of)
+      const second = await refreshed(of.first, of.clientId, first.refresh_token)
+      expect(await refreshed(of.second, of.clientId, first.refresh_token)).toEqual({ error: 'invalid_grant' })
+      expect(await livingOf(of, [first, second])).toBe(0)
+    })
+
     test('is worth nothing once it was revoked, on every replica', async () => {
       const of = await scene()
       const answer = await connected(of)
@@ -170,6 +180,37 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
         expect(await refreshed(of.second, of.clientId, refresh_token)).toEqual({ error: 'invalid_grant' })
       expect((await listGrants(of.second, of.person)).items).toEqual([])
       await expect(endGrant(of.second, of.person, items[0]?.id ?? '')).rejects.toMatchObject({ code: 'grant.not_found' })
+    })
+
+    test('v5.0.0-8.4.1: is ended by nobody else', async () => {
+      const of = await scene()
+      const answer = await connected(of)
+      const other = await signIn(of.first, '7')
+      const [grant] = (await listGrants(of.first, of.person)).items
+      expect((await listGrants(of.first, other)).items).toEqual([])
+      await expect(endGrant(of.first, other, grant?.id ?? '')).rejects.toMatchObject({ code: 'grant.not_found' })
+      expect(await livingOf(of, [answer])).toBe(1)
+    })
+
+    test('is in the audit log, as what else happens to it is, with the request that did it and the id of the repository', async () => {
+      const of = await scene()
+      const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
+      const answer = await redeemed(of.first, of.clientId, code)
+      const { refresh_token = '' } = isTold(answer) ? answer : {}
+      for (const times of [1, 2])
+        expect([times, isTold(await refreshed(of.first, of.clientId, refresh_token))]).toEqual([times, true])
+      await endGrant(of.second, of.person, (await listGrants(of.first, of.person)).items[0]?.id ?? '')
+      await redeemed(of.first, of.clientId, code)
+      const subject = { origin: ORIGIN, person: of.person.key, address: REPOSITORY, repositoryId: 'gh-1' }
+      expect(of.noted).toEqual(
+        ['grant.create', 'refresh.grace', 'grant.delete', 'code.replay'].map(event => ({
+          event,
+          ...subject,
+          client: expect.any(String),
+        })),
+      )
+      await decide(of.first, { request: await requested(of.first, of.clientId), approve: false }, acting(of.person))
+      expect(of.noted.at(-1)).toMatchObject({ event: 'oauth.deny', origin: ORIGIN, address: REPOSITORY })
     })
 
     test('does not come back by what was under way', async () => {
@@ -229,7 +270,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       const code = await approved(before.first, before.person, request)
       const { refresh_token } = await connected(before)
       for (const approve of [true, false])
-        await expect(decide(after.first, { request, approve }, after.person)).rejects.toMatchObject({
+        await expect(decide(after.first, { request, approve }, acting(after.person))).rejects.toMatchObject({
           code: 'oauth.invalid_request',
         })
       await expect(describeRequest(after.first, { request }, after.person)).rejects.toMatchObject({

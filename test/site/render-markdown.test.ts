@@ -35,7 +35,7 @@ describe('untrusted Markdown', () => {
     expect(html).not.toMatch(/href="(?:javascript|data|vbscript|\/\/)/i)
   })
 
-  test('raw HTML is shown as the text an agent reads', () => {
+  test('v5.0.0-3.2.2: raw HTML is shown as the text an agent reads', () => {
     expect(render('<b>bold</b>')).toBe('<p>&#60;b&#62;bold&#60;/b&#62;</p>\n')
   })
 

@@ -1,17 +1,19 @@
 import { hash, randomUUID } from 'node:crypto'
 import { authorize } from '#api/oauth/authorize.ts'
 import { decide } from '#api/oauth/decision.ts'
-import type { Form } from '#api/oauth/form.ts'
-import { endGrant, listGrants, viewerOfAccess } from '#api/oauth/grants.ts'
-import { type OAuthDeps, type OAuthEvent, openOAuth } from '#api/oauth/oauth.ts'
+import { endGrant as endGrantOf, listGrants, viewerOfAccess } from '#api/oauth/grants.ts'
+import { type OAuthDeps, openOAuth } from '#api/oauth/oauth.ts'
 import type { TokenAnswer } from '#api/oauth/token-answer.ts'
 import { answerToken, RefusedToken, revokeToken } from '#api/oauth/token-endpoint.ts'
+import type { Acting } from '#api/people/account.ts'
+import type { AuditEvent, AuditSubject, RequestOrigin } from '#api/people/audit.ts'
 import { createLocators } from '#api/people/locators.ts'
 import { openRecords } from '#api/people/records.ts'
 import { createSeals } from '#api/people/seal.ts'
 import type { PersonViewer } from '#api/people/viewer.ts'
 import type { SealingKeys } from '#api/purpose-keys.ts'
 import { ServiceError } from '#core/errors.ts'
+import type { Form } from '#core/form.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
@@ -22,12 +24,20 @@ export const ISSUER = 'https://skills.example.org'
 export const REDIRECT = 'http://127.0.0.1:33418/callback'
 export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more'
 export const CHALLENGE = hash('sha256', VERIFIER, 'base64url')
+/** The network of the browser. */
+export const REQUESTER = '203.0.113.9'
 export const REPOSITORY = '/gh/acme/secret'
 
 export const keyOf = (kid: string, byte: number): SealingKeys[number] => ({
   kid,
   key: Buffer.alloc(32, byte).toString('base64url'),
 })
+
+/** By it, the records of people are named. */
+const ID_KEY: Uint8Array = new Uint8Array(32).fill(7)
+/** The request of everything that is asked here. */
+export const ORIGIN: RequestOrigin = { requestId: 'request-1', ip: '192.0.2.1' }
+export const acting = (viewer: PersonViewer): Acting => ({ viewer, origin: ORIGIN })
 
 const NO_DOCUMENTS: WebDocuments = { read: async () => ({ status: 'refused' }) }
 
@@ -42,12 +52,13 @@ export type OAuthScene = Awaited<ReturnType<typeof openOAuthScene>>
 /** An authorization server of two replicas over one store, with a person who is signed in and an app that has registered. */
 export async function openOAuthScene(
   openStates: (replica: number) => StateStore | Promise<StateStore>,
-  { keys = [keyOf('a', 1)], documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
+  { keys = [keyOf('a', 1)], idKey = ID_KEY, documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
 ) {
   const clock = handClock('2026-11-24T00:00:00Z')
-  const events: OAuthEvent[] = []
+  const events: AuditEvent[] = []
+  const noted: (AuditSubject & { event: AuditEvent })[] = []
   const host: HostScene = { repositories: new Map([[REPOSITORY, { id: 'gh-1' }]]), isAway: false }
-  const locators = createLocators(new Uint8Array(32).fill(7))
+  const locators = createLocators(idKey)
   const replicas: OAuthDeps[] = []
   for (const replica of [0, 1]) {
     const states = await openStates(replica)
@@ -61,14 +72,19 @@ export async function openOAuthScene(
         seals: createSeals(keys, ISSUER, clock),
         people: { seeAs: async (_person, owner, name) => seen(host, `/gh/${owner}/${name}`) },
         isServed: ({ owner }) => owner !== 'denied',
-        audit: event => void events.push(event),
+        audit: {
+          note(event, subject) {
+            events.push(event)
+            noted.push({ event, ...subject })
+          },
+        },
       }),
     )
   }
   const [first, second] = replicas as [OAuthDeps, OAuthDeps]
   const person = await signIn(first, '583231')
   const clientId = await register(first, { redirect_uris: [REDIRECT], client_name: 'An app' })
-  return { first, second, replicas: [first, second] as const, clock, events, host, person, clientId }
+  return { first, second, replicas: [first, second] as const, clock, events, noted, host, person, clientId }
 }
 
 function seen({ repositories, isAway }: HostScene, address: string) {
@@ -115,7 +131,7 @@ export function requestParameters(clientId: string, over: Parameters = {}): Para
 
 /** The sealed request of an app, as the consent page receives it. */
 export async function requested(deps: OAuthDeps, clientId: string, over: Parameters = {}): Promise<string> {
-  const answer = await authorize(deps, requestParameters(clientId, over))
+  const answer = await authorize(deps, requestParameters(clientId, over), REQUESTER)
   const request = answer.status === 'redirect' ? new URL(answer.location).searchParams.get('request') : null
   if (request === null) throw new Error(`refused: ${JSON.stringify(answer)}`)
   return request
@@ -123,7 +139,7 @@ export async function requested(deps: OAuthDeps, clientId: string, over: Paramet
 
 /** The code that the app gets once the person approved. */
 export async function approved(deps: OAuthDeps, person: PersonViewer, request: string): Promise<string> {
-  const { redirect } = await decide(deps, { request, approve: true }, person)
+  const { redirect } = await decide(deps, { request, approve: true }, acting(person))
   const code = new URL(redirect).searchParams.get('code')
   if (code === null) throw new Error(`no code in ${redirect}`)
   return code
@@ -153,7 +169,7 @@ export async function redeemed(
   over: Record<string, string | undefined> = {},
 ): Promise<Told> {
   const fields = { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: VERIFIER, redirect_uri: REDIRECT }
-  return await told(answerToken(deps, form({ ...fields, ...over })))
+  return await told(answerToken(deps, form({ ...fields, ...over }), ORIGIN))
 }
 
 export async function refreshed(
@@ -162,7 +178,9 @@ export async function refreshed(
   token: string,
   over: Record<string, string | undefined> = {},
 ): Promise<Told> {
-  return await told(answerToken(deps, form({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...over })))
+  return await told(
+    answerToken(deps, form({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...over }), ORIGIN),
+  )
 }
 
 /** The tokens of an app that a person has just connected. */
@@ -176,4 +194,8 @@ export async function isAlive(deps: OAuthDeps, accessToken: string): Promise<boo
   return (await viewerOfAccess(deps, accessToken)) !== null
 }
 
-export { endGrant, listGrants, revokeToken }
+export async function endGrant(deps: OAuthDeps, person: PersonViewer, id: string): Promise<void> {
+  await endGrantOf(deps, acting(person), id)
+}
+
+export { listGrants, revokeToken }

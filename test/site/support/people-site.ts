@@ -6,8 +6,8 @@ import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
-import { CHALLENGE, keyOf, register } from '../../support/oauth-scene.ts'
-import { openPeopleScene, type PeopleScene } from '../../support/people-scene.ts'
+import { CHALLENGE, keyOf, REQUESTER, register } from '../../support/oauth-scene.ts'
+import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
 
 /** A deployment with pages on this machine, where people sign in and apps ask them. */
@@ -20,16 +20,19 @@ export interface PeopleSite extends PeopleScene {
 
 const KEYS = [keyOf('pages', 3)]
 
-export async function openPeopleSite(): Promise<PeopleSite> {
+/** @param options with a `baseUrl`, it does not listen; default: it listens at its origin, on this machine */
+export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<PeopleSite> {
   await ensureBuilt()
   const port = await freePort()
-  const origin = `http://127.0.0.1:${port}`
+  const origin = options.baseUrl ?? `http://127.0.0.1:${port}`
   let given: Deps | undefined
   const closed = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# The closed guide\n', 'one/SKILL.md': SKILL }
+  const tools = { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL }
   const scene = await openPeopleScene({
-    baseUrl: origin,
     keys: KEYS,
-    contents: { 'acme/closed': closed, 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': SKILL } },
+    ...options,
+    baseUrl: origin,
+    contents: { 'acme/closed': closed, 'acme/tools': tools, ...options.contents },
     deps: deps => {
       given = deps
       return deps
@@ -40,7 +43,7 @@ export async function openPeopleSite(): Promise<PeopleSite> {
       await instance.register(sitePlugin, { client, baseUrl: origin, hosts: ['local', 'gh'], people })
     },
   })
-  await scene.app.listen({ host: '127.0.0.1', port })
+  if (options.baseUrl === undefined) await scene.app.listen({ host: '127.0.0.1', port })
   const oauth = given?.oauth as OAuthDeps
   return Object.defineProperties({} as PeopleSite, {
     ...Object.getOwnPropertyDescriptors(scene),
@@ -49,7 +52,7 @@ export async function openPeopleSite(): Promise<PeopleSite> {
     askFor: {
       value: async (redirect: string, { name = 'Notes', uri, state = 'state', address = '/gh/acme/closed' }: AskOptions = {}) => {
         const clientId = await register(oauth, { redirect_uris: [redirect], client_name: name, ...(uri && { client_uri: uri }) })
-        const answer = await authorize(oauth, {
+        const query = {
           response_type: 'code',
           client_id: clientId,
           redirect_uri: redirect,
@@ -57,7 +60,8 @@ export async function openPeopleSite(): Promise<PeopleSite> {
           code_challenge_method: 'S256',
           resource: `${origin}/mcp${address}`,
           state,
-        })
+        }
+        const answer = await authorize(oauth, query, REQUESTER)
         if (answer.status !== 'redirect') throw new Error(`refused: ${JSON.stringify(answer)}`)
         return answer.location
       },

@@ -1,21 +1,19 @@
-/** The fields of a form. Each has one value. */
+/** The fields of a form. Each has one value, which may be empty. */
 export type Form = ReadonlyMap<string, string>
 
-/**
- * Parses a body of the type `application/x-www-form-urlencoded`; `null` when it is malformed or a parameter is repeated (RFC 6749, 3.2).
- * Parameters without a value are left out, as the same section demands.
- */
+/** Content type of the forms that are read here. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** Parses a form of that type; `null` when it is malformed, or has a field twice. */
 export function parseForm(text: string): Form | null {
   const form = new Map<string, string>()
-  const seen = new Set<string>()
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = decode(equals < 0 ? pair : pair.slice(0, equals))
     const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
-    if (name === null || value === null || seen.has(name)) return null
-    seen.add(name)
-    if (value !== '') form.set(name, value)
+    if (name === null || value === null || form.has(name)) return null
+    form.set(name, value)
   }
   return form
 }

@@ -1,0 +1,38 @@
+import type { PeopleHost } from '#core/ports/people-host.ts'
+import { livingTokens } from './agent-tokens.ts'
+import type { Foundation } from './foundation.ts'
+import type { HostCredentials } from './host-credentials.ts'
+import { hasLivingGrant } from './living-grants.ts'
+import type { PersonRecord } from './records.ts'
+import { livingSessions } from './sessions.ts'
+import type { Locator } from './token-text.ts'
+
+export interface ReleaseOptions {
+  foundation: Pick<Foundation, 'records' | 'clock'>
+  host: Pick<PeopleHost, 'revoke'>
+  credentials: Pick<HostCredentials, 'open' | 'refresh'>
+}
+
+/**
+ * Gives the credential of somebody back to the host in whose name nothing acts any more: no session, no token, no grant. So records hold no
+ * credential that is of no use to its person.
+ */
+export async function releaseCredential({ foundation, host, credentials }: ReleaseOptions, person: Locator): Promise<void> {
+  const { records, clock } = foundation
+  const isIdle = (record: PersonRecord) =>
+    livingSessions(record.sessions, clock.now()).length === 0 && livingTokens(record.tokens, clock.now()).length === 0
+  const before = await records.people.read(person)
+  if (!before?.cred || !isIdle(before) || (await hasLivingGrant(foundation, person))) return
+  // The host ends a pair of tokens by its access token alone. One that ran out is exchanged for that, so that its refresh token ends, too.
+  const isOver = before.cred.exp !== null && Date.parse(before.cred.exp) <= clock.now().getTime()
+  if (isOver) await credentials.refresh(person)
+  const cred = isOver ? (await records.people.read(person))?.cred : before.cred
+  if (!cred) return
+  let isReleased = false
+  await records.people.update([person], record => {
+    isReleased = record?.cred?.sealed === cred.sealed && isIdle(record)
+    return record && isReleased ? { ...record, cred: null } : record
+  })
+  const access = isReleased ? await credentials.open(person, cred) : null
+  if (access) await host.revoke(access)
+}
