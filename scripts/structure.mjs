@@ -28,7 +28,7 @@ export const ROOMS = {
     ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system', 'web'],
     ['git'],
   ],
-  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
+  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency', 'words']],
   scripts: [['servers'], ['setup']],
   bin: [],
 }

@@ -11,7 +11,7 @@ import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import type { Failure } from './lib/failure.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
-import { PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
+import { createFactsReader, type FactsReader, PageCache, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
@@ -68,9 +68,9 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
 
   const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
-  const cache = new PageCache()
+  const keeping = { cache: new PageCache(), readFacts: createFactsReader(options.client) }
   const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
-    answerAddress(astro, path, request, reply, site, cache)
+    answerAddress(astro, path, request, reply, site, keeping)
   app.get('/', page('/'))
   app.get('/open', page('/open'))
   app.get('/docs', page('/docs'))
@@ -133,9 +133,9 @@ export function docsPages(): { slug: string; texts: Record<string, { label: stri
 
 /** A transport to the API in the same process, without a socket. */
 export function injectTransport(app: FastifyInstance): ApiTransport {
-  return async (url, credentials) => {
-    const { statusCode, body } = await app.inject({ url, headers: { ...credentials } })
-    return { status: statusCode, body }
+  return async (url, given) => {
+    const { statusCode, body, headers } = await app.inject({ url, headers: { ...given } })
+    return { status: statusCode, body, etag: headers.etag }
   }
 }
 
@@ -180,7 +180,7 @@ async function answerAddress(
   request: AddressedRequest,
   reply: FastifyReply,
   options: RenderOptions,
-  cache: PageCache,
+  { cache, readFacts }: { cache: PageCache; readFacts: FactsReader },
 ): Promise<FastifyReply | undefined> {
   const read = readAddress(request.rawAddress ?? '', options.hosts)
   // What is shown to somebody is kept for nobody.
@@ -199,7 +199,7 @@ async function answerAddress(
   const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
   // A comparison depends on where its old side is, too.
   const isLastingView = query.get('view') !== 'changes'
-  const facts = isLastingView ? await readFacts(options.client, address, hasRefs).catch(() => null) : null
+  const facts = isLastingView ? await readFacts(address, hasRefs, cache.factsOf(key)).catch(() => null) : null
   const kept = facts === null ? undefined : cache.get(key, facts)
   if (kept) {
     reply.header('cache-control', 'no-store')
@@ -208,7 +208,7 @@ async function answerAddress(
   const { client, isLasting } = watchAnswers(options.client)
   const onRendered = async (page: SentPage) => {
     // The facts may have changed while the page was rendered from them.
-    if (facts !== null && isLasting() && (await readFacts(client, address, hasRefs)) === facts) cache.set(key, facts, page)
+    if (facts !== null && isLasting() && (await readFacts(address, hasRefs, facts)) === facts) cache.set(key, facts, page)
   }
   await renderPage(astro, path, request, reply, { ...options, client, onRendered: page => void onRendered(page).catch(() => {}) })
   return undefined

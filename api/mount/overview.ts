@@ -19,8 +19,10 @@ export async function describeMount(deps: Pick<Deps, 'operator' | 'localSource'>
   const verified = isVerified(deps.operator, mount.address)
   const image = imageOf(deps, mount)
   switch (mount.status) {
-    case 'indexing':
-      return { ...describeFacts(mount, verified, image), index: { status: 'indexing' } }
+    case 'indexing': {
+      const { stage } = mount
+      return { ...describeFacts(mount, verified, image), index: { status: 'indexing', ...(stage && { stage }) } }
+    }
     case 'failed': {
       const { errorCode, retryAt } = mount
       return { ...describeFacts(mount, verified, image), index: { status: 'failed', errorCode, retryAt } }

@@ -5,6 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   IndexErrorCode,
+  IndexStage,
   Instant,
   License,
   ManifestMetadata,
@@ -41,7 +42,12 @@ const Overview = z
   .meta({ id: 'Overview' })
 export type Overview = z.infer<typeof Overview>
 
-const Indexing = z.object({ status: z.literal('indexing') }).meta({ id: 'IndexIndexing' })
+const Indexing = z
+  .object({
+    status: z.literal('indexing'),
+    stage: IndexStage.exactOptional().meta({ description: 'Absent while the job waits for its turn.' }),
+  })
+  .meta({ id: 'IndexIndexing' })
 const Failed = z.object({ status: z.literal('failed'), errorCode: IndexErrorCode, retryAt: Instant }).meta({ id: 'IndexFailed' })
 
 /** `GET /api/v1/mounts/<address>` */

@@ -134,6 +134,14 @@ export const IndexErrorCode = z
   .meta({ id: 'IndexErrorCode' })
 export type IndexErrorCode = z.infer<typeof IndexErrorCode>
 
+/** Where an index job is. The order is that of the job. */
+export const IndexStage = z.enum(['open', 'tree', 'policy', 'content', 'write']).meta({
+  id: 'IndexStage',
+  description:
+    'What an index job does at present: it opens the repository, then reads its tree, its manifests and licenses, and its content; at last it writes.',
+})
+export type IndexStage = z.infer<typeof IndexStage>
+
 /** Answer of the endpoints that need the index, while it is being built. */
 export const IndexingAnswer = z.object({ status: z.literal('indexing'), commit: Commit }).meta({ id: 'IndexingAnswer' })
 export type IndexingAnswer = z.infer<typeof IndexingAnswer>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CommitSha } from '../commit-sha.ts'
 import { Repository } from '../contract/mount.ts'
-import { IndexErrorCode } from '../contract/shared.ts'
+import { IndexErrorCode, type IndexStage } from '../contract/shared.ts'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '../limits.ts'
 
 /** Marker of a waiting or running job: everything that a worker needs to claim it. */
@@ -32,6 +32,8 @@ export const JobEntry = z.discriminatedUnion('state', [
     failures: z.int().min(0),
     /** Crashes of the job since it last failed: expired leases, and deaths of the process that the worker saw. */
     crashes: z.int().min(0),
+    /** What the job did at the last renewal: an `IndexStage`, maybe of a later version. */
+    stage: z.string().exactOptional(),
   }),
   z.object({
     state: z.literal('failed'),
@@ -85,9 +87,14 @@ export function takeableAt({ until }: LeasedJob, leaseSeconds: number): Date {
   return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)
 }
 
-/** The entry after the worker renews its lease. */
-export function renewed(entry: LeasedJob, now: Date, leaseSeconds: number = LEASE_SECONDS): LeasedJob {
-  return { ...entry, until: after(now, leaseSeconds) }
+/** The entry after the worker renews its lease. @param stage `null`: none was noted */
+export function renewed(
+  entry: LeasedJob,
+  now: Date,
+  leaseSeconds: number = LEASE_SECONDS,
+  stage: IndexStage | null = null,
+): LeasedJob {
+  return { ...entry, until: after(now, leaseSeconds), ...(stage && { stage }) }
 }
 
 /** The entry after the worker hands the job back. Crashes stay counted. */

@@ -1,11 +1,13 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { fill, type Speech } from '#core/words/speech.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 
 export interface TerminalOptions {
   paint: Paint
+  speech: Speech
   /** Columns of the terminal. No line is longer. */
   width: number
   /** Print every list in full. */
@@ -37,14 +39,15 @@ export function formatJson(value: unknown, indent?: number): string {
 }
 
 function heading({ folder, source, visibility, delivered }: Checked, options: TerminalOptions): string[] {
-  const files = source === 'git' ? 'files that git would commit' : 'all files: this is not a git work tree'
-  const place = folder === '' ? 'the whole repository' : `the folder ${printable(folder)}, with the rules above it`
+  const say = options.speech.words.check
+  const files = source === 'git' ? say.filesOfGit : say.allFiles
+  const place = folder === '' ? say.wholeRepository : fill(say.oneFolder, { folder: printable(folder) })
   const line = (text: string, style: Style) => fold([{ text, style }], { ...options, indent: 0 })
   return [
-    ...line(`What agents receive from ${place}`, 'bold'),
-    ...line(`${files}; as a ${visibility} repository`, 'dim'),
-    ...(delivered === 'closed' ? line('Nothing: a manifest here or above is not valid, which closes the folder.', 'red') : []),
-    ...(delivered === 'excluded' ? line('Nothing: a manifest above excludes the folder.', 'yellow') : []),
+    ...line(fill(say.title, { place }), 'bold'),
+    ...line(fill(visibility === 'public' ? say.asPublic : say.asPrivate, { files }), 'dim'),
+    ...(delivered === 'closed' ? line(say.closed, 'red') : []),
+    ...(delivered === 'excluded' ? line(say.excluded, 'yellow') : []),
   ]
 }
 
@@ -63,22 +66,25 @@ function findingsBlocks(report: Checked, options: TerminalOptions): string[][] {
 }
 
 function listFindings(findings: readonly Finding[], severity: Finding['severity'], options: TerminalOptions): string[] {
-  const { paint, all } = options
+  const { paint, all, speech } = options
+  const { words } = speech
   const shown = all ? findings : findings.slice(0, SHOWN[severity])
   const lines = findingLines(shown, () => ({ text: SIGNS[severity], style: COLORS[severity] }), options)
   const left = findings.length - shown.length
-  const rest = left === 0 ? [] : fold([{ text: `in all ${countsByCode(findings)}`, style: 'dim' }], { ...options, indent: 2 })
-  return [paint('bold', plural(findings.length, NOUNS[severity])), ...lines, ...more(left, paint), ...rest]
+  const counts = countsByCode(findings, speech)
+  const rest = left === 0 ? [] : fold([{ text: fill(words.check.inAll, { counts }), style: 'dim' }], { ...options, indent: 2 })
+  const title = speech.count(findings.length, words.counts[NOUNS[severity]])
+  return [paint('bold', title), ...lines, ...more(left, options), ...rest]
 }
 
 /** Each on one line, in columns; one that does not fit has its place on a line of its own. */
 function findingLines(findings: readonly Finding[], signOf: (finding: Finding) => Span, options: TerminalOptions): string[] {
-  const { paint, width } = options
+  const { paint, width, speech } = options
   const column = columnWidth(findings.map(placeOf))
   return findings.flatMap(finding => {
     const { text, style } = signOf(finding)
     const sign = style === undefined ? text : paint(style, text)
-    const spans = spansOf(finding)
+    const spans = spansOf(finding, speech)
     const isShort =
       2 + 1 + 1 + Math.max(column, widthOf(placeOf(finding))) + 2 + widthOf(spans.map(span => span.text).join(' ')) <= width
     if (isShort) return [`  ${sign} ${padded(placeOf(finding), column)}  ${fold(spans, { paint, width, indent: 0 })[0]}`]
@@ -87,10 +93,12 @@ function findingLines(findings: readonly Finding[], signOf: (finding: Finding) =
   })
 }
 
-function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[] {
+function spansOf({ field, message, costsSkills, advice: english, code }: Finding, { words, count }: Speech): Span[] {
+  const advice = english === undefined ? undefined : (words.advice[code] ?? english)
+  const costs = costsSkills === undefined ? null : fill(words.check.costs, { skills: count(costsSkills, words.counts.skill) })
   return [
     { text: `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}` },
-    ...(costsSkills === undefined ? [] : [{ text: `(costs ${plural(costsSkills, 'skill')})`, style: 'bold' as const }]),
+    ...(costs === null ? [] : [{ text: costs, style: 'bold' as const }]),
     ...(advice === undefined ? [] : [{ text: `→ ${advice}`, style: 'dim' as const }]),
     { text: `[${code}]`, style: 'dim' },
   ]
@@ -99,18 +107,19 @@ function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[]
 function changesBlock({ changes }: Checked, options: TerminalOptions): string[] {
   if (changes === undefined) return []
   const { mended, added } = changes
-  const title = `Since the last check: ${number(mended.length)} mended, ${number(added.length)} new`
+  const { words, number } = options.speech
+  const title = fill(words.check.changes, { mended: number(mended.length), added: number(added.length) })
   const shown = (findings: readonly Finding[]) => (options.all ? findings : findings.slice(0, SHOWN.change))
   const left = mended.length + added.length - shown(mended).length - shown(added).length
   return [
     options.paint('bold', title),
     ...findingLines(shown(mended), () => ({ text: '✓', style: 'green' }), options),
     ...findingLines(shown(added), ({ severity }) => ({ text: '+', style: COLORS[severity] }), options),
-    ...more(left, options.paint),
+    ...more(left, options),
   ]
 }
 
-function countsByCode(findings: readonly Finding[]): string {
+function countsByCode(findings: readonly Finding[], { number }: Speech): string {
   const counts = [...Map.groupBy(findings, finding => finding.code)].map(([code, same]) => ({ code, count: same.length }))
   counts.sort((left, right) => right.count - left.count)
   return counts.map(({ code, count }) => `${number(count)} ${code}`).join(', ')
@@ -122,14 +131,14 @@ function placeOf({ path, line }: Finding): string {
 
 function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
   if (skills.length === 0) return []
-  const { paint, width } = options
+  const { paint, width, speech } = options
   const sorted = [...skills].sort((left, right) => urgency(left) - urgency(right))
   const shown = options.all ? sorted : sorted.slice(0, SHOWN.skill)
-  const rows = tableOf(shown.map(cellsOf))
+  const rows = tableOf(shown.map(skill => cellsOf(skill, speech)))
   const isWide = rows.some(({ line }) => widthOf(line) > width)
   const lines = shown.flatMap((skill, index) => {
     const { path, rest, line } = rows[index] ?? { path: '', rest: '', line: '' }
-    const facts = cellsOf(skill)
+    const facts = cellsOf(skill, speech)
       .slice(1)
       .filter(cell => cell !== '')
       .join(' · ')
@@ -139,16 +148,23 @@ function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
           ...fold([{ text: facts }], { ...options, indent: 6 }),
         ]
       : [line === '' ? '' : `  ${paint('bold', path)}${rest}`.trimEnd()]
-    return [...first, ...skillDetails(skill).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 }))]
+    return [
+      ...first,
+      ...skillDetails(skill, speech).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 })),
+    ]
   })
-  return [paint('bold', plural(skills.length, 'skill')), ...lines, ...more(skills.length - shown.length, paint)]
+  const title = speech.count(skills.length, speech.words.counts.skill)
+  return [paint('bold', title), ...lines, ...more(skills.length - shown.length, options)]
 }
 
-function cellsOf({ delivery, path, license }: SkillReport): string[] {
-  if (delivery.kind === 'described') return [printable(path), 'described only', '', '', licenseOf(license, path)]
+function cellsOf({ delivery, path, license }: SkillReport, speech: Speech): string[] {
+  const { words, number, count } = speech
+  const say = words.check
+  const own = licenseOf(license, speech, path)
+  if (delivery.kind === 'described') return [printable(path), say.describedOnly, '', '', own]
   const { pages, characters, bytes, tokens } = delivery
-  const size = `${number(characters)} characters, ${number(bytes)} bytes`
-  return [printable(path), plural(pages, 'page'), size, `~${number(tokens)} tokens`, licenseOf(license, path)]
+  const size = fill(say.size, { characters: number(characters), bytes: number(bytes) })
+  return [printable(path), count(pages, words.counts.page), size, fill(say.tokens, { tokens: number(tokens) }), own]
 }
 
 /** Rows in columns: the first and the last are aligned to the left, the others to the right. */
@@ -166,60 +182,75 @@ function urgency({ delivery }: SkillReport): number {
   return delivery.kind === 'described' ? 1 : delivery.complete ? 2 : 0
 }
 
-function skillDetails(skill: SkillReport): string[] {
+function skillDetails(skill: SkillReport, speech: Speech): string[] {
   const { delivery, name, path, listed, warnings } = skill
+  const { words, count } = speech
+  const { check: say, counts } = words
   const details: string[] = []
-  const named = path.split('/').at(-2) === name ? [] : [`named ${printable(name)}`]
-  if (!listed) named.push('internal: not listed, loaded only by its path')
+  const named = path.split('/').at(-2) === name ? [] : [fill(say.named, { name: printable(name) })]
+  if (!listed) named.push(say.internal)
   if (delivery.kind === 'described') return [[...named, printable(delivery.reason)].join('; ')]
-  if (!delivery.complete) details.push('incomplete: required content is missing')
+  if (!delivery.complete) details.push(say.incomplete)
   const { rules, includes, files, references, outside, oversized, notInstallable } = delivery
-  if (notInstallable !== null) details.push(`programs that install skills refuse it: ${printable(notInstallable)}`)
-  const read = [...rules.map(piece => piece.path), 'body', ...includes.map(piece => piece.path)]
-  if (read.length > 1) details.push(`reads ${read.map(printable).join(' → ')}`)
+  if (notInstallable !== null) details.push(fill(say.notInstallable, { reason: printable(notInstallable) }))
+  const read = [...rules.map(piece => printable(piece.path)), say.body, ...includes.map(piece => printable(piece.path))]
+  if (read.length > 1) details.push(fill(say.reads, { texts: read.join(' → ') }))
+  const counted = (paths: readonly string[], noun: keyof typeof counts) =>
+    paths.length === 0 ? [] : [count(paths.length, counts[noun])]
   const besides = [
     ...named,
-    ...(files.length === 0 ? [] : [`${plural(files.length, 'file')}: ${someOf(files, path)}`]),
-    ...(references.length === 0 ? [] : [plural(references.length, 'reference')]),
-    ...(outside.length === 0 ? [] : [`${plural(outside.length, 'reference')} outside the folder`]),
-    ...(oversized.length === 0 ? [] : [`${plural(oversized.length, 'file')} too large to read`]),
+    ...counted(files, 'file').map(counted => fill(say.listed, { count: counted, names: someOf(files, path, speech) })),
+    ...counted(references, 'reference'),
+    ...counted(outside, 'referenceOutside'),
+    ...counted(
+      oversized.map(file => file.path),
+      'fileTooLarge',
+    ),
   ]
   if (besides.length > 0) details.push(besides.join('; '))
-  if (warnings.length >= WARNINGS_PER_SKILL) details.push(`only its first ${WARNINGS_PER_SKILL} warnings are listed`)
+  if (warnings.length >= WARNINGS_PER_SKILL) details.push(fill(say.firstWarnings, { n: WARNINGS_PER_SKILL }))
   return details
 }
 
 /** Supporting files, relative to the folder of their skill. */
-function someOf(files: readonly string[], skillPath: string): string {
+function someOf(files: readonly string[], skillPath: string, { words }: Speech): string {
   const prefix = skillPath.slice(0, skillPath.lastIndexOf('/') + 1)
-  const names = files.slice(0, SHOWN.path).map(path => printable(path.startsWith(prefix) ? path.slice(prefix.length) : path))
-  return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
+  const shown = files.slice(0, SHOWN.path).map(path => printable(path.startsWith(prefix) ? path.slice(prefix.length) : path))
+  const names = shown.join(', ')
+  return files.length > shown.length ? fill(words.check.andMore, { names, n: files.length - shown.length }) : names
 }
 
 /** @param own path of the file whose license it is */
-function licenseOf({ kind, name, source }: License, own?: string): string {
-  const from = source === null ? '' : source === own ? ' by its front matter' : ` by ${printable(source)}`
-  return kind === 'none' ? 'no license' : `${printable(name ?? `${kind} license`)}${from}`
+function licenseOf({ kind, name, source }: License, { words }: Speech, own?: string): string {
+  const { licenses, byFrontMatter, byFile } = words.check
+  if (kind === 'none') return licenses.none
+  const license = printable(name ?? licenses[kind])
+  if (source === null) return license
+  return source === own ? fill(byFrontMatter, { license }) : fill(byFile, { license, file: printable(source) })
 }
 
 function summary(report: Checked, options: TerminalOptions): string[] {
   const { totals, skills, counts, license, truncated, tokenizer } = report
   const { errors, warnings, infos, described, incomplete, full, tokens } = totals
-  const found = [plural(errors, 'error'), plural(warnings, 'warning'), plural(infos, 'note')].join(', ')
-  const split = [
-    `${number(full - incomplete)} in full`,
-    ...(incomplete === 0 ? [] : [`${number(incomplete)} incomplete`]),
-    ...(described === 0 ? [] : [`${number(described)} described only`]),
-  ]
-  const inSkills = skills.length === 0 ? '' : ` (${split.join(', ')}; ~${number(tokens)} tokens by ${tokenizer})`
+  const { speech } = options
+  const { words, number, count } = speech
+  const { check: say, counts: nouns } = words
+  const found = [count(errors, nouns.error), count(warnings, nouns.warning), count(infos, nouns.note)].join(', ')
+  const parts = [
+    fill(say.inFull, { n: number(full - incomplete) }),
+    ...(incomplete === 0 ? [] : [fill(say.areIncomplete, { n: number(incomplete) })]),
+    ...(described === 0 ? [] : [fill(say.areDescribed, { n: number(described) })]),
+  ].join(', ')
+  const counted = count(skills.length, nouns.skill)
+  const split = fill(say.split, { skills: counted, parts, tokens: number(tokens), tokenizer })
   const spans: Span[] = [
     verdict(report, found),
-    ...(isNothingDelivered(report) ? [{ text: '· nothing is delivered in full', style: 'yellow' as const }] : []),
-    { text: `· ${plural(skills.length, 'skill')}${inSkills}` },
-    { text: `· ${plural(counts.documents, 'document')}` },
-    { text: `· ${licenseOf(license)} overall` },
-    ...(truncated ? [{ text: '· the index is partial: a limit was reached', style: 'yellow' as const }] : []),
-    { text: `· ${(options.milliseconds / 1000).toFixed(1)} s` },
+    ...(isNothingDelivered(report) ? [{ text: `· ${say.nothingInFull}`, style: 'yellow' as const }] : []),
+    { text: `· ${skills.length === 0 ? counted : split}` },
+    { text: `· ${count(counts.documents, nouns.document)}` },
+    { text: `· ${fill(say.overall, { license: licenseOf(license, speech) })}` },
+    ...(truncated ? [{ text: `· ${say.partial}`, style: 'yellow' as const }] : []),
+    { text: `· ${fill(say.seconds, { n: speech.tenths(options.milliseconds / 1000) })}` },
   ]
   return fold(spans, { ...options, indent: 0 })
 }
@@ -237,14 +268,6 @@ function isNothingDelivered({ totals, skills, documents }: Checked): boolean {
   return !documents.some(document => document.describedOnly !== true)
 }
 
-function more(count: number, paint: Paint): string[] {
-  return count === 0 ? [] : [paint('dim', `  … and ${number(count)} more; --all shows them`)]
-}
-
-function plural(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US')
+function more(count: number, { paint, speech }: TerminalOptions): string[] {
+  return count === 0 ? [] : [paint('dim', `  ${fill(speech.words.check.more, { n: speech.number(count) })}`)]
 }

@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
+import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
@@ -26,6 +27,8 @@ export interface CheckOptions {
   private?: boolean
   /** Print every list in full. */
   all?: boolean
+  /** The language of the report for people. Default: English. */
+  speech?: Speech
 }
 
 /** No errors; there may be warnings. */
@@ -97,11 +100,11 @@ function nameOf(root: string): string {
   return root.split(/[\\/]/).findLast(segment => segment !== '') ?? 'repository'
 }
 
-function print(report: CheckReport, { json, all, watch }: CheckOptions, milliseconds: number): void {
+function print(report: CheckReport, { json, all, watch, speech = ENGLISH_SPEECH }: CheckOptions, milliseconds: number): void {
   const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
   if (json) process.stdout.write(formatJson(report, watch ? undefined : 2))
   else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
-  else process.stdout.write(formatReport(report, { paint, width, all: all === true, milliseconds }))
+  else process.stdout.write(formatReport(report, { paint, speech, width, all: all === true, milliseconds }))
 }
 
 const COLUMNS_WITHOUT_TERMINAL = 80
@@ -119,7 +122,10 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   try {
     for (let round = 0; !stop.signal.aborted; round++) {
       await watcher.follow(folder)
-      if (watcher.unwatched > 0) process.stderr.write(`mountglass: cannot watch ${watcher.unwatched} folders for changes\n`)
+      if (watcher.unwatched > 0) {
+        const { notWatched } = (options.speech ?? ENGLISH_SPEECH).words.check
+        process.stderr.write(`mountglass: ${fill(notWatched, { n: watcher.unwatched })}\n`)
+      }
       separate(round, options)
       const { exitCode, report } = await checkOnce(folder, options, outcome.report, stop.signal)
       // A folder that is gone for a moment is compared with what it was before.

@@ -1,8 +1,9 @@
 import { stdSerializers } from 'pino'
+import type { IndexStage } from '#core/contract/shared.ts'
 import type { FallbackKind, Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { MetricName } from '#core/ports/metrics.ts'
-import type { JobEnd, Stage } from './job-runner.ts'
+import type { JobEnd } from './job-runner.ts'
 
 /** Messages from a worker to a job process, which runs one job at a time. Settings come in the environment. */
 export type ToJobProcess =
@@ -14,7 +15,7 @@ export type FromJobProcess =
   /** `folder` holds all temporary files of the process. */
   | { type: 'begun'; folder: string }
   | { type: 'ready' }
-  | { type: 'stage'; stage: Stage }
+  | { type: 'stage'; stage: IndexStage }
   | { type: 'recorded'; records: readonly MetricValue[] }
   /** `cause`: as `packError` made it. */
   | { type: 'fell-back'; kind: FallbackKind; cause: unknown }

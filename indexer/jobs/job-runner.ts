@@ -1,6 +1,5 @@
-import type { IndexErrorCode } from '#core/contract/shared.ts'
+import type { IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
-import type { Progress } from '../pipeline/progress.ts'
 
 /** Runs index jobs, in this process or in separate ones. It does not know the queue or its leases. */
 export interface JobRunner {
@@ -17,11 +16,8 @@ export interface JobRunner {
 export interface RunOptions {
   /** Aborted to stop the job: its result is then `stopped`, unless it ended before. */
   signal: AbortSignal
-  onStage: (stage: Stage) => void
+  onStage: (stage: IndexStage) => void
 }
-
-/** `open`: before the tree is read. */
-export type Stage = 'open' | Progress['stage']
 
 export type JobEnd =
   /** `notListed`: the error that kept the repository off the page of its owner. */

@@ -1,3 +1,4 @@
+import type { IndexStage } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -5,7 +6,7 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
-import type { JobEnd, JobRunner, RunOptions, Stage } from './job-runner.ts'
+import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
@@ -24,8 +25,8 @@ export function createInProcessRunner(deps: JobDeps): JobRunner {
 
 /** Runs one job in this process. Never rejects: an error is part of the result. */
 export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStage }: RunOptions): Promise<JobEnd> {
-  let stage: Stage | null = null
-  const enter = (next: Stage) => {
+  let stage: IndexStage | null = null
+  const enter = (next: IndexStage) => {
     if (next !== stage) onStage(next)
     stage = next
   }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { IndexStage } from '#core/contract/shared.ts'
 import { framesOf } from '#core/logged-cause.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
-import type { JobEnd, JobRunner, Stage } from './job-runner.ts'
+import type { JobEnd, JobRunner } from './job-runner.ts'
 
 export interface LeaseDeps {
   queue: JobQueue
@@ -42,7 +43,13 @@ export async function runLease(
   const stages = timeStages(metrics)
   const startedAt = performance.now()
   const result = await runner
-    .run(job, { signal: AbortSignal.any([stopJob.signal, held.lost]), onStage: stages.enter })
+    .run(job, {
+      signal: AbortSignal.any([stopJob.signal, held.lost]),
+      onStage: stage => {
+        stages.enter(stage)
+        if (!held.lost.aborted) queue.enter(lease, stage)
+      },
+    })
     .catch((error: unknown): JobEnd => {
       log.error({ ...subject, err: loggedCause(job, error) }, 'the job could not start')
       return { status: 'stopped' }
@@ -68,7 +75,7 @@ async function recordEnd(
   log: IndexerLog,
   lease: Lease,
   ended: JobEnd,
-  { stage, ...subject }: { repository: string; commit: string; milliseconds: number; stage: Stage | null },
+  { stage, ...subject }: { repository: string; commit: string; milliseconds: number; stage: IndexStage | null },
 ): Promise<void> {
   switch (ended.status) {
     case 'indexed': {
@@ -179,8 +186,8 @@ async function settle(record: () => Promise<void>): Promise<void> {
 const RETRY_PAUSES_MS = [200, 1_000]
 
 /** Records the time of each stage of a job. */
-function timeStages(metrics: Metrics): { enter(stage: Stage): void; leave(): Stage | null } {
-  let current: { stage: Stage; since: number } | null = null
+function timeStages(metrics: Metrics): { enter(stage: IndexStage): void; leave(): IndexStage | null } {
+  let current: { stage: IndexStage; since: number } | null = null
   const leave = () => {
     if (current === null) return null
     const { stage, since } = current

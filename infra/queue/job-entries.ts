@@ -1,4 +1,4 @@
-import type { IndexErrorCode } from '#core/contract/shared.ts'
+import { type IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
 import type { IndexJob, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -47,6 +47,8 @@ export class JobEntries {
   readonly #states: StateStore
   readonly #clock: Clock
   readonly #leaseSeconds: number
+  /** Of the jobs that run under leases of this object, by the key of the entry. */
+  readonly #stages = new Map<string, { fence: number; stage: IndexStage }>()
 
   constructor(states: StateStore, clock: Clock, leaseSeconds: number) {
     this.#states = states
@@ -58,7 +60,8 @@ export class JobEntries {
   async find(job: IndexJob): Promise<JobState | null> {
     const { entry } = await this.#read(job)
     const now = this.#clock.now()
-    if (entry?.state === 'leased' && now.getTime() < Date.parse(entry.until)) return { status: 'indexing' }
+    if (entry?.state === 'leased' && now.getTime() < Date.parse(entry.until))
+      return { status: 'indexing', stage: this.#noted(job, entry.fence) ?? IndexStage.safeParse(entry.stage).data ?? 'open' }
     if (entry?.state !== 'failed' || isRetryDue(entry, now)) return null
     return { status: 'failed', errorCode: entry.errorCode, retryAt: entry.retryAt }
   }
@@ -76,9 +79,22 @@ export class JobEntries {
     return { status: 'leased', lease: { job, worker, fence: next.fence, until: next.until } }
   }
 
+  /** Notes the stage of a job, until its lease ends. Stored by the next renewal: a write of its own would cost more than it tells. */
+  enter({ job, fence }: Lease, stage: IndexStage): void {
+    this.#stages.set(keyOf(job), { fence, stage })
+  }
+
+  /** The stage that was noted under the lease with this fencing token. */
+  #noted(job: IndexJob, fence: number): IndexStage | null {
+    const noted = this.#stages.get(keyOf(job))
+    return noted?.fence === fence ? noted.stage : null
+  }
+
   /** The prolonged lease; `null` when the lease is lost. */
   async renew(lease: Lease): Promise<Lease | null> {
-    const written = await this.#write(lease, (entry, now) => renewed(entry, now, this.#leaseSeconds))
+    const stage = this.#noted(lease.job, lease.fence)
+    const written = await this.#write(lease, (entry, now) => renewed(entry, now, this.#leaseSeconds, stage))
+    if (written === null) this.#stages.delete(keyOf(lease.job))
     return written && { ...lease, until: written.until }
   }
 
@@ -100,6 +116,7 @@ export class JobEntries {
   }
 
   remove(job: IndexJob): Promise<void> {
+    this.#stages.delete(keyOf(job))
     return this.#states.remove(keyOf(job))
   }
 
@@ -131,6 +148,7 @@ export class JobEntries {
   /** The state in which the lease ended; `null` when it was lost. */
   async #end(lease: Lease, next: (entry: LeasedJob, now: Date) => EndedJob): Promise<EndedJob['state'] | null> {
     const written = await this.#write(lease, next)
+    this.#stages.delete(keyOf(lease.job))
     if (written !== null) return written.state
     const { entry } = await this.#read(lease.job)
     return entry !== null && entry.state !== 'leased' && entry.fence === lease.fence ? entry.state : null

@@ -1,5 +1,5 @@
 import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
-import type { IndexErrorCode } from '#core/contract/shared.ts'
+import type { IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -43,6 +43,7 @@ export function createStateQueue(
     leaseSeconds,
     offer: job => queue.offer(job),
     take: worker => queue.take(worker),
+    enter: (lease, stage) => queue.enter(lease, stage),
     renew: lease => queue.renew(lease),
     finish: lease => queue.finish(lease),
     release: lease => queue.release(lease),
@@ -158,6 +159,10 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     // This look may have missed a job that was announced meanwhile.
     if (this.#announcements === before) this.#quietUntil = this.#nextLook()
     return null
+  }
+
+  enter(lease: Lease, stage: IndexStage): void {
+    this.#entries.enter(lease, stage)
   }
 
   renew(lease: Lease): Promise<Lease | null> {

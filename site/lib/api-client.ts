@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryInputOf, type ReadingName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 
@@ -9,8 +10,14 @@ export type ApiResult<Name extends ReadingName> =
 /** Headers of the API's requests that say who asks. */
 export type Credentials = Readonly<Partial<Record<'cookie' | 'authorization', string>>>
 
-/** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text. */
-export type ApiTransport = (url: string, credentials: Credentials) => Promise<{ status: number; body: string }>
+/** Headers of one request: who asks, and which answer they have already. */
+export type RequestHeaders = Credentials & { readonly 'if-none-match'?: string }
+
+/** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text, `etag` its entity tag, where it has one. */
+export type ApiTransport = (
+  url: string,
+  headers: RequestHeaders,
+) => Promise<{ status: number; body: string; etag?: string | undefined }>
 
 /** A client of the API, typed by the endpoint table; every answer is checked by its contract. */
 export interface ApiClient {
@@ -20,8 +27,17 @@ export interface ApiClient {
    * @throws Error when the API cannot be reached or breaks its contract
    */
   get<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
-  /** The text of the answer and its HTTP status, unread. */
-  getText<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): ReturnType<ApiTransport>
+  /**
+   * The HTTP status of an answer, and a tag that is equal exactly when the answer is.
+   *
+   * @param known the tag of an earlier answer: while it is the same, the API sends no body
+   */
+  getTag<Name extends ReadingName>(
+    name: Name,
+    subject: string,
+    query: QueryInputOf<Name>,
+    known: string | null,
+  ): Promise<{ status: number; tag: string }>
   /** A client of the same API that asks in the name of somebody. */
   as(credentials: Credentials): ApiClient
 }
@@ -30,22 +46,27 @@ export interface ApiClient {
 export function createApiClient(transport: ApiTransport, credentials: Credentials = {}): ApiClient {
   return {
     async get(name, subject, query) {
-      const { status, body } = await this.getText(name, subject, query)
+      const { status, body } = await transport(endpointUrl(name, subject, query), credentials)
       const json: unknown = JSON.parse(body)
       if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
       return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
     },
-    getText: (name, subject, query) => transport(endpointUrl(name, subject, query), credentials),
+    async getTag(name, subject, query, known) {
+      const having = known?.startsWith('"') ? { 'if-none-match': known } : {}
+      const { status, body, etag } = await transport(endpointUrl(name, subject, query), { ...credentials, ...having })
+      if (status === 304 && known !== null) return { status: 200, tag: known }
+      return { status, tag: etag ?? hash('sha256', body) }
+    },
     as: others => createApiClient(transport, others),
   }
 }
 
 /** A transport to an API in another process. */
 export function httpTransport(apiOrigin: string): ApiTransport {
-  return async (url, credentials) => {
-    const options = { redirect: 'error', signal: AbortSignal.timeout(30_000), headers: { ...credentials } } as const
+  return async (url, headers) => {
+    const options = { redirect: 'error', signal: AbortSignal.timeout(30_000), headers: { ...headers } } as const
     const response = await fetch(new URL(url, apiOrigin), options)
-    return { status: response.status, body: await response.text() }
+    return { status: response.status, body: await response.text(), etag: response.headers.get('etag') ?? undefined }
   }
 }
 

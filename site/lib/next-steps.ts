@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from '#core/address.ts'
+import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
@@ -52,4 +52,15 @@ async function readFolder(client: ApiClient, address: Address, path: RepoPath): 
 export function findNear(entries: readonly BrowseEntry[], name: string): BrowseEntry[] {
   const byName = new Map(entries.map(entry => [baseNameOf(entry.path as RepoPath), entry]))
   return nearNames([...byName.keys()], name).flatMap(near => byName.get(near) ?? [])
+}
+
+/**
+ * Repositories of a host with a similar name, the nearest first: what may have been meant by the address of one that does not exist.
+ *
+ * @param served addresses of repositories that everyone may open
+ */
+export function findNearRepositories(served: readonly string[], { host, repository }: Address): Address[] {
+  const addresses = served.map(address => parseAddress(address, [host]))
+  const names = [...new Set(addresses.map(address => address.repository))]
+  return nearNames(names, repository).flatMap(name => addresses.filter(address => address.repository === name))
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ApiClient } from './api-client.ts'
 
@@ -34,31 +34,60 @@ export class PageCache {
     return kept?.facts === facts ? kept : undefined
   }
 
+  /** The facts by which a page is kept. */
+  factsOf(key: string): string | null {
+    return this.#pages.peek(key)?.facts ?? null
+  }
+
   set(key: string, facts: string, page: SentPage): void {
     this.#pages.set(key, { ...page, facts })
   }
 }
 
 /**
- * The facts of a mount as a hash of the API's answer; `null` when it has none to keep a page by.
+ * Reads the facts of a mount; `null` when it has none to keep a page by.
  *
  * @param hasRefs the page shows branches or tags, or where the default branch is
+ * @param known the facts of a kept page, which cost less to read if they are still the same
  */
-export async function readFacts(client: ApiClient, address: string, hasRefs: boolean): Promise<string | null> {
-  const [{ status, body }, refs] = await Promise.all([
-    client.getText('mounts', address, {}),
-    hasRefs ? client.getText('refs', address, {}) : null,
+export type FactsReader = (address: string, hasRefs: boolean, known: string | null) => Promise<string | null>
+
+/**
+ * Reads facts as the tags of the API's answers. Requests that arrive together share them: the API is asked at the end of the turn of the event
+ * loop, which is after all of them arrived.
+ */
+export function createFactsReader(client: ApiClient): FactsReader {
+  const asking = new Map<string, Promise<string | null>>()
+  return (address, hasRefs, known) => {
+    const key = `${address}\n${hasRefs}`
+    const shared = asking.get(key)
+    if (shared !== undefined) return shared
+    const facts = nextTurn().then(() => {
+      asking.delete(key)
+      return readFacts(client, address, hasRefs, known)
+    })
+    asking.set(key, facts)
+    return facts
+  }
+}
+
+async function readFacts(client: ApiClient, address: string, hasRefs: boolean, known: string | null): Promise<string | null> {
+  const [knownMount = null, knownRefs = null] = known?.split(' ') ?? []
+  const [mount, refs] = await Promise.all([
+    client.getTag('mounts', address, {}, knownMount),
+    hasRefs ? client.getTag('refs', address, {}, knownRefs) : null,
   ])
-  if (status !== 200) return null
+  if (mount.status !== 200) return null
+  if (refs === null) return mount.tag
   // A host that does not say where its refs are is asked again for each page.
-  return refs === null ? hash('sha256', body) : refs.status === 200 ? hash('sha256', `${body}\n${refs.body}`) : null
+  return refs.status === 200 ? `${mount.tag} ${refs.tag}` : null
 }
 
 /** A client that notes whether every answer was one that stays the same at its commit. */
 export function watchAnswers(client: ApiClient): { client: ApiClient; isLasting(): boolean } {
   let isLasting = true
   const watched: ApiClient = {
-    getText: client.getText.bind(client),
+    getTag: client.getTag.bind(client),
     as: client.as.bind(client),
     async get(name, subject, query) {
       const result = await client.get(name, subject, query)

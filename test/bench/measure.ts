@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 
 export interface Spread {
   p50: number
+  p95: number
   p99: number
 }
 
@@ -19,7 +20,7 @@ export async function spreadOf(count: number, call: (turn: number) => Promise<un
 export function spread(times: readonly number[]): Spread {
   const sorted = [...times].sort((left, right) => left - right)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
 export function median(values: readonly number[]): number {

@@ -93,7 +93,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await contents()).toEqual(waiting)
     await taken(queue)
     const running = await contents()
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await queue.offer(jobOf(1))).toMatchObject(INDEXING)
     await clock.advance(LEASE_SECONDS)
     expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
     expect(await contents()).toEqual(running)
@@ -147,6 +147,37 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.take('other')).toBeNull()
   })
 
+  test('what a running job does is answered at once where it runs, and elsewhere once its lease is renewed', async () => {
+    const { queue, another, contents } = await openQueue()
+    const elsewhere = await another()
+    const offered = () => Promise.all([queue, elsewhere].map(one => one.offer(jobOf(1))))
+    expect(await offered(), 'it waits').toEqual([INDEXING, INDEXING])
+    const lease = await taken(queue)
+    expect(await offered()).toEqual([
+      { ...INDEXING, stage: 'open' },
+      { ...INDEXING, stage: 'open' },
+    ])
+    const before = await contents()
+    queue.enter(lease, 'content')
+    expect(await contents(), 'a stage costs no write').toEqual(before)
+    expect(await offered()).toEqual([
+      { ...INDEXING, stage: 'content' },
+      { ...INDEXING, stage: 'open' },
+    ])
+    await queue.renew(lease)
+    expect(await offered()).toEqual([
+      { ...INDEXING, stage: 'content' },
+      { ...INDEXING, stage: 'content' },
+    ])
+    await queue.release(lease)
+    expect(await offered(), 'it waits again').toEqual([INDEXING, INDEXING])
+    await taken(elsewhere)
+    expect(await offered(), 'another attempt').toEqual([
+      { ...INDEXING, stage: 'open' },
+      { ...INDEXING, stage: 'open' },
+    ])
+  })
+
   test('a lease that ran out is still renewed while nobody took the job', async () => {
     const { queue, clock } = await openQueue()
     await queue.offer(jobOf(1))
@@ -165,7 +196,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.renew(lost)).toBeNull()
     await queue.fail(lost, 'index.timeout')
     await queue.finish(lost)
-    expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
+    expect(await queue.offer(jobOf(1))).toMatchObject(INDEXING)
     expect(await queue.take('third')).toBeNull()
     expect(await queue.renew(held)).not.toBeNull()
   })

@@ -1,6 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { IndexStage } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
+import { DE as de } from '#site/words/de/de.ts'
+import { EN as en } from '#site/words/en/en.ts'
 import { type Answers, browsePage, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
@@ -24,6 +27,29 @@ describe('states', () => {
       expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
     },
   )
+
+  test.each(IndexStage.options)('the page names the stage of the job: %s', async stage => {
+    const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage } }) })
+    for (const [query, words] of Object.entries({ '': en, '?lang=de': de })) {
+      const { html } = await get(PAGE + query)
+      const current = /<li[^>]*aria-current="step"[^>]*>([^<]+)</.exec(html)?.[1]
+      expect(current).toBe(words.state.stages[stage])
+      expect(html.match(/<li class="done"/g)).toHaveLength(IndexStage.options.indexOf(stage) + 1)
+    }
+  })
+
+  test('a job without a stage waits for its turn', async () => {
+    const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing' } }) })
+    const { html } = await get(PAGE)
+    expect(/<li[^>]*aria-current="step"[^>]*>([^<]+)</.exec(html)?.[1]).toBe(en.state.stages.wait)
+  })
+
+  test('after a minute the page says that it takes long, and reloads less often', async () => {
+    const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage: 'content' } }) })
+    const { html } = await get(`${PAGE}?since=${Date.now() - 61_000}`)
+    expect(textOf(html)).toContain(en.state.stillAbout)
+    expect(attributesOf(html, 'meta', 'content').some(content => content.startsWith('10;'))).toBe(true)
+  })
 
   test('a file read before the index is ready keeps its 503 and looks again', async () => {
     const { get } = await open({
@@ -57,6 +83,16 @@ describe('states', () => {
       expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
       if (code !== 'index.indexing' || !target.startsWith(PAGE)) expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
     }
+  })
+
+  test('where a repository is not there, those with a similar name are offered, and the front page', async () => {
+    const listLocal = async () => ['/local/acme/handbook', '/local/other/Handbook', '/local/acme/unlike']
+    const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal })
+    const { status, html } = await get('/local/acme/handbok')
+    expect(status).toBe(404)
+    const links = attributesOf(html.slice(html.indexOf('<main')), 'a', 'href')
+    expect(links).toEqual(expect.arrayContaining(['/local/acme/handbook', '/local/other/Handbook', '/']))
+    expect(links).not.toContain('/local/acme/unlike')
   })
 
   test('where a ref or a folder is not there the whole repository is one link away', async () => {

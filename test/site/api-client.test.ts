@@ -22,6 +22,27 @@ test('a question is the URL of the contract, its parameters escaped once', async
   ])
 })
 
+test('an answer that is known is not sent again, and an API without entity tags is known by its bytes', async () => {
+  let content = 'one'
+  const sent: (string | undefined)[] = []
+  const tagged = createApiClient(async (_url, { 'if-none-match': known }) => {
+    sent.push(known)
+    const etag = `"${content}"`
+    return known === etag ? { status: 304, body: '', etag } : { status: 200, body: content, etag }
+  })
+  const first = await tagged.getTag('mounts', 'local/a/b', {}, null)
+  expect(await tagged.getTag('mounts', 'local/a/b', {}, first.tag)).toEqual(first)
+  content = 'two'
+  expect(await tagged.getTag('mounts', 'local/a/b', {}, first.tag)).toEqual({ status: 200, tag: '"two"' })
+  expect(sent).toEqual([undefined, '"one"', '"one"'])
+
+  const plain = createApiClient(async () => ({ status: 200, body: content }))
+  const two = await plain.getTag('mounts', 'local/a/b', {}, null)
+  expect(await plain.getTag('mounts', 'local/a/b', {}, two.tag)).toEqual(two)
+  content = 'three'
+  expect((await plain.getTag('mounts', 'local/a/b', {}, two.tag)).tag).not.toBe(two.tag)
+})
+
 test('an error of the contract is a value with its status', async () => {
   const error = { code: 'file.too_large', message: 'too large', sourceUrl: 'https://a.example' }
   const result = await createApiClient(answering(413, { error })).get('files', 'local/a/b', { path: 'x' })

@@ -15,6 +15,9 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'The nearest manifest at or above the mounted folder.': 'Das nächste Manifest im Ordner der Adresse oder darüber.',
   'Limits of indexing were reached: the index is partial.':
     'Grenzen der Indexierung wurden erreicht: Der Index ist unvollständig.',
+  'What an index job does at present: it opens the repository, then reads its tree, its manifests and licenses, and its content; at last it writes.':
+    'Was ein Indexjob gerade tut: Er öffnet das Repository, liest dann seinen Baum, seine Manifeste und Lizenzen und seinen Inhalt; zuletzt schreibt er.',
+  'Absent while the job waits for its turn.': 'Fehlt, solange der Job wartet, bis er an der Reihe ist.',
   'Inherited from the nearest manifest that declares one.': 'Geerbt vom nächsten Manifest, das eine angibt.',
   'Keyed by canonical language tag.': 'Nach kanonischem Sprachkürzel.',
   'SPDX expression, or the declared text.': 'SPDX-Ausdruck oder der angegebene Text.',

@@ -1,5 +1,5 @@
+import { ADVICE } from '#core/words/advice-de.ts'
 import type { Words } from '../en/en.ts'
-import { ADVICE } from './advice.ts'
 import { CONTRACT } from './contract.ts'
 import { COUNTS } from './counts.ts'
 import { ERRORS } from './errors.ts'

@@ -74,6 +74,7 @@ export const FRAME: typeof EN_FRAME = {
     title: 'Seite nicht gefunden',
     about: 'Unter diesem Pfad gibt es keine Seite. Eine Adresse beginnt mit {forms}.',
     home: '[Startseite öffnen](home)',
+    docs: '[Die Dokumentation lesen](docs)',
   },
   crash: {
     title: 'Etwas ist schiefgegangen',
@@ -167,6 +168,7 @@ export const FRAME: typeof EN_FRAME = {
     restart: 'Auf der ersten Seite neu beginnen',
     whole: 'Ganzes Repository auf seinem Standardbranch öffnen',
     nearRefs: 'Ähnliche Refs:',
+    nearRepositories: 'Repositorys mit ähnlichem Namen:',
     allRefs: 'Alle Branches und Tags des Repositorys',
   },
   pager: { first: 'Erste Seite', next: 'Nächste Seite', previous: 'Vorherige Seite' },

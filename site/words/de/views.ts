@@ -45,6 +45,14 @@ export const VIEWS: typeof EN_VIEWS = {
     stillAbout:
       'Dieser Commit wird noch immer indexiert. Bei einem großen Repository, oder wenn viele warten, dauert das Minuten.',
     reloads: 'Diese Seite lädt sich von selbst neu.',
+    stages: {
+      wait: 'Wartet, bis es an der Reihe ist',
+      open: 'Holt den Commit',
+      tree: 'Listet die Dateien auf',
+      policy: 'Liest Manifeste und Lizenzen',
+      content: 'Liest Skills und Dokumente',
+      write: 'Schreibt den Index',
+    },
     failed: 'Indexierung fehlgeschlagen',
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
     reasons: {

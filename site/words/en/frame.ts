@@ -72,6 +72,7 @@ export const FRAME = {
     title: 'Page not found',
     about: 'There is no page at this path. An address starts with {forms}.',
     home: '[Open the front page](home)',
+    docs: '[Read the documentation](docs)',
   },
   crash: {
     title: 'Something went wrong',
@@ -166,6 +167,7 @@ export const FRAME = {
     restart: 'Start again from the first page',
     whole: 'Open the whole repository at its default branch',
     nearRefs: 'Refs like it:',
+    nearRepositories: 'Repositories with a similar name:',
     allRefs: 'All branches and tags of the repository',
   },
   pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },

@@ -42,6 +42,15 @@ export const VIEWS = {
     indexingAbout: 'This commit is being indexed, which usually takes a few seconds.',
     stillAbout: 'This commit is still being indexed. A large repository, or one of many that wait, takes minutes.',
     reloads: 'This page reloads by itself.',
+    /** The stages of an index job, in their order. */
+    stages: {
+      wait: 'Waiting for its turn',
+      open: 'Fetching the commit',
+      tree: 'Listing the files',
+      policy: 'Reading manifests and licenses',
+      content: 'Reading skills and documents',
+      write: 'Writing the index',
+    },
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
     /** What happened, and whether another attempt can succeed, by the code of the failure. */
