@@ -36,7 +36,7 @@ export async function publish(
       const lines = [...changes, ...uploads.map(({ name, sizeBytes }) => `upload: ${name} (${sizeBytes} bytes)`)]
       process.stdout.write(lines.map(line => `${line}\n`).join(''))
       process.stdout.write(
-        `${changes.length === 0 ? 'nothing changes' : dryRun ? 'nothing was written (--dry-run)' : 'published'}\n`,
+        `${changes.length + uploads.length === 0 ? 'nothing changes' : dryRun ? 'nothing was written (--dry-run)' : 'published'}\n`,
       )
       return EXIT_OK
     } finally {

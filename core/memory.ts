@@ -20,6 +20,11 @@ export function memoryOfEntry(value: unknown, key: string): number {
   return ENTRY_BYTES + memoryOfText(key) + memoryOf(value)
 }
 
+/** Bound of a cache by the number of its entries. With `max` it would reserve their places when it is made, which takes some milliseconds for thousands. */
+export function entriesAtMost(max: number): { maxSize: number; sizeCalculation: () => number } {
+  return { maxSize: max, sizeCalculation: () => 1 }
+}
+
 const ENTRY_BYTES = 150
 const TEXT_BYTES = 24
 const SLOT_BYTES = 8

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { OwnerListing, OwnerListings } from '#core/owner-listings.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { Deps } from '../deps.ts'
@@ -23,7 +24,7 @@ interface Remembered {
  * A change by this process is visible at once.
  */
 export function rememberListings(listings: OwnerListings, clock: Clock): OwnerListings {
-  const kept = new LRUCache<string, string>({ max: KEPT_REPOSITORIES, ttl: KEPT_MS })
+  const kept = new LRUCache<string, string>({ ...entriesAtMost(KEPT_REPOSITORIES), ttl: KEPT_MS })
   const remembered = new LRUCache<string, Remembered>({ maxSize: READ_CHARACTERS })
   const reads = createSingleFlight<OwnerListing[]>()
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { framesOf } from '#core/logged-cause.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
 declare module 'fastify' {
@@ -21,7 +22,7 @@ export interface FaultLog {
 const REMEMBERED_FAULTS = 1_000
 
 export function createFaultLog(metrics: Pick<Metrics, 'record'>): FaultLog {
-  const logged = new LRUCache<string, true>({ max: REMEMBERED_FAULTS })
+  const logged = new LRUCache<string, true>(entriesAtMost(REMEMBERED_FAULTS))
   return {
     note(log, fault, { code, isHidden }) {
       metrics.record('mountglass_faults_total', { error: classOf(fault) }, 1)

@@ -25,11 +25,15 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   const ifRange = request.headers['if-range']
   const isSame = ifRange === undefined || (ifRange === etag && !etag.startsWith('W/'))
   const range = isSame ? parseRange(request.headers.range, sizeBytes) : 'whole'
-  if (listsEtag(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send()
+  if (listsEtag(request.headers['if-none-match'], etag)) {
+    const length = request.method === 'HEAD' ? { 'content-length': sizeBytes } : {}
+    return sendNotModified(request, reply, { ...headers, ...length })
+  }
   if (range === 'unsatisfiable') {
+    // Not what the address has, so no cache keeps it as that.
     return reply
       .code(416)
-      .headers({ ...headers, 'content-range': `bytes */${sizeBytes}` })
+      .headers({ 'cache-control': 'no-store', 'content-range': `bytes */${sizeBytes}` })
       .send()
   }
   const [firstByte, lastByte] = range === 'whole' ? [0, sizeBytes - 1] : range
@@ -37,6 +41,19 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   reply.headers({ ...headers, 'content-length': lastByte - firstByte + 1 })
   if (range !== 'whole') reply.code(206).header('content-range', `bytes ${firstByte}-${lastByte}/${sizeBytes}`)
   return reply.send(Readable.from(bytes, { objectMode: false }))
+}
+
+/** The client has it already. */
+export function sendNotModified(
+  { method }: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string | number>>,
+): FastifyReply {
+  // To HEAD without a body Fastify answers a length of 0, which caches would take for the length of the file.
+  return reply
+    .code(304)
+    .headers(headers)
+    .send(method === 'HEAD' ? Readable.from([]) : undefined)
 }
 
 /** `sendFile` for bytes in memory. */

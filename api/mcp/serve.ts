@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
@@ -62,7 +63,7 @@ const KNOWN_MS = 60_000
 
 export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
-  const known = new LRUCache<string, Address>({ max: KNOWN_ADDRESSES, ttl: KNOWN_MS })
+  const known = new LRUCache<string, Address>({ ...entriesAtMost(KNOWN_ADDRESSES), ttl: KNOWN_MS })
   const handler = createMcpHandler(() => {
     const options = served.getStore() as Served
     const toServiceError = (thrown: unknown) => {

@@ -12,6 +12,9 @@ export interface FormatProblem {
   problem: string
 }
 
+/** A picture of 4,096 pixels square, which takes 64 MiB where it is decoded: here, and by each visitor's browser. */
+export const PICTURE_PIXELS = 4_096 * 4_096
+
 /**
  * Reads the frame of a picture, without its pixels: its size, and whether it ends where the file ends. A file that is something else besides,
  * an archive or a page, is refused: a program that guesses types could take it for that.
@@ -21,6 +24,8 @@ export function readPictureFormat(bytes: Uint8Array): PictureFormat | FormatProb
   if (kind === null) return { problem: 'is not a PNG, JPEG, GIF or WebP picture' }
   const frame = FRAMES[kind.extension](bytes)
   if (frame === null || frame.width === 0 || frame.height === 0) return { problem: 'is not a whole picture' }
+  const pixels = frame.width * frame.height
+  if (pixels > PICTURE_PIXELS) return { problem: `has ${pixels} pixels; at most ${PICTURE_PIXELS} are served` }
   if (frame.end !== bytes.length) return { problem: 'has bytes behind the end of the picture' }
   const second = secondFormatOf(bytes)
   if (second !== null) return { problem: `is ${second} besides being a picture` }

@@ -4,7 +4,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { ByteRange } from '#core/ports/raw-file.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
+import { OPERATOR_BLOBS_PREFIX, OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
 import { encodeText } from '#core/text.ts'
 import { NO_CONTENT, type OperatorContent } from './operator-content.ts'
 import type { FolderContent } from './read-folder.ts'
@@ -36,26 +36,37 @@ export async function publishContent(stores: OperatorStores, folder: FolderConte
   const before = entry && (await readContentAt(stores.blobs, entry.value).catch(nullIfDamaged))
   const isDamaged = entry !== null && before === null
   const changes = describeChanges(before, content)
-  const held = new Set(before?.media.map(({ name }) => name))
-  const uploads = content.media.filter(({ name }) => !held.has(name)).map(({ name, sizeBytes }) => ({ name, sizeBytes }))
-  if (isDryRun || (changes.length === 0 && !isDamaged)) return { uploads, changes }
-  for (const { name } of content.media) {
-    const bytes = media.get(name)?.bytes
-    // All of them, not the missing alone: an earlier upload may have been removed by hand. What exists is not written again.
-    if (bytes) await stores.blobs.create(operatorBlobKey(name), bytes)
-  }
   const bytes = encodeText(JSON.stringify(content))
   const hash = createHash('sha256').update(bytes).digest('hex')
+  const files = new Map([...[...media].map(([name, one]) => [name, one.bytes] as const), [`${hash}.json`, bytes]])
+  const missing = await missingFrom(stores.blobs, files)
+  const uploads = content.media.filter(({ name }) => missing.has(name)).map(({ name, sizeBytes }) => ({ name, sizeBytes }))
+  if (isDryRun || (changes.length === 0 && uploads.length === 0 && !isDamaged)) return { uploads, changes }
   // What exists is not written again, so a damaged value of the same name goes first.
   if (isDamaged) await stores.blobs.remove(operatorBlobKey(`${hash}.json`))
-  await stores.blobs.create(operatorBlobKey(`${hash}.json`), bytes)
+  await upload(stores.blobs, files)
   const value = { content: hash }
   const written = entry
     ? await stores.states.replace(OPERATOR_KEY, value, entry.etag)
     : await stores.states.create(OPERATOR_KEY, value)
   if (written.status === 'conflict')
     throw new Error('somebody else published at the same time: look at what is there, and publish again')
+  // A sweep may have removed what an earlier publication had left, until the entry named it again.
+  await upload(stores.blobs, files)
   return { uploads, changes }
+}
+
+type Files = ReadonlyMap<string, Uint8Array>
+
+/** Names of the files that the store lacks. */
+async function missingFrom(blobs: BlobStore, files: Files): Promise<ReadonlySet<string>> {
+  const held = new Set(await blobs.list(OPERATOR_BLOBS_PREFIX))
+  return new Set([...files.keys()].filter(name => !held.has(operatorBlobKey(name))))
+}
+
+async function upload(blobs: BlobStore, files: Files): Promise<void> {
+  for (const name of await missingFrom(blobs, files))
+    await blobs.create(operatorBlobKey(name), files.get(name) ?? new Uint8Array())
 }
 
 function describeChanges(before: StoredContent | null, after: StoredContent): string[] {

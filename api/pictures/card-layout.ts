@@ -1,7 +1,7 @@
 import type { ContainerNode, ImageNode, Node, TextNode } from '@takumi-rs/core'
 import { CARD_HEIGHT, CARD_WIDTH, type CardModel } from './card.ts'
 import { MONO } from './card-fonts.ts'
-import { cutMiddle, isRightToLeft } from './card-text.ts'
+import { cutMiddle, isRightToLeft, withBreaks } from './card-text.ts'
 import { INK, LINE, MUTE, PAPER, RUBRIC, SLATE, SLATE_WASH } from './colours.ts'
 import { primaryOf } from './languages.ts'
 
@@ -133,7 +133,7 @@ function address({ address, place }: CardModel, isMirrored: boolean): Node {
 
 function title({ title }: CardModel, isMirrored: boolean): Node {
   const size = [...title].length > LONG_TITLE ? TITLE_SIZE * 0.8 : TITLE_SIZE
-  return words(title, {
+  return words(withBreaks(title), {
     fontSize: size,
     fontWeight: 700,
     lineHeight: 1.3,
@@ -144,7 +144,7 @@ function title({ title }: CardModel, isMirrored: boolean): Node {
 }
 
 function description(text: string, isMirrored: boolean): Node {
-  return words(text, {
+  return words(withBreaks(text), {
     fontSize: DESCRIPTION_SIZE,
     lineHeight: 1.45,
     color: MUTE,

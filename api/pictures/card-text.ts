@@ -33,6 +33,15 @@ export function cutMiddle(text: string, limit: number): string {
   return `${characters.slice(0, before).join('')}…${characters.slice(-after).join('')}`
 }
 
+const WORDS = new Intl.Segmenter('th', { granularity: 'word' })
+
+/** Marks where lines may break between words that are written without spaces. Without marks they would break inside words. */
+export function withBreaks(text: string): string {
+  return text.replace(/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu, run =>
+    Array.from(WORDS.segment(run), ({ segment }) => segment).join('\u200b'),
+  )
+}
+
 /** Whether a line is written from right to left: by its first letter that has a direction. */
 export function isRightToLeft(text: string): boolean {
   const first = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{L}]/u.exec(text)?.[0] ?? ''

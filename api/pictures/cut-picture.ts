@@ -1,9 +1,6 @@
 import sharp from 'sharp'
-import { type PictureFormat, readPictureFormat } from '../operator/picture-format.ts'
+import { PICTURE_PIXELS, type PictureFormat, readPictureFormat } from '../operator/picture-format.ts'
 import type { CutPicture, CutTask } from './cutter.ts'
-
-/** A picture of 4,096 pixels square, which takes 64 MiB. */
-const INPUT_PIXELS = 4_096 * 4_096
 
 sharp.cache(false)
 sharp.concurrency(1)
@@ -19,9 +16,8 @@ sharp.unblock({ operation: ['Png', 'Jpeg', 'Webp', 'Nsgif'].map(format => `VipsF
 export async function cutPicture({ bytes, width, height, fit, type }: CutTask): Promise<CutPicture> {
   const format = readPictureFormat(bytes)
   if ('problem' in format) throw new Error(format.problem)
-  if (format.width * format.height > INPUT_PIXELS) throw new Error('has too many pixels')
   const encodedAs = type === 'png' ? 'png' : ENCODERS[format.extension]
-  const cut = await sharp(bytes, { limitInputPixels: INPUT_PIXELS, failOn: 'error', pages: 1 })
+  const cut = await sharp(bytes, { limitInputPixels: PICTURE_PIXELS, failOn: 'error', pages: 1 })
     .autoOrient()
     .resize(width, height, { fit: fit === 'fill' ? 'cover' : 'inside', withoutEnlargement: fit === 'inside' })
     .toFormat(encodedAs)

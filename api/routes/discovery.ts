@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
+import { sendNotModified } from '../http/send-file.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { type Archives, createArchives } from '../packages/archive.ts'
@@ -84,7 +85,7 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     vary: 'accept-encoding',
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   }
-  if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return reply.code(304).headers(headers).send()
+  if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return sendNotModified(request, reply, headers)
   const archive = await archives.build(mount.snapshot, found.package)
   // An error has none of them.
   reply.headers(headers)

@@ -1,18 +1,33 @@
 import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
+import { answerPlainly, setEmbeddedHeaders } from '../http/embedded.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 
 /** `GET /media/<sha256>.<extension>`: the operator's pictures and clips, named by their content and therefore immutable. */
 export function registerMedia(app: FastifyInstance, deps: Pick<Deps, 'operator'>): void {
-  app.get(declarePrefix(app, '/media'), { schema: { hide: true } }, async (request, reply) => {
-    const name = request.rawAddress ?? ''
-    const medium = deps.operator.media.get(name)
-    reply.header('content-security-policy', "default-src 'none'; sandbox")
-    reply.header('cross-origin-resource-policy', 'cross-origin')
-    if (!medium) return reply.code(404).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send('not found\n')
-    const { type, sizeBytes, read } = medium
-    const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }
-    return await sendFile(request, reply, { sizeBytes, etag: `"${name}"`, headers, read: async range => read(range) })
+  app.register(async instance => {
+    instance.addHook('onRequest', setEmbeddedHeaders)
+    instance.setErrorHandler(answerPlainly)
+    instance.get(declarePrefix(instance, '/media'), { schema: { hide: true } }, async (request, reply) => {
+      const name = request.rawAddress ?? ''
+      const medium = deps.operator.media.get(name)
+      if (!medium) throw new ServiceError('file.not_found')
+      const { type, sizeBytes, read } = medium
+      const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }
+      return await sendFile(request, reply, { sizeBytes, etag: `"${name}"`, headers, read: range => begun(read(range)) })
+    })
   })
+}
+
+/** The parts, once the first of them is there: a medium that cannot be read is an error, and not an answer that breaks off. */
+async function begun(parts: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const reading = parts[Symbol.asyncIterator]()
+  const first = await reading.next()
+  return (async function* () {
+    if (first.done) return
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => reading }
+  })()
 }

@@ -6,7 +6,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/client-network.ts'
-import { loggedError } from '../http/error-handler.ts'
+import { answerPlainly, setEmbeddedHeaders } from '../http/embedded.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendBytes } from '../http/send-file.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -69,10 +69,7 @@ export function registerPictures(
     answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
 
   app.register(async instance => {
-    instance.addHook('onRequest', (_request, reply, done) => {
-      reply.headers({ 'content-security-policy': "default-src 'none'; sandbox", 'cross-origin-resource-policy': 'cross-origin' })
-      done()
-    })
+    instance.addHook('onRequest', setEmbeddedHeaders)
     instance.setErrorHandler(answerPlainly)
     const get = (prefix: string, answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
       instance.get(declarePrefix(instance, prefix), { schema: { hide: true } }, answer)
@@ -166,12 +163,4 @@ function picturedOwnerOf({ ownerId, avatar }: HostRepository): PicturedAccount |
 function badgeStateOf(mount: OpenMount): BadgeState {
   if (mount.status !== 'ready') return { status: mount.status }
   return { status: 'ready', skills: countsInMount(mount.address.path, mount.folder).skills }
-}
-
-/** Pictures are read by programs that show them or do not: every address without a picture is the same 404, whatever is wrong with it. */
-function answerPlainly(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, details } = loggedError(thrown, request)
-  const [code, text] = status >= 500 ? [status, 'not available now\n'] : [404, 'not found\n']
-  if (code !== 404 && details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(details.retryAfter))
-  return reply.code(code).header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(text)
 }

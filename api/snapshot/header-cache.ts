@@ -6,6 +6,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -113,7 +114,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
 type DamageReporter = (repository: HostRepository, commit: CommitSha, digest: string, cause: unknown) => Promise<ServiceError>
 
 function createDamageReporter(onDamage: OnDamage, fallbacks: Fallbacks): DamageReporter {
-  const reported = new LRUCache<string, true>({ max: REPORTED_SNAPSHOTS })
+  const reported = new LRUCache<string, true>(entriesAtMost(REPORTED_SNAPSHOTS))
   const reports = createSingleFlight<void>()
   return async (repository, commit, digest, cause) => {
     const subject = `${repository.id} at ${commit}`

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
@@ -48,7 +49,7 @@ const PAUSE_MS = 10
 export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS, fallbacks: Fallbacks = NO_FALLBACKS): Uses {
   const notes = createNoteQueue(pauseMs, fallbacks)
   const hidden = createHiddenNotes(notes, states, clock)
-  const ids = new LRUCache<string, string>({ max: REMEMBERED_NAMES })
+  const ids = new LRUCache<string, string>(entriesAtMost(REMEMBERED_NAMES))
   const days = createDays()
 
   function rememberName(name: RepositoryName, id: string): void {
@@ -120,7 +121,7 @@ interface HiddenNotes {
 }
 
 function createHiddenNotes(notes: NoteQueue, states: StateStore, clock: Clock): HiddenNotes {
-  const hiddenIds = new LRUCache<string, true>({ max: REMEMBERED_NAMES })
+  const hiddenIds = new LRUCache<string, true>(entriesAtMost(REMEMBERED_NAMES))
   const keyOf = (id: string) => hiddenKey({ id, visibility: 'public' })
   return {
     hide(id) {

@@ -102,9 +102,14 @@ export function hiddenKey(repository: KeyedRepository): string {
 /** Entry that names the published content of the operator. */
 export const OPERATOR_KEY = 'ctl/operator'
 
-/** Published content, or a medium of it. A sweep leaves these. @param name the hash of the bytes, with an extension */
+/** Entry with the keys that an earlier publication named, and since when. */
+export const OPERATOR_UNUSED_KEY = 'ctl/operator-unused'
+
+export const OPERATOR_BLOBS_PREFIX = 'op/'
+
+/** Published content, or a medium of it. @param name the hash of the bytes, with an extension */
 export function operatorBlobKey(name: string): string {
-  return `op/${name}`
+  return `${OPERATOR_BLOBS_PREFIX}${name}`
 }
 
 /** Entries of people and of what acts for them are of the private class. A sweep removes grants and markers that are over, and leaves people. */

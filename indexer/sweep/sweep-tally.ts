@@ -6,6 +6,8 @@ export interface Tally {
   snapshots: Record<Reason, number>
   keptSnapshots: number
   packs: number
+  /** Contents and media of the operator that an earlier publication named. */
+  published: number
   /** Entries of the state store. */
   entries: number
   /** Bytes of removed objects; entries are not included. */
@@ -13,6 +15,8 @@ export interface Tally {
   /** Unused packs that a later sweep removes, and their bytes where known. */
   waitingPacks: number
   waitingBytes: number
+  /** Of the operator, likewise. */
+  waitingPublished: number
   /** Repositories that keep all packs, because a header cannot be read. */
   unreadableHeaders: number
   /** Repositories that failed. */
@@ -25,10 +29,12 @@ export function emptyTally(): Tally {
     snapshots: { unread: 0, outdated: 0, hidden: 0, damaged: 0, incomplete: 0 },
     keptSnapshots: 0,
     packs: 0,
+    published: 0,
     entries: 0,
     bytes: 0,
     waitingPacks: 0,
     waitingBytes: 0,
+    waitingPublished: 0,
     unreadableHeaders: 0,
     failures: 0,
   }
@@ -54,7 +60,7 @@ export function formatTally(
   { days, remove }: { days: number; remove: boolean },
 ): string {
   const { snapshots, packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
-  const { leftovers } = tally
+  const { leftovers, published, waitingPublished } = tally
   const reasons = (Object.keys(REASONS) as Reason[]).filter(reason => snapshots[reason] > 0)
   const why = reasons.map(reason => `${count(snapshots[reason])} ${REASONS[reason](days)}`).join(', ')
   const total = Object.values(snapshots).reduce((sum, number) => sum + number, 0)
@@ -62,6 +68,7 @@ export function formatTally(
     remove ? 'removed:' : 'unused, removed with --remove:',
     `  ${count(total)} snapshots${why && `: ${why}`}`,
     `  ${count(packs)} packs that no snapshot uses`,
+    ...(published === 0 ? [] : [`  ${count(published)} files of earlier publications`]),
     `  ${count(entries)} entries of the state store`,
     `  ${formatBytes(bytes)} of objects`,
     ...(leftovers.files === 0
@@ -71,6 +78,10 @@ export function formatTally(
     `  ${count(keptSnapshots)} snapshots in ${count(repositories)} repositories`,
     `  ${count(waitingPacks)} unused packs, ${formatBytes(waitingBytes)}: removed by the first sweep a day after they were noted`,
   ]
+  if (waitingPublished > 0)
+    lines.push(
+      `  ${count(waitingPublished)} files of earlier publications: removed by the first sweep a day after they were noted`,
+    )
   if (unreadableHeaders > 0) lines.push(`  all packs of ${count(unreadableHeaders)} repositories: a header cannot be read`)
   return `${lines.join('\n')}\n`
 }

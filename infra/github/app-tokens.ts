@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import { type ApiAnswer, type Refused, troubleOf, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions } from './api-client.ts'
@@ -62,7 +63,7 @@ export function createAppTokens(options: AppTokensOptions): RepositoryTokens {
       return new Octokit({ ...octokit, authStrategy: createAppAuth, auth: { appId: id, privateKey, clientId, clientSecret } })
     },
   })
-  const kept = new LRUCache<string, Kept>({ max: TOKENS })
+  const kept = new LRUCache<string, Kept>(entriesAtMost(TOKENS))
   const making = createSingleFlight<HostAnswer<string>>()
 
   async function make(repository: TokenSubject): Promise<HostAnswer<string>> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { HOST_NAMES } from '#core/address.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type {
   CredentialAnswer,
@@ -75,7 +76,7 @@ class AppPeople implements GitHubPeople {
   readonly #signIn: SignIn
   readonly #seen: AnswerCache<Seen>
   /** By the key of the credential. */
-  readonly #clients = new LRUCache<string, ApiClient>({ max: CLIENTS })
+  readonly #clients = new LRUCache<string, ApiClient>(entriesAtMost(CLIENTS))
 
   constructor(options: PeopleOptions) {
     const { app, url, isEnterprise, patienceMs, clock } = options

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { entriesAtMost } from '#core/memory.ts'
 import type { HostAnswer } from '#core/ports/git-host.ts'
 import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
@@ -29,7 +30,7 @@ const MISSING = { status: 'missing', message: 'no credential reads it' } as cons
 export function createPrivateAccess(options: PrivateAccessOptions): PrivateAccess {
   const { url, tokens, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
   /** By the digest of the token. */
-  const clients = new LRUCache<string, ApiClient>({ max: CLIENTS })
+  const clients = new LRUCache<string, ApiClient>(entriesAtMost(CLIENTS))
 
   function clientOf(token: string): ApiClient {
     const key = createHash('sha256').update(token).digest('base64')

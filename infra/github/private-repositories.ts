@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { BlobSelection, HostAnswer, HostRefs, HostRepository, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
@@ -55,9 +56,9 @@ class TokenReadRepositories implements PrivateRepositories {
   readonly #pins: Pins
   readonly #reading: Reading
   /** By id: the account, in lower case. */
-  readonly #owners = new LRUCache<string, string>({ max: REPOSITORIES })
+  readonly #owners = new LRUCache<string, string>(entriesAtMost(REPOSITORIES))
   /** Those that the last question found missing. */
-  readonly #gone = new LRUCache<string, true>({ max: REPOSITORIES })
+  readonly #gone = new LRUCache<string, true>(entriesAtMost(REPOSITORIES))
 
   constructor(options: PrivateRepositoriesOptions) {
     const { api, remotes } = createPrivateAccess(options)

@@ -114,6 +114,8 @@ describe('an archive', () => {
     expect(`sha256:${hash('sha256', gunzipSync(packed.rawPayload), 'hex')}`).toBe(one.digest)
     const again = await get(one.url, { 'if-none-match': String(packed.headers.etag) })
     expect([again.status, again.bytes.length]).toEqual([304, 0])
+    const head = await app.app.inject({ method: 'HEAD', url: one.url, headers: { 'if-none-match': String(packed.headers.etag) } })
+    expect([head.statusCode, head.headers['content-length']]).toEqual([304, undefined])
   })
 
   test.each([

@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto'
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { expect, test } from 'vitest'
 import { WEBHOOK_SECRET } from '#test/support/test-app.ts'
-import { app, post } from './support/hook-scene.ts'
+import { app, post, useHookScene } from './support/hook-scene.ts'
+
+useHookScene()
 
 /** Payloads that GitHub recorded, as they are. */
 const events = (examples as unknown as { name: string; examples: object[] }[]).map(

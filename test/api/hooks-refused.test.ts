@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type Delivery, type DeliveryOptions, repositoryPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
 import { testApp, WEBHOOK_SECRET } from '#test/support/test-app.ts'
-import { app, FILES, hookApp, post, repository } from './support/hook-scene.ts'
+import { app, FILES, hookApp, post, repository, useHookScene } from './support/hook-scene.ts'
+
+useHookScene()
 
 describe('a message', () => {
   const signed = async (options: DeliveryOptions = {}) =>

@@ -9,7 +9,9 @@ import {
   selectionPayload,
   signDelivery,
 } from '#test/support/fake-github/webhooks.ts'
-import { ADDRESS, app, hookApp, mount, post, push, repository, tell } from './support/hook-scene.ts'
+import { ADDRESS, app, hookApp, mount, post, push, repository, tell, useHookScene } from './support/hook-scene.ts'
+
+useHookScene()
 
 describe('a push', () => {
   test('of a branch that somebody has opened is indexed at once, and shown to the next visitor', async () => {

@@ -168,6 +168,21 @@ describe('published content', () => {
     expect(await app.states.read(OPERATOR_KEY)).toEqual(before)
   })
 
+  test('is not available now, and kept by nobody, while its media cannot be read', async () => {
+    const { app, source } = await startWithStore()
+    await publishContent(app, await readFolder(FILES), false)
+    await source.refresh()
+    const url = (await app.ask('showcase', '')).items[0]?.media.clip?.url ?? ''
+    await app.blobs.remove(operatorBlobKey(url.replace('/media/', '')))
+    const { status, headers, bytes } = await getPicture(app, url)
+    expect([status, headers['cache-control'], headers.etag, bytes.toString()]).toEqual([
+      503,
+      'no-store',
+      undefined,
+      'not available now\n',
+    ])
+  })
+
   test('stays as it was while the store cannot say what is published, or what it says is damaged', async () => {
     const { app, source } = await startWithStore()
     await publishContent(app, await readFolder(FILES), false)

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
-import { hostilePictures, plainPicture } from '#test/support/pictures.ts'
+import { plainPicture } from '#test/support/pictures.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
-import { expectNoPicture, expectPicture, getPicture } from './support/pictures.ts'
+import { expectNoPicture, shownPicture } from './support/pictures.ts'
 
 const OPEN = { 'a/SKILL.md': '---\nname: a\ndescription: A.\nlicense: MIT\n---\nDo it.\n', LICENSE: MIT() }
 const manifest = (image: string, more = '') => `---\nname: N\ndescription: D.\nimage: ${image}\n${more}---\n`
@@ -16,26 +16,7 @@ function MIT(): string {
   return 'MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:\n\nThe above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.\n\nTHE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.\n'
 }
 
-const CACHE = 'public, max-age=3600'
 const WIDE = await plainPicture('jpeg', 1_600, 800)
-/** What manifests may declare that is no picture of the repository. */
-const ELSEWHERE = {
-  http: 'http://example.org/a.png',
-  https: 'https://example.org/a.png',
-  loopback: 'http://127.0.0.1:9/a.png',
-  metadata: 'http://169.254.169.254/latest/meta-data',
-  data: 'data:image/png;base64,AAAA',
-  script: 'javascript:alert(1)',
-  file: 'file:///etc/passwd',
-  outside: '../../outside.png',
-  absolute: '/etc/hostname',
-  nothing: 'nothing.png',
-  folder: 'a',
-  text: 'LICENSE',
-} as const
-const hostile = Object.entries(await hostilePictures()).filter(([name]) =>
-  /SVG|archive behind|truncated PNG|more pixels/.test(name),
-)
 
 let at: TestApp
 let folder: string
@@ -43,14 +24,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
   await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/operator\n  image: cover.png\n')
   await writeFile(join(folder, 'cover.png'), await plainPicture('png', 900, 300))
-  const bad = hostile.map(([, bytes], index) => [
-    `acme/bad-${index}`,
-    { ...OPEN, 'SKILLSET.md': manifest('p.png'), 'p.png': bytes },
-  ])
-  const elsewhere = Object.entries(ELSEWHERE).map(([name, image]) => [
-    `elsewhere/${name}`,
-    { ...OPEN, 'SKILLSET.md': manifest(`'${image}'`) },
-  ])
   at = await testApp(
     {
       'acme/own': {
@@ -64,13 +37,9 @@ beforeAll(async () => {
       'acme/unlicensed': { 'SKILLSET.md': manifest('wide.jpg'), 'wide.jpg': WIDE },
       'acme/excluded': { ...OPEN, 'SKILLSET.md': manifest('wide.jpg', 'exclude: [wide.jpg]\n'), 'wide.jpg': WIDE },
       'acme/bare': OPEN,
-      'acme/hidden': OPEN,
-      ...Object.fromEntries(bad),
-      ...Object.fromEntries(elsewhere),
     },
     { github: { withToken: true }, operator: await readOperatorFolder(folder, BASE_URL) },
   )
-  await at.github.shown('acme', 'hidden', { visibility: 'private' })
 })
 afterAll(async () => {
   await at.close()
@@ -81,64 +50,36 @@ describe('the picture of an address', () => {
   test('is the file that the nearest manifest names, at most 640 pixels wide', async () => {
     await expectNoPicture(at, '/picture/local/acme/own')
     await at.index()
-    const { bytes } = await expectPicture(at, '/picture/local/acme/own', { type: 'image/jpeg', cache: CACHE })
+    const { bytes } = await shownPicture(at, '/picture/local/acme/own')
     expect(await sharp(bytes).metadata()).toMatchObject({ format: 'jpeg', width: 640, height: 320 })
-    const below = await expectPicture(at, '/picture/local/acme/own@main/b', { type: 'image/png', cache: CACHE })
+    const below = await shownPicture(at, '/picture/local/acme/own@main/b')
     expect(await sharp(below.bytes).metadata()).toMatchObject({ width: 20, height: 10 })
   })
 
   test("is the operator's before that, also while nothing is indexed", async () => {
-    const { bytes } = await expectPicture(at, '/picture/local/acme/operator', { type: 'image/png', cache: CACHE })
+    const { bytes } = await shownPicture(at, '/picture/local/acme/operator')
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 640, height: 213 })
   })
 
   test('comes from a remote host through git', async () => {
     await at.open('/gh/acme/own')
-    await expectPicture(at, '/picture/gh/acme/own', { type: 'image/jpeg', cache: CACHE })
+    await shownPicture(at, '/picture/gh/acme/own')
   })
 
-  test('is not there where there is none, no license permits a copy, it is excluded, or nobody may see it', async () => {
+  test('is not there where there is none, no license permits a copy, or it is excluded', async () => {
     for (const name of ['bare', 'unlicensed', 'excluded']) {
       await at.open(`/local/acme/${name}`)
       await expectNoPicture(at, `/picture/local/acme/${name}`)
     }
     await at.open('/gh/acme/unlicensed')
-    for (const path of ['/gh/acme/unlicensed', '/gh/acme/hidden', '/gh/acme/nothing', '/', '/local', '/hub/a/b'])
-      await expectNoPicture(at, `/picture${path}`)
+    await expectNoPicture(at, '/picture/gh/acme/unlicensed')
   })
-})
-
-test.each(Object.keys(ELSEWHERE))('a manifest that names %s has no picture, and nothing is asked for it', async name => {
-  const address = `/local/elsewhere/${name}`
-  await at.open(address)
-  const asked = at.github.log.all.length
-  await expectNoPicture(at, `/picture${address}`)
-  expect(at.github.log.all).toHaveLength(asked)
-})
-
-test.each(hostile.map(([name], index) => [name, index] as const))('a file that is %s is not shown', async (_name, index) => {
-  await at.open(`/local/acme/bad-${index}`)
-  await expectNoPicture(at, `/picture/local/acme/bad-${index}`)
 })
 
 describe('the picture of an account', () => {
   test('is its icon, without credentials', async () => {
-    const etag = /^"gh-\d+-128-[0-9a-f]{16}"$/
-    const { bytes } = await expectPicture(at, '/picture/owners/gh/acme', { type: 'image/png', cache: CACHE, etag })
+    const { bytes } = await shownPicture(at, '/picture/owners/gh/acme')
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 128, height: 128 })
-    expect((await getPicture(at, '/icon/gh/acme/own')).bytes.equals(bytes)).toBe(true)
-  })
-
-  test('is not there for what is no account', async () => {
-    for (const path of [
-      '/owners',
-      '/owners/',
-      '/owners/gh',
-      '/owners/gh/nobody',
-      '/owners/local/acme',
-      '/owners/gh/acme/own',
-      '/owners/gh/%zz',
-    ])
-      await expectNoPicture(at, `/picture${path}`)
+    expect((await shownPicture(at, '/icon/gh/acme/own')).bytes.equals(bytes)).toBe(true)
   })
 })

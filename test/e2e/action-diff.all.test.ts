@@ -3,7 +3,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAction, type TestAction } from '#test/support/action.ts'
-import { git, root, SKILL, write } from './check-scene.ts'
+import { git, root, SKILL, useCheckScene, write } from './check-scene.ts'
+
+useCheckScene()
 
 let action: TestAction
 beforeAll(async () => {

@@ -5,7 +5,9 @@ import { expect, test } from 'vitest'
 import type { Checked } from '#indexer/check/schema.ts'
 import { type Client, joinSkill } from '#test/support/joined.ts'
 import { testApp } from '#test/support/test-app.ts'
-import { check, git, root, useFolder } from './check-scene.ts'
+import { check, git, root, useCheckScene, useFolder } from './check-scene.ts'
+
+useCheckScene()
 
 const HANDBOOK = fileURLToPath(new URL('../../examples/handbook', import.meta.url))
 

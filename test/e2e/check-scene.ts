@@ -12,17 +12,20 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.u
 export let outside: string
 export let root: string
 let started: ChildProcess[]
-beforeEach(async () => {
-  outside = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-check-')))
-  root = join(outside, 'tools')
-  await mkdir(root)
-  started = []
-})
-afterEach(async () => {
-  for (const child of started) child.kill('SIGKILL')
-  await chmod(join(root, 'locked'), 0o700).catch(() => {})
-  await rm(outside, { recursive: true, force: true })
-})
+/** Hooks of a test file that uses this: a folder of its own. */
+export function useCheckScene(): void {
+  beforeEach(async () => {
+    outside = await realpath(await mkdtemp(join(tmpdir(), 'mountglass-check-')))
+    root = join(outside, 'tools')
+    await mkdir(root)
+    started = []
+  })
+  afterEach(async () => {
+    for (const child of started) child.kill('SIGKILL')
+    await chmod(join(root, 'locked'), 0o700).catch(() => {})
+    await rm(outside, { recursive: true, force: true })
+  })
+}
 
 /** The folder to check gets another name. */
 export function useFolder(name: string): void {

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { CheckReport } from '#indexer/check/schema.ts'
-import { git, root, run, SKILL, start, write } from './check-scene.ts'
+import { git, root, run, SKILL, start, useCheckScene, write } from './check-scene.ts'
+
+useCheckScene()
 
 test('watching checks again when files change, come and go, also in new folders, until interrupted', async () => {
   await write({ 'a/SKILL.md': SKILL('a') })

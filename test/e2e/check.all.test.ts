@@ -3,7 +3,9 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Checked, CheckReport } from '#indexer/check/schema.ts'
-import { check, git, outside, root, run, SKILL, write } from './check-scene.ts'
+import { check, git, outside, root, run, SKILL, useCheckScene, write } from './check-scene.ts'
+
+useCheckScene()
 
 test('files that are not committed count, ignored and deleted ones do not', async () => {
   await write({ '.gitignore': 'ignored/\n', 'old/SKILL.md': SKILL('old'), 'kept/SKILL.md': SKILL('kept') })

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, expect, test } from 'vitest'
 import { type Compared, DiffReport } from '#indexer/check/difference.ts'
-import { git, root, SKILL, write } from './check-scene.ts'
+import { git, root, SKILL, useCheckScene, write } from './check-scene.ts'
+
+useCheckScene()
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '#test/site/support/browser.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
+import { withGapBeforeLastCluster } from '#test/support/clips.ts'
 import { folderOf } from '#test/support/operator-folder.ts'
 import { startService } from '#test/support/service.ts'
 
@@ -61,29 +63,48 @@ test('a setting that is wrong, and a store in memory, are refused', async () => 
   expect(status).toBe(2)
 })
 
+const GAP_BYTES = 24 * 1024 * 1024
+
+/** The example folder, with a clip of which a player that seeks to its end loads only parts. */
+async function exampleWithLongClip(): Promise<string> {
+  const names = (await readdir(EXAMPLE, { recursive: true })).filter(name => /\.\w+$/.test(name))
+  const files = await Promise.all(names.map(async name => [name, await readFile(join(EXAMPLE, name))] as const))
+  const clip = 'showcase/handbook.webm'
+  return await folderOf({
+    ...Object.fromEntries(files),
+    [clip]: withGapBeforeLastCluster(await readFile(join(EXAMPLE, clip)), GAP_BYTES),
+  })
+}
+
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  test('a clip of the showcase plays when it is started, and seeks by ranges', async () => {
+  test('a clip of the showcase is loaded when it is started, and seeks by ranges', async () => {
     await ensureBuilt()
-    const service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_OPERATOR: EXAMPLE })
+    const service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_OPERATOR: await exampleWithLongClip() })
     const browser = await openBrowser()
     try {
       const page = await browser.newPage()
-      const statuses: number[] = []
-      page.on('response', response => response.url().endsWith('.webm') && statuses.push(response.status()))
+      const answers: { status: number; range: string | undefined }[] = []
+      page.on('response', response => {
+        if (response.url().endsWith('.webm'))
+          answers.push({ status: response.status(), range: response.headers()['content-range'] })
+      })
       await page.goto(service.baseUrl)
       const video = page.locator('video')
       expect(await video.evaluate((element: HTMLVideoElement) => [element.paused, element.readyState])).toEqual([true, 0])
-      expect(statuses).toEqual([])
+      expect(answers).toEqual([])
       const seeked = await video.evaluate(async (element: HTMLVideoElement) => {
-        element.preload = 'auto'
+        element.preload = 'metadata'
         element.load()
         await new Promise(resolve => element.addEventListener('loadeddata', resolve, { once: true }))
-        element.currentTime = 3
+        element.currentTime = 3.5
         await new Promise(resolve => element.addEventListener('seeked', resolve, { once: true }))
         return { at: element.currentTime, duration: element.duration, seekable: element.seekable.end(0) }
       })
-      expect(seeked).toEqual({ at: 3, duration: 4, seekable: 4 })
-      expect(statuses).toContain(206)
+      expect(seeked).toEqual({ at: 3.5, duration: 4, seekable: 4 })
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([206]))
+      const starts = answers.map(({ range }) => Number(/^bytes (\d+)-/.exec(range ?? '')?.[1]))
+      expect(starts[0]).toBe(0)
+      expect(Math.max(...starts)).toBeGreaterThan(GAP_BYTES)
     } finally {
       await browser.close()
       await service.stop()

@@ -30,32 +30,34 @@ let states: StateStore
 export let queue: JobQueue
 export let slow: SlowGit
 
-beforeAll(async () => {
-  repositories = await createRepositories()
-  for (const name of [...PLAIN, ...DEADLY, 'hangs']) {
-    const repository = await repositories.create('acme', name)
-    await repository.commit({ 'a/SKILL.md': `---\nname: a\ndescription: ${name}\n---\nDo.\n` })
-  }
-  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
-})
-afterAll(async () => {
-  await host.close()
-  await repositories.remove()
-})
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mountglass-work-'))
-  blobs = await openDiskBlobStore(join(folder, 'store'))
-  states = await openDiskStateStore(join(folder, 'store', 'documents.sqlite'))
-  queue = createStateQueue(states, systemClock)
-  slow = await makeSlowGit(await mkdtemp(join(folder, 'bin-')))
-})
-afterEach(async () => {
-  await states.close()
-  await blobs.close()
-  // A process that was killed a moment ago may still write.
-  await rm(folder, { recursive: true, force: true, maxRetries: 10 })
-})
+/** Hooks of a test file that uses this: what a test started ends with it. */
+export function useWorkScene(): void {
+  beforeAll(async () => {
+    repositories = await createRepositories()
+    for (const name of [...PLAIN, ...DEADLY, 'hangs']) {
+      const repository = await repositories.create('acme', name)
+      await repository.commit({ 'a/SKILL.md': `---\nname: a\ndescription: ${name}\n---\nDo.\n` })
+    }
+    host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+  })
+  afterAll(async () => {
+    await host.close()
+    await repositories.remove()
+  })
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mountglass-work-'))
+    blobs = await openDiskBlobStore(join(folder, 'store'))
+    states = await openDiskStateStore(join(folder, 'store', 'documents.sqlite'))
+    queue = createStateQueue(states, systemClock)
+    slow = await makeSlowGit(await mkdtemp(join(folder, 'bin-')))
+  })
+  afterEach(async () => {
+    await states.close()
+    await blobs.close()
+    // A process that was killed a moment ago may still write.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
+  })
+}
 
 interface StartOptions {
   concurrency?: number

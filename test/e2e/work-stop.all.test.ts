@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { descendantsOf } from '#indexer/jobs/processes.ts'
 import { isAlive } from '#test/support/is-alive.ts'
 import { until } from '#test/support/until.ts'
-import { allDone, isIndexed, offer, recordOf, slow, start, untilReading } from './work-scene.ts'
+import { allDone, isIndexed, offer, recordOf, slow, start, untilReading, useWorkScene } from './work-scene.ts'
+
+useWorkScene()
 
 describe('told to stop', () => {
   test('an idle worker ends', async () => {

@@ -16,7 +16,10 @@ import {
   slow,
   start,
   untilReading,
+  useWorkScene,
 } from './work-scene.ts'
+
+useWorkScene()
 
 test('jobs run side by side, each in a process of its own; nothing is left behind', async () => {
   const worker = start({ concurrency: 3, isSlow: true })

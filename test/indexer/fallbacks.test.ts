@@ -16,7 +16,9 @@ import { systemClock } from '#infra/system/clock.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
-import { host, newRepository, newStores, page, pages, repositories } from './snapshot-reuse-scene.ts'
+import { host, newRepository, newStores, page, pages, repositories, useReuseScene } from './snapshot-reuse-scene.ts'
+
+useReuseScene()
 
 /** Fallbacks as they are noted. */
 function recorded(): Fallbacks & { kinds: FallbackKind[] } {

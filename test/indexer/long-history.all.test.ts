@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest'
 import type { TestFile } from '#test/support/repository.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
-import { index, meaningAlone, newRepository, newStores, page, pages, sharesOf, skill } from './snapshot-reuse-scene.ts'
+import {
+  index,
+  meaningAlone,
+  newRepository,
+  newStores,
+  page,
+  pages,
+  sharesOf,
+  skill,
+  useReuseScene,
+} from './snapshot-reuse-scene.ts'
+
+useReuseScene()
 
 test('a long history: every snapshot says what it says alone, in at most 64 packs, of which it refers to half or more', async () => {
   const subject = await newRepository()

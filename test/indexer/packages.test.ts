@@ -9,7 +9,9 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
 import { ArchiveWriter, splitTarName } from '#core/tar-archive.ts'
 import { index } from '#test/support/indexed.ts'
-import { indexFiles, MIT, repositories, skill } from './snapshot-scene.ts'
+import { indexFiles, MIT, repositories, skill, useRepositories } from './snapshot-scene.ts'
+
+useRepositories()
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
 const link = (target: string) => ({ link: target })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { index } from '#test/support/indexed.ts'
-import { indexFiles, MIT, newRepository, repositories, skill } from './snapshot-scene.ts'
+import { indexFiles, MIT, newRepository, repositories, skill, useRepositories } from './snapshot-scene.ts'
+
+useRepositories()
 
 describe('odd repositories', () => {
   test('one without any content is ready and empty', async () => {

@@ -18,14 +18,17 @@ export let repositories: TestRepositories
 export let host: LocalHost
 let made = 0
 
-beforeAll(async () => {
-  repositories = await createRepositories()
-  host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
-})
-afterAll(async () => {
-  await host.close()
-  await repositories.remove()
-})
+/** Hooks of a test file that uses this: a root of repositories and a host of its own. */
+export function useReuseScene(): void {
+  beforeAll(async () => {
+    repositories = await createRepositories()
+    host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+  })
+  afterAll(async () => {
+    await host.close()
+    await repositories.remove()
+  })
+}
 
 export interface Subject {
   described: HostRepository

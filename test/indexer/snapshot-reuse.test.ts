@@ -4,7 +4,9 @@ import type { SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { countStore } from '#test/support/counted-store.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
-import { index, meaningAlone, newRepository, newStores, page, pages, skill } from './snapshot-reuse-scene.ts'
+import { index, meaningAlone, newRepository, newStores, page, pages, skill, useReuseScene } from './snapshot-reuse-scene.ts'
+
+useReuseScene()
 
 describe('the next commit', () => {
   test('is a pack of what is new, and a header; the packs before it stay as they are', async () => {

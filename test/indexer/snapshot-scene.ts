@@ -5,10 +5,13 @@ import { createRepositories, type TestFile, type TestRepositories, type TestRepo
 export let repositories: TestRepositories
 let made = 0
 
-beforeAll(async () => {
-  repositories = await createRepositories()
-})
-afterAll(() => repositories.remove())
+/** Hooks of a test file that uses this: a root of repositories of its own. */
+export function useRepositories(): void {
+  beforeAll(async () => {
+    repositories = await createRepositories()
+  })
+  afterAll(() => repositories.remove())
+}
 
 export const MIT = `MIT License
 

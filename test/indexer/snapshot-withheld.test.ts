@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Indexed } from '#test/support/indexed.ts'
-import { indexFiles, MIT, skill } from './snapshot-scene.ts'
+import { indexFiles, MIT, skill, useRepositories } from './snapshot-scene.ts'
+
+useRepositories()
 
 /** Every byte that was stored: the objects as they are, and unpacked the header, the packs and the search section. */
 async function everythingIn({ header, stored, section, objects }: Indexed): Promise<string> {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { TestFile } from '#test/support/repository.ts'
-import { indexFiles, skill } from './snapshot-scene.ts'
+import { indexFiles, skill, useRepositories } from './snapshot-scene.ts'
+
+useRepositories()
 
 describe('skills', () => {
   test('every SKILL.md is one, dot-folders and nested ones too; links, other spellings and generated folders are not', async () => {

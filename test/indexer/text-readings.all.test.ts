@@ -8,7 +8,19 @@ import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { packNameOf } from '#indexer/snapshot/pack-name.ts'
 import { createReadingsWriter, decodeText, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
-import { index, meaningAlone, newRepository, newStores, page, pages, type Subject, skill } from './snapshot-reuse-scene.ts'
+import {
+  index,
+  meaningAlone,
+  newRepository,
+  newStores,
+  page,
+  pages,
+  type Subject,
+  skill,
+  useReuseScene,
+} from './snapshot-reuse-scene.ts'
+
+useReuseScene()
 
 const LINKED = '# Linked\n\nSee [one](../docs/0/page-0.md), `docs/1/page-1.md` and ![it](a.png).\n'
 const DECLARED =

@@ -4,7 +4,18 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { TestFile } from '#test/support/repository.ts'
 import { runs } from '#test/support/runs.ts'
 import { meaningOf } from '#test/support/snapshot-meaning.ts'
-import { index, meaningAlone, newRepository, newStores, page, pages, skill } from '../indexer/snapshot-reuse-scene.ts'
+import {
+  index,
+  meaningAlone,
+  newRepository,
+  newStores,
+  page,
+  pages,
+  skill,
+  useReuseScene,
+} from '../indexer/snapshot-reuse-scene.ts'
+
+useReuseScene()
 
 test('whatever the history, a snapshot says what it says alone', async () => {
   const change = fc.record({

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { browsePage, COMMIT, filePage, findPage, type Question, readyMount } from './support/answers.ts'
 import { attributesOf, textOf, titleOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { type Answers, browsePage, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 describe('states', () => {
   test.each(['', '?view=browse', '?view=find&query=x', '?view=skill&path=a/SKILL.md'])(

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { markWords, wordsOf } from '#site/lib/mark-words.ts'
 import { COMMIT, filePage, findPage } from './support/answers.ts'
 import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 describe('marked words', () => {
   const mark = (text: string, query: string) => markWords(text, wordsOf(query))

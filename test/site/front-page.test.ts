@@ -58,7 +58,7 @@ test('the first that is ready is an example to begin with, the others are cards 
     'Example address',
     'rule SKILLSET.md Say where.',
     'skill skills/pdf/SKILL.md When a PDF is at hand.',
-    '1 file that it reads',
+    '1 file to read when needed',
     'indexing',
     'verified',
     '1 skill ',

@@ -11,7 +11,9 @@ import {
   whole,
 } from './support/answers.ts'
 import { attributesOf, dangersOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 describe('hostile words', () => {
   const listing = { path: `${HOSTILE}/SKILL.md`, directory: HOSTILE, name: HOSTILE, description: HOSTILE }

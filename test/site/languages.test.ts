@@ -3,7 +3,9 @@ import { chooseLanguage } from '#site/words/languages.ts'
 import { carryLanguage, readPhrase } from '#site/words/ui.ts'
 import { filePage, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, tagsOf, textOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const GERMAN = { 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' }
 

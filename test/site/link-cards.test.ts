@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { readyMount, refusal, skillPage } from './support/answers.ts'
 import { tagsOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const ORIGIN = 'https://mountglass.example'
 

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { browsePage, commitOf, filePage, findPage, HOSTILE, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const BASE = 'https://mountglass.example'
 

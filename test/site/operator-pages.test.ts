@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { refusal } from './support/answers.ts'
 import { attributesOf, tagsOf, textOf } from './support/html.ts'
-import { open } from './support/opened-site.ts'
+import { open, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 type Entry = AnswerOf<'showcase'>['items'][number]
 

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { SkillListing } from '#core/contract/shared.ts'
 import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const CLOSED = { kind: 'restricted', name: 'Proprietary', source: null } as const

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { PageCache } from '#site/lib/page-cache.ts'
 import { type Answers, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { exactTextsOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const FILE = `${PAGE}?view=file&path=docs/guide.md&look=exact`
 const OTHER_COMMIT = 'b'.repeat(40)

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { placeAfter, placeBefore, readBack } from '#site/lib/pager.ts'
 import { browsePage, findPage } from './support/answers.ts'
 import { attributesOf, tagsOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const PAGES = 5
 

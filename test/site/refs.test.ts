@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { RefList } from '#core/contract/refs.ts'
 import { COMMIT, readyMount, refusal } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
-import { open, PAGE } from './support/opened-site.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const OTHER = 'b'.repeat(40)
 

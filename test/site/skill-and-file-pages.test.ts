@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { filePage, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 describe('skill', () => {
   const parts = {

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { joinPages, PAGES_READ } from '#site/lib/delivery.ts'
 import { type Question, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const BODY = Array.from({ length: 30 }, (_, index) => `part ${index}\n`)
 

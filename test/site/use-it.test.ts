@@ -7,7 +7,9 @@ import { snippetsFor } from '#site/lib/use-it.ts'
 import { ENGLISH } from '#site/words/ui.ts'
 import { COMMIT, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
-import { open, PAGE, SKILL } from './support/opened-site.ts'
+import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
 
 const BASE = 'https://mountglass.example'
 /** Addresses that a shell or a file format could misread. */

@@ -46,3 +46,24 @@ export function webmClip({ width = 640, height = 360, durationMs = 2_500, docTyp
     ),
   ])
 }
+
+/**
+ * A WebM with so many empty bytes before its last cluster that players which seek behind them ask for a range. Its cues must name clusters by
+ * offsets of eight bytes, and its segment must have a length of eight.
+ */
+export function withGapBeforeLastCluster(clip: Buffer, gapBytes: number): Buffer {
+  const segment = clip.indexOf(Buffer.from('18538067', 'hex'))
+  const lastCluster = clip.lastIndexOf(Buffer.from('1f43b675', 'hex'))
+  const body = segment + 12
+  const cue = Buffer.alloc(8)
+  cue.writeBigUInt64BE(BigInt(lastCluster - body))
+  const cueAt = clip.indexOf(cue)
+  if (segment < 0 || cueAt < 0) throw new Error('the clip has other cues than this can move')
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64BE(BigInt(gapBytes) | (1n << 56n))
+  const gap = Buffer.concat([Buffer.from([0xec]), length, Buffer.alloc(gapBytes)])
+  const head = Buffer.from(clip.subarray(0, lastCluster))
+  head.writeBigUInt64BE(head.readBigUInt64BE(segment + 4) + BigInt(gap.length), segment + 4)
+  head.writeBigUInt64BE(BigInt(lastCluster - body + gap.length), cueAt)
+  return Buffer.concat([head, gap, clip.subarray(lastCluster)])
+}

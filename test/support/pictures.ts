@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from 'node:zlib'
+import { crc32, deflateSync, gzipSync } from 'node:zlib'
 import sharp from 'sharp'
 
 type Format = 'png' | 'jpeg' | 'gif' | 'webp'
@@ -55,30 +55,53 @@ export const EMPTY_ARCHIVE = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'),
 
 /** Bytes that are no picture to be shown, by what is wrong with them. */
 export async function hostilePictures(): Promise<Record<string, Buffer>> {
-  const png = await plainPicture('png', 40, 30)
-  const jpeg = await plainPicture('jpeg', 40, 30)
-  const gif = await plainPicture('gif', 40, 30)
-  const webp = await plainPicture('webp', 40, 30)
+  const [png, jpeg, gif, webp] = (await Promise.all(
+    (['png', 'jpeg', 'gif', 'webp'] as const).map(format => plainPicture(format, 40, 30)),
+  )) as [Buffer, Buffer, Buffer, Buffer]
+  const html = Buffer.from('<!doctype html><script>alert(1)</script>')
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
   return {
     nothing: Buffer.alloc(0),
-    'a page': Buffer.from('<!doctype html><script>alert(1)</script>'),
-    'an SVG': svg,
-    'the signature of a PNG with a page behind it': Buffer.concat([png.subarray(0, 8), Buffer.from('<!doctype html>')]),
-    'a PNG with a page in a chunk': withPngChunk(png, 'tEXt', Buffer.from('Comment\0<html><script>alert(1)</script></html>')),
-    'a PNG with a page behind its end': Buffer.concat([png, Buffer.from('<html>')]),
+    'HTML named as a PNG': html,
+    'HTML behind the signature of a PNG': Buffer.concat([png.subarray(0, 8), html]),
+    'HTML in a chunk of a PNG': withPngChunk(png, 'tEXt', Buffer.concat([Buffer.from('Comment\0'), html])),
+    'HTML behind the end of a PNG': Buffer.concat([png, html]),
+    'HTML in a comment of a JPEG': withJpegComment(jpeg, html),
+    'an SVG named as a PNG': svg,
+    'an SVG in UTF-16 named as a PNG': Buffer.from(`\ufeff${svg.toString()}`, 'utf16le'),
+    'a compressed SVG named as a PNG': gzipSync(svg),
+    'an SVG behind the end of a WebP': Buffer.concat([webp, svg]),
     'a PNG with a byte behind its end': Buffer.concat([png, Buffer.alloc(1)]),
-    'a JPEG with an archive behind its end': Buffer.concat([jpeg, EMPTY_ARCHIVE]),
+    'two PNGs in one file': Buffer.concat([png, png]),
+    'a JPEG that is a ZIP archive, too': Buffer.concat([jpeg, EMPTY_ARCHIVE]),
+    'a PNG that is a ZIP archive, too': withPngChunk(png, 'teXt', EMPTY_ARCHIVE),
+    'a PNG that is a PDF document, too': withPngChunk(png, 'teXt', Buffer.from('%PDF-1.7\n')),
+    'a GIF that is a script, too': Buffer.from('GIF89a/*\0\0\0*/=1;alert(1)//;'),
     'a GIF with a script behind its end': Buffer.concat([gif, Buffer.from('/*alert(1)')]),
-    'a WebP with an SVG behind its end': Buffer.concat([webp, svg]),
-    'a PNG with an archive in a chunk': withPngChunk(png, 'teXt', EMPTY_ARCHIVE),
     'a truncated PNG': png.subarray(0, -20),
     'a truncated JPEG': jpeg.subarray(0, -2),
     'a truncated GIF': gif.subarray(0, -1),
     'a truncated WebP': webp.subarray(0, -2),
     'a PNG whose pixels are damaged': damaged(png),
-    'more pixels than are decoded': pixelBomb(16_000),
+    'a PNG of 16,000 by 16,000 pixels': pixelBomb(16_000),
+    'a GIF that claims 65,535 by 65,535 pixels': claiming(gif, 6, Buffer.from('ffffffff', 'hex')),
+    'a PNG that claims 2,147,483,647 by 1 pixels': claiming(png, 16, Buffer.from('7fffffff00000001', 'hex')),
+    'an AVIF picture': Buffer.from('\0\0\0\x18ftypavif\0\0\0\0avifmif1', 'latin1'),
+    'a BMP picture': Buffer.concat([Buffer.from('BM', 'latin1'), Buffer.alloc(60)]),
+    'a TIFF picture': Buffer.from('II*\0\x08\0\0\0\0\0', 'latin1'),
   }
+}
+
+function withJpegComment(jpeg: Buffer, comment: Buffer): Buffer {
+  const head = Buffer.from([0xff, 0xfe, 0, 2 + comment.length])
+  return Buffer.concat([jpeg.subarray(0, 2), head, comment, jpeg.subarray(2)])
+}
+
+/** The picture with other numbers at the place of its size. */
+function claiming(picture: Buffer, at: number, size: Buffer): Buffer {
+  const copy = Buffer.from(picture)
+  size.copy(copy, at)
+  return copy
 }
 
 function damaged(png: Buffer): Buffer {

@@ -42,28 +42,28 @@ const API_OVER_STORES = [
 /** The properties whose number of runs depends on the tier: see `runs.ts`. */
 const PROPERTIES = 'test/properties/**/*.test.ts'
 
-/**
- * Files about functions that keep nothing and change nothing outside: they share loaded modules, which spares half of their time. A file here
- * must not set variables of the environment or replace globals.
- */
-const PURE = ['api/search', 'core', 'indexer/action', 'indexer/check', 'indexer/rules', 'indexer/search', 'indexer/sweep'].map(
-  folder => `test/unit/${folder}/**/*.test.ts`,
-)
-
 const MEMORY = { MOUNTGLASS_TEST_STORES: 'memory' }
 
 export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
   test: [
-    { name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL, ...PURE], env: MEMORY },
-    { name: 'pure', include: PURE, exclude: [TESTS_OF_ALL], env: MEMORY, isolate: false },
+    // Files share loaded modules, which spares a third of the processors' time. So a module that several files use has no hooks of its own, and
+    // a test that changes the environment or a global restores it.
+    { name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL], env: MEMORY, isolate: false },
   ],
   'test:all': [
     { name: 'test:all', include: [TESTS_OF_ALL], env: {} },
-    { name: 'every property', include: [PROPERTIES], exclude: [TESTS_OF_ALL], env: { MOUNTGLASS_TEST_RUNS: 'all' } },
+    {
+      name: 'every property',
+      include: [PROPERTIES],
+      exclude: [TESTS_OF_ALL],
+      env: { MOUNTGLASS_TEST_RUNS: 'all' },
+      isolate: false,
+    },
     ...['disk', 's3', 'fleet'].map(stores => ({
       name: `api on ${stores}`,
       include: API_OVER_STORES,
       env: { MOUNTGLASS_TEST_STORES: stores },
+      isolate: false as const,
     })),
   ],
 }

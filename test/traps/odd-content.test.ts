@@ -16,7 +16,9 @@ import { describe, expect, test } from 'vitest'
 import type { TestFile } from '#test/support/repository.ts'
 import { endpointUrl } from '#test/support/test-app.ts'
 import { MIT, skillText } from '../api/support/texts.ts'
-import { app, codeOf, codes, open, overviewOf, skillOf } from './trap-scene.ts'
+import { app, codeOf, codes, open, overviewOf, skillOf, useTrapScene } from './trap-scene.ts'
+
+useTrapScene()
 
 describe('front matter', () => {
   test('CRLF: fields are read, and the body keeps its line ends to the byte', async () => {

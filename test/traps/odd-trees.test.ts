@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { walkFolders } from '#test/support/joined.ts'
 import { endpointUrl } from '#test/support/test-app.ts'
 import { MIT, skillText } from '../api/support/texts.ts'
-import { app, codeOf, codes, open, overviewOf, skillOf } from './trap-scene.ts'
+import { app, codeOf, codes, open, overviewOf, skillOf, useTrapScene } from './trap-scene.ts'
+
+useTrapScene()
 
 describe('links of the tree', () => {
   test('a SKILL.md, README or LICENSE that is a link, to itself or to nothing, is not there, and nothing else suffers', async () => {

@@ -17,30 +17,33 @@ let store: BlobStore
 let snapshots: SnapshotReader
 export let log: string[]
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mountglass-damage-'))
-  store = await openDiskBlobStore(folder)
-  log = []
-  app = await testApp(
-    {
-      'acme/handbook': HANDBOOK,
-      'acme/other': { ...HANDBOOK, 'docs/page-3.md': '# Page 3\n\nTulips.\n' },
-      'acme/library': library(),
-    },
-    {
-      blobs: store,
-      deps: deps => ({ ...deps, snapshots: { open: (repository, commit) => snapshots.open(repository, commit) } }),
-      logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
-    },
-  )
-  forget()
-  for (const name of ['handbook', 'other', 'library']) await app.open(`/local/acme/${name}`)
-  forget()
-})
-afterAll(async () => {
-  await app.close()
-  await rm(folder, { recursive: true, force: true })
-})
+/** Hooks of a test file that uses this: an app over a store of its own. */
+export function useDamageScene(): void {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mountglass-damage-'))
+    store = await openDiskBlobStore(folder)
+    log = []
+    app = await testApp(
+      {
+        'acme/handbook': HANDBOOK,
+        'acme/other': { ...HANDBOOK, 'docs/page-3.md': '# Page 3\n\nTulips.\n' },
+        'acme/library': library(),
+      },
+      {
+        blobs: store,
+        deps: deps => ({ ...deps, snapshots: { open: (repository, commit) => snapshots.open(repository, commit) } }),
+        logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
+      },
+    )
+    forget()
+    for (const name of ['handbook', 'other', 'library']) await app.open(`/local/acme/${name}`)
+    forget()
+  })
+  afterAll(async () => {
+    await app.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+}
 
 interface Asked {
   status: number

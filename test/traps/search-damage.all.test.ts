@@ -13,7 +13,9 @@ import { answered } from '#test/support/answered.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 import { testApp } from '#test/support/test-app.ts'
 import { HANDBOOK, LIBRARY_QUERIES, PRIVATE, SMALL_QUERIES } from './damaged-content.ts'
-import { app, askOthers, findAll, folder, forget, log, stored } from './search-damage-scene.ts'
+import { app, askOthers, findAll, folder, forget, log, stored, useDamageScene } from './search-damage-scene.ts'
+
+useDamageScene()
 
 /** Where each pack, and each part of a section, is damaged. */
 const PLACES = 32

@@ -5,10 +5,13 @@ import { MIT } from '../api/support/texts.ts'
 
 export let app: TestApp
 let made = 0
-beforeAll(async () => {
-  app = await testApp({})
-})
-afterAll(() => app.close())
+/** Hooks of a test file that uses this: an app of its own. */
+export function useTrapScene(): void {
+  beforeAll(async () => {
+    app = await testApp({})
+  })
+  afterAll(() => app.close())
+}
 
 /** Indexes the files as a repository of their own, MIT unless they say otherwise; gives its address. */
 export async function open(

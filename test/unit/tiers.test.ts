@@ -57,6 +57,11 @@ describe('the tiers of the tests', () => {
     for (const suite of suites) expect(isRun(suite), suite).toBe(true)
   })
 
+  test('a module that test files share registers hooks only when it is told to: files share loaded modules', () => {
+    const isHooked = (path: string) => /^(before|after)(All|Each)\(/m.test(readFileSync(join(ROOT, path), 'utf8'))
+    expect(SOURCES.filter(path => !path.endsWith('.test.ts') && isHooked(path))).toEqual([])
+  })
+
   test('a tier runs its own files and no others; without one, every file is found once', () => {
     const names = (env: NodeJS.ProcessEnv) => chosenRuns(env).map(({ name }) => name)
     expect(names({ MOUNTGLASS_TEST_TIER: 'test' })).toEqual(FIRST)

@@ -11,16 +11,18 @@ export let app: TestApp
 export let hookApp: App
 export let repository: Repository
 
-beforeEach(async () => {
-  app = await testApp({ 'acme/tools': FILES, 'acme/other': FILES }, { github: { withToken: true } })
-  hookApp = app.github.app('hooks', { owner: app.github.organization('acme'), webhookSecret: WEBHOOK_SECRET })
-  repository = await app.github.shown('acme', 'tools')
-})
-
-afterEach(async () => {
-  expect(app.github.mistakes).toEqual([])
-  await app.close()
-})
+/** Hooks of a test file that uses this: an app of its own for each test. */
+export function useHookScene(): void {
+  beforeEach(async () => {
+    app = await testApp({ 'acme/tools': FILES, 'acme/other': FILES }, { github: { withToken: true } })
+    hookApp = app.github.app('hooks', { owner: app.github.organization('acme'), webhookSecret: WEBHOOK_SECRET })
+    repository = await app.github.shown('acme', 'tools')
+  })
+  afterEach(async () => {
+    expect(app.github.mistakes).toEqual([])
+    await app.close()
+  })
+}
 
 export const mount = (address = ADDRESS): Promise<Answer> => app.get(`/api/v1/mounts${address}`)
 

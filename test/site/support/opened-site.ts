@@ -8,10 +8,13 @@ export const PAGE = '/local/acme/tools'
 export const SKILL = `${PAGE}?view=skill&path=skills/pdf/SKILL.md`
 
 let site: Site | undefined
-afterEach(async () => {
-  await site?.close()
-  site = undefined
-})
+/** Hooks of a test file that uses this: what a test opened is closed after it. */
+export function useOpenedSite(): void {
+  afterEach(async () => {
+    await site?.close()
+    site = undefined
+  })
+}
 
 /** The site, until the end of the test, over these answers; the mount is ready unless they say otherwise. */
 export async function open(answers: Answers, settings?: SiteSettings): Promise<Site> {

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type CutTask, createCutter } from '#api/pictures/cutter.ts'
-import { hostilePictures, plainPicture } from '#test/support/pictures.ts'
+import { plainPicture } from '#test/support/pictures.ts'
 
 const cutter = createCutter()
 afterAll(() => cutter.close())
@@ -38,10 +38,4 @@ test('what a camera noted beside the pixels goes, and the picture is turned as t
   if (outcome.status !== 'done') throw new Error(outcome.status)
   const { width, height, orientation, exif } = await sharp(outcome.result.bytes).metadata()
   expect({ width, height, orientation, exif }).toEqual({ width: 20, height: 40, orientation: undefined, exif: undefined })
-})
-
-describe('refused is', async () => {
-  test.each(Object.entries(await hostilePictures()))('%s', async (_name, bytes) => {
-    expect(await cutter.cut({ bytes, ...ICON })).toEqual({ status: 'refused' })
-  })
 })
