@@ -251,12 +251,12 @@ class StoredCredentials implements HostCredentials {
 
   /** Ends the sign-in of the person, unless they have another credential by now. Tokens and grants stay: signing in again revives them. */
   async #signOut(person: Locator, stored: StoredCredential): Promise<Trouble> {
-    let isEnded = false
-    await this.#options.records.people.update([person], record => {
-      isEnded = record?.cred?.sealed === stored.sealed
-      return record && isEnded ? { ...record, cred: null, sessions: [] } : record
-    })
-    if (isEnded) this.#options.audit.note('host.revoked', { person })
+    const { records, random, audit } = this.#options
+    const by = newLocator(random)
+    const after = await records.people.update([person], record =>
+      record?.cred?.sealed === stored.sealed ? { ...record, cred: null, sessions: [], endedBy: by } : record,
+    )
+    if (after?.endedBy === by) audit.note('host.revoked', { person })
     return SIGNED_OUT
   }
 }
