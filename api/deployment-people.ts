@@ -73,7 +73,7 @@ export async function deploymentPeople(
 /** The authorization server of a deployment; `null` where sign-in is not set up. */
 export function deploymentOAuth(
   { states, hosts, people: host }: PeopleInfra,
-  settings: Pick<Settings, 'allow' | 'deny'>,
+  settings: Pick<Settings, 'allow' | 'deny' | 'refreshGraceSeconds'>,
   keys: SealingKeys,
   { people, documents }: { people: People | null; documents: WebDocuments },
 ): OAuthDeps | null {
@@ -91,15 +91,12 @@ export function deploymentOAuth(
     seals,
     clock,
     random,
-    graceSeconds: GRACE_SECONDS,
+    graceSeconds: settings.refreshGraceSeconds,
     installUrl: host.installUrl,
     isServed: ({ host: segment, owner, name }) => isServed(settings, { host: segment, owner, repository: name }),
     audit,
   })
 }
-
-/** Processes of one app share its tokens, and refresh them with what they read a while ago. */
-const GRACE_SECONDS = 5 * 60
 
 async function storedIdKey({ secret, random }: PeopleInfra): Promise<Uint8Array> {
   const key = parseIdKey(await secret('id-key', () => formatIdKey(random.bytes(32))))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TOOL_BYTES } from '#core/limits.ts'
+import { REFRESH_GRACE_SECONDS, TOOL_BYTES } from '#core/limits.ts'
 import {
   LISTEN_VARIABLES,
   type ListenAddress,
@@ -33,6 +33,8 @@ export interface Settings extends ListenAddress {
   monitoring: ListenAddress | null
   /** Bytes of the text that a tool returns over MCP, at most. */
   toolBytes: number
+  /** How long a refresh token of an app is answered again after it was exchanged. */
+  refreshGraceSeconds: number
   /** How long the service keeps answering after `/readyz` turned 503, so that load balancers stop sending requests before it closes. */
   drainSeconds: number
   logLevel: LogLevel
@@ -74,6 +76,9 @@ const Variables = z.object({
   MOUNTGLASS_LOCAL_SOURCE: z.enum(['withheld', 'open'], 'must be withheld or open').default('withheld'),
   MOUNTGLASS_OPERATOR: z.string().optional(),
   MOUNTGLASS_TOOL_BYTES: numberVariable(TOOL_BYTES.min, TOOL_BYTES.max).default(TOOL_BYTES.default),
+  MOUNTGLASS_REFRESH_GRACE_SECONDS: numberVariable(REFRESH_GRACE_SECONDS.min, REFRESH_GRACE_SECONDS.max).default(
+    REFRESH_GRACE_SECONDS.default,
+  ),
   MOUNTGLASS_DRAIN_SECONDS: numberVariable(0, 300).default(0),
   ...MONITORING_VARIABLES,
   ...LOG_VARIABLES,
@@ -95,6 +100,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     operator: variables.MOUNTGLASS_OPERATOR ?? null,
     monitoring: monitoringAddress(variables),
     toolBytes: variables.MOUNTGLASS_TOOL_BYTES,
+    refreshGraceSeconds: variables.MOUNTGLASS_REFRESH_GRACE_SECONDS,
     drainSeconds: variables.MOUNTGLASS_DRAIN_SECONDS,
     logLevel: variables.MOUNTGLASS_LOG,
   }

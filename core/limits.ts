@@ -69,6 +69,8 @@ export const SIGN_IN_RETURN_CHARACTERS = 2_048
 /** An installation of an app reads for this time without a refresh, and at the latest for `GRANT_DAYS`. Then it asks the person again. */
 export const GRANT_IDLE_DAYS = 30
 export const GRANT_DAYS = 90
+/** Seconds for which a refresh token is answered again after it was exchanged (`MOUNTGLASS_REFRESH_GRACE_SECONDS`). */
+export const REFRESH_GRACE_SECONDS = { min: 0, max: 1_800, default: 300 } as const
 /** Grants of one person that are listed. */
 export const GRANTS_PER_PERSON = 100
 

@@ -19,11 +19,15 @@ export type Authorization =
   /** What the client says of itself cannot be read now. */
   | { status: 'unavailable' }
 
-/** `GET /oauth/authorize`. Stores nothing, and does not look up the repository, so that anonymous visitors learn nothing about it. */
-export async function authorize(deps: OAuthDeps, query: Query): Promise<Authorization> {
+/**
+ * `GET /oauth/authorize`. Stores nothing, and does not look up the repository, so that anonymous visitors learn nothing about it.
+ *
+ * @param requester the network that asks, as `clientNetwork` names it
+ */
+export async function authorize(deps: OAuthDeps, query: Query, requester: string): Promise<Authorization> {
   const { client_id: clientId = '', redirect_uri: redirectUri = '' } = query
   if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return { status: 'refused', reason: 'repeated_parameter' }
-  const found = await deps.clients.find(clientId)
+  const found = await deps.clients.find(clientId, requester)
   if (found.status === 'unavailable') return { status: 'unavailable' }
   if (found.status === 'unknown') return { status: 'refused', reason: 'unknown_client' }
   const { client } = found

@@ -3,6 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import { FORM_TYPE, type Form, parseForm } from '#core/form.ts'
 import type { Deps } from '../deps.ts'
 import { originOf } from '../http/admit.ts'
+import { clientNetwork } from '../http/client-network.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { loggedError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
@@ -67,7 +68,8 @@ export function registerOAuth(app: FastifyInstance, oauth: OAuthDeps): void {
   app.register(async instance => {
     instance.get('/oauth/authorize', { schema: { hide: true } }, async (request, reply) => {
       reply.headers(PRIVATE_HEADERS)
-      return sendAuthorization(reply, await authorize(oauth, request.query as Parameters<typeof authorize>[1]))
+      const query = request.query as Parameters<typeof authorize>[1]
+      return sendAuthorization(reply, await authorize(oauth, query, clientNetwork(request.ip)))
     })
   })
 }

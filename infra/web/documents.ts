@@ -22,10 +22,10 @@ export interface Network {
 }
 
 const PORT = 443
-const AT_ONCE = { all: 16, each: 4 }
-/** Beyond what is read at once: 200 clients that come together share the documents of a few. */
-const WAITING = { all: 64, each: 16 }
+/** Of one origin, so that strangers do not have this machine press upon it. Those who ask have bounds of their own (`api/oauth/clients.ts`). */
+const OF_ORIGIN = { limit: Number.POSITIVE_INFINITY, limitEach: 4, maxWaitingEach: 32 }
 const HEADER_BYTES = 8 * 1024
+const HEADERS = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'mountglass', connection: 'close' }
 
 const NETWORK: Network = {
   resolve: (hostname, signal) => resolveName(hostname, signal),
@@ -39,12 +39,7 @@ const NETWORK: Network = {
  * meanwhile changes nothing.
  */
 export function openWebDocuments(limits: DocumentLimits, network: Network = NETWORK): WebDocuments {
-  const gate = createFairGate({
-    limit: AT_ONCE.all,
-    limitEach: AT_ONCE.each,
-    maxWaiting: WAITING.all,
-    maxWaitingEach: WAITING.each,
-  })
+  const gate = createFairGate(OF_ORIGIN)
   return {
     async read(text) {
       const url = parseTarget(text)
@@ -83,6 +78,7 @@ async function readDocument(url: URL, reading: Reading): Promise<WebDocument> {
   if (addresses.length === 0 || !addresses.every(isPublicAddress)) return { status: 'refused' }
   const address = addresses.find(one => isIP(one) === 4) ?? (addresses[0] as string)
   const response = await ask(url, network.connect(address, hostname), signal)
+  if (isPassing(response)) throw new Error(`answered ${response.statusCode}`)
   const text = isDocument(response) ? await readText(response, reading.limits.bytes) : null
   response.destroy()
   if (text === null) return { status: 'refused' }
@@ -94,7 +90,8 @@ function ask(url: URL, socket: TLSSocket, signal: AbortSignal): Promise<Incoming
   const asked = request(url, {
     // An agent would make a connection of its own, so there is none.
     createConnection: () => socket,
-    headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'mountglass', connection: 'close' },
+    // Left to itself, Node names port 80 for a connection that it did not make, and servers of many names look for another one then.
+    headers: { host: url.host, ...HEADERS },
     maxHeaderSize: HEADER_BYTES,
     signal,
   })
@@ -103,6 +100,11 @@ function ask(url: URL, socket: TLSSocket, signal: AbortSignal): Promise<Incoming
   asked.once('close', () => socket.destroy())
   asked.end()
   return promise
+}
+
+/** Whether the server says that it cannot answer now. */
+function isPassing({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 500 || [408, 429].includes(statusCode)
 }
 
 function isDocument({ statusCode, headers }: IncomingMessage): boolean {

@@ -10,7 +10,7 @@ let scene: PeopleScene
 let ada: Browser
 let clientId: string
 const lines: string[] = []
-const secrets: string[] = []
+const secrets: string[] = [VERIFIER]
 beforeAll(async () => {
   scene = await openPeopleScene({ logger: { level: 'trace', stream: { write: (line: string) => void lines.push(line) } } })
   ada = await scene.signIn(scene.ada)
@@ -46,7 +46,9 @@ function authorizeUrl(over: Parameters = {}): string {
 
 async function requested(over: Parameters = {}): Promise<string> {
   const { headers } = await scene.app.inject(authorizeUrl(over))
-  return new URL(headers.location ?? '').searchParams.get('request') ?? ''
+  const request = new URL(headers.location ?? '').searchParams.get('request') ?? ''
+  secrets.push(request)
+  return request
 }
 
 async function connect(over: Parameters = {}): Promise<{ access_token: string; refresh_token: string }> {
@@ -236,6 +238,8 @@ describe('tokens', () => {
     await connect()
     const log = lines.join('')
     expect(log).toContain('grant.create')
+    secrets.push(...ada.cookies.values())
+    expect(secrets.length).toBeGreaterThan(10)
     for (const secret of secrets) expect(log).not.toContain(secret)
   })
 })

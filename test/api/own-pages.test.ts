@@ -22,6 +22,7 @@ const CHANGES: [
   ['POST me/tokens', 201, headers => browser.post('/api/v1/me/tokens', BODY, headers)],
   ['DELETE me/tokens', 404, headers => browser.delete(`/api/v1/me/tokens/${ID}`, headers)],
   ['DELETE me/grants', 404, headers => browser.delete(`/api/v1/me/grants/${ID}`, headers)],
+  ['POST oauth/decision', 400, headers => browser.post('/api/v1/oauth/decision', { request: 'x', approve: true }, headers)],
   ['POST sign-out', 400, headers => browser.submit('/auth/sign-out', { what: 'nothing' }, headers)],
 ]
 type Headers = Record<string, string | undefined>
@@ -78,7 +79,7 @@ test('where a request comes from is checked before who sends it, and that before
 
 test('v5.0.0-3.4.2 and v5.0.0-3.5.2: other origins may read what everybody may, and never with credentials', async () => {
   const headers = { origin: OTHER, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
-  for (const url of ['/api/v1/me', '/api/v1/me/tokens', `/api/v1/me/tokens/${ID}`]) {
+  for (const url of ['/api/v1/me', '/api/v1/me/tokens', `/api/v1/me/tokens/${ID}`, '/api/v1/oauth/decision']) {
     const { statusCode, headers: answered } = await scene.app.inject({ method: 'OPTIONS', url, headers })
     expect([statusCode, answered['access-control-allow-origin']]).toEqual([204, '*'])
     expect(answered['access-control-allow-credentials']).toBeUndefined()

@@ -18,6 +18,7 @@ import { measureLighthouse } from './lighthouse.ts'
 import { measureLoad } from './load.ts'
 import { median, printTable, spreadOf } from './measure.ts'
 import { measureMounts } from './mounts.ts'
+import { measureOAuth } from './oauth.ts'
 import { measurePages } from './pages.ts'
 import { measureParsing } from './parsing.ts'
 import { measurePictures } from './pictures.ts'
@@ -71,6 +72,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   quota: () => measureQuota(root),
   agents: async () => measureAgents(root, await madeRepositories()),
   private: async () => measurePrivate(root, await madeRepositories()),
+  oauth: async () => measureOAuth(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
   fairness: () => measureFairness(join(root, 'fairness')),
 }

@@ -151,6 +151,14 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.events).toContain('refresh.reuse')
     })
 
+    test('presented twice ends its family at once where there is no grace', async () => {
+      const of = await scene({ graceSeconds: 0 })
+      const first = await connected(of)
+      const second = await refreshed(of.first, of.clientId, first.refresh_token)
+      expect(await refreshed(of.second, of.clientId, first.refresh_token)).toEqual({ error: 'invalid_grant' })
+      expect(await livingOf(of, [first, second])).toBe(0)
+    })
+
     test('is worth nothing once it was revoked, on every replica', async () => {
       const of = await scene()
       const answer = await connected(of)

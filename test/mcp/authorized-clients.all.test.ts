@@ -1,41 +1,39 @@
-import {
-  type CallToolResult,
-  Client,
-  type OAuthClientProvider,
-  StreamableHTTPClientTransport,
-} from '@modelcontextprotocol/client'
-import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, startService } from '#test/support/service.ts'
-import { decideAt, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { until } from '#test/support/until.ts'
-import { textOf } from './scene.ts'
+import { ensureBuilt } from '../site/support/built-site.ts'
+import { FOREIGN_CLIENTS, Keeper, METADATA, providerOf, REDIRECT, readSkill } from './foreign-apps.ts'
+import { openPerson, type Person } from './person.ts'
 
 /*
- * Programs that nobody here wrote connect to a running service, register, are approved by a person and read a private repository. The person's
- * browser is played by requests; everything else is as it is published.
+ * Programs that nobody here wrote connect to a running service, register, are approved by a person at a browser and read a private
+ * repository. All of them are as they are published.
  */
 
-const REDIRECT = 'http://127.0.0.1:33418/callback'
-const METADATA = { client_name: 'An app', redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' }
 let scene: SignInScene
 let service: Service
-let cookie: string
+let person: Person
 beforeAll(async () => {
+  await ensureBuilt()
   scene = await openSignInScene()
   service = await startService({ ...scene.settings, MOUNTGLASS_LOG: 'info' })
-  cookie = await scene.signIn(service.baseUrl)
+  let cookie = ''
+  person = await openPerson(service.baseUrl, async () => {
+    cookie = await scene.signIn(service.baseUrl)
+    return cookie
+  })
   await until(async () => (await (await ask({ cookie })).text()).includes('"status":"ready"'))
 })
 afterAll(async () => {
+  await person?.close()
   await service?.stop()
   await scene?.close()
 })
 
-const decide = (location: URL, approve?: boolean) => decideAt(service.baseUrl, cookie, location, approve)
+const decide = (location: URL, approve?: boolean) => person.decide(location, approve)
 const resourceOf = (suffix = '') => `${service.baseUrl}/mcp${scene.address}${suffix}`
 
 const ask = (headers: Record<string, string>) => fetch(`${service.baseUrl}/api/v1/mounts${scene.address}`, { headers })
@@ -119,96 +117,16 @@ describe('openid-client', () => {
   })
 })
 
-interface Tokens {
-  access_token: string
-  refresh_token?: string
-}
-
-/** What an app keeps. The two clients of the protocol ask for it in the same way. */
-class Keeper {
-  readonly redirectUrl = REDIRECT
-  readonly clientMetadata = METADATA
-  kept: { client?: unknown; tokens?: Tokens; verifier?: string; location?: URL; discovery?: unknown } = {}
-
-  clientInformation() {
-    return this.kept.client
-  }
-  saveClientInformation(client: unknown) {
-    this.kept.client = client
-  }
-  tokens() {
-    return this.kept.tokens
-  }
-  saveTokens(tokens: Tokens) {
-    this.kept.tokens = tokens
-  }
-  redirectToAuthorization(location: URL) {
-    this.kept.location = location
-  }
-  saveCodeVerifier(verifier: string) {
-    this.kept.verifier = verifier
-  }
-  codeVerifier() {
-    return this.kept.verifier ?? ''
-  }
-  discoveryState() {
-    return this.kept.discovery
-  }
-  saveDiscoveryState(discovery: unknown) {
-    this.kept.discovery = discovery
-  }
-}
-
-interface Connection {
-  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
-  close(): Promise<void>
-}
-
-interface ForeignClient {
-  connect(url: URL, provider: OAuthClientProvider): Promise<Connection>
-  /** With where the service sent the browser back to. */
-  finish(url: URL, provider: OAuthClientProvider, back: URL): Promise<void>
-}
-
-const newest = (mode: 'auto' | 'legacy'): ForeignClient => ({
-  async connect(url, authProvider) {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
-    await client.connect(new StreamableHTTPClientTransport(url, { authProvider }))
-    return client
-  },
-  finish: (url, authProvider, back) => new StreamableHTTPClientTransport(url, { authProvider }).finishAuth(back.searchParams),
-})
-
-const older: ForeignClient = {
-  async connect(url, authProvider) {
-    const client = new OlderClient({ name: 'test', version: '1' })
-    await client.connect(new OlderTransport(url, { authProvider: authProvider as never }) as never)
-    return client
-  },
-  finish: (url, authProvider, back) =>
-    new OlderTransport(url, { authProvider: authProvider as never }).finishAuth(back.searchParams.get('code') ?? ''),
-}
-
-describe.each<[name: string, ForeignClient]>([
-  ['@modelcontextprotocol/client by the newest revision', newest('auto')],
-  ['@modelcontextprotocol/client by an older revision', newest('legacy')],
-  ['@modelcontextprotocol/sdk', older],
-])('%s', (_name, { connect, finish }) => {
+describe.each(FOREIGN_CLIENTS)('%s', (_name, client) => {
   test.each(['', '@main'])('is sent to the person, reads the repository and refreshes on its own (address%s)', async suffix => {
     const url = new URL(resourceOf(suffix))
     const keeper = new Keeper()
-    const provider = keeper as unknown as OAuthClientProvider
-    const read = async () => {
-      const client = await connect(url, provider)
-      const answer = await client.callTool({ name: 'load_skill', arguments: { path: 'SKILL.md' } })
-      await client.close()
-      return textOf(answer as CallToolResult)
-    }
+    const read = () => readSkill(client, url, keeper, 'SKILL.md')
     await expect(read()).rejects.toThrow(/unauthorized/i)
     const { location } = keeper.kept
     if (!location) throw new Error('the client sent nobody anywhere')
     expect(location.searchParams.get('resource')).toBe(url.href)
-    await finish(url, provider, await decide(location))
+    await client.finish(url, providerOf(keeper), await decide(location))
     expect(await read()).toContain('Fill the form.')
 
     const first = keeper.kept.tokens

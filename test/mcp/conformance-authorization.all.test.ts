@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Service, startService } from '#test/support/service.ts'
-import { decideAt, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
+import { ensureBuilt } from '../site/support/built-site.ts'
+import { openPerson, type Person } from './person.ts'
 
 /*
  * What the conformance suite of the protocol's authors asks of an authorization server. It prints where a browser is to go, and waits for it.
@@ -13,11 +15,15 @@ import { freePort } from '../../scripts/servers/free-port.mjs'
 const SUITE = join(import.meta.dirname, '..', '..', 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
 let scene: SignInScene
 let service: Service
+let person: Person
 beforeAll(async () => {
+  await ensureBuilt()
   scene = await openSignInScene()
   service = await startService(scene.settings)
+  person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
 })
 afterAll(async () => {
+  await person?.close()
   await service?.stop()
   await scene?.close()
 })
@@ -62,12 +68,10 @@ async function runSuite(args: readonly string[], visit: (location: URL) => Promi
 
 test.each(['2025-11-25', '2026-07-28'])('an authorization server as the suite of %s asks for', async revision => {
   const port = await freePort()
-  const cookie = await scene.signIn(service.baseUrl)
   const resource = `${service.baseUrl}/mcp${scene.address}`
   const app = ['--client-id', await register(port), '--port', String(port), '--resource', resource]
   const output = await runSuite(['--url', service.baseUrl, ...app, '--spec-version', revision], async location => {
-    const back = await fetch(await decideAt(service.baseUrl, cookie, location))
-    expect(back.status).toBe(200)
+    await person.decide(location)
   })
   expect(output).toContain('authorization-server-metadata-endpoint: 2 passed, 0 failed')
   expect(output).toContain('authorization-code-grant: 1 passed, 0 failed')

@@ -8,7 +8,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 import { type Service, startService } from '#test/support/service.ts'
-import { decideAt, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { ensureBuilt } from '../site/support/built-site.ts'
+import { openPerson } from './person.ts'
 import { listen, textOf } from './scene.ts'
 
 /*
@@ -90,6 +92,7 @@ describe('a private repository', () => {
   let service: Service
   let url: string
   beforeAll(async () => {
+    await ensureBuilt()
     scene = await openSignInScene()
     service = await startService(scene.settings)
     url = `${service.baseUrl}/mcp${scene.address}`
@@ -107,9 +110,9 @@ describe('a private repository', () => {
   })
 
   test('mcp-remote sends the person to the service, and passes calls on once they approved', async () => {
-    const cookie = await scene.signIn(service.baseUrl)
+    const person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
     const args = [program('mcp-remote'), url, '--allow-http']
-    // In place of a browser, the helper of the desktop calls a program that does nothing.
+    // The helper of the desktop calls a program that does nothing; the person's browser is that of the test.
     const env = { PATH: process.env.PATH ?? '', HOME: folder, MCP_REMOTE_CONFIG_DIR: join(folder, 'private'), BROWSER: 'true' }
     const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' })
     let said = ''
@@ -120,9 +123,7 @@ describe('a private repository', () => {
         const location = /^http\S+\/oauth\/authorize\?\S+$/m.exec(said)?.[0]
         if (location === undefined || isSent) return
         isSent = true
-        decideAt(service.baseUrl, cookie, new URL(location))
-          .then(back => fetch(back))
-          .then(() => resolve(), reject)
+        person.decide(new URL(location)).then(() => resolve(), reject)
       })
     })
     const client = new Client({ name: 'test', version: '1' })
@@ -130,5 +131,6 @@ describe('a private repository', () => {
     const answer = await client.callTool({ name: 'browse_repo', arguments: {} })
     expect(textOf(answer)).toContain(`From ${scene.address} at commit `)
     await client.close()
+    await person.close()
   })
 })

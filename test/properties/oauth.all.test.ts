@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
-import { runSteps, STEP } from '#test/support/oauth-model.ts'
+import { runStepsOver, STEP } from '#test/support/oauth-model.ts'
 
 const STEPS = 10_000
 
@@ -10,7 +10,7 @@ test(`two replicas keep to the model of grants for ${STEPS} steps`, async () => 
   for (let seed = 1; steps < STEPS; seed++) {
     const property = fc.asyncProperty(fc.array(STEP, { minLength: 20, maxLength: 200, size: 'max' }), async chosen => {
       steps += chosen.length
-      await runSteps(chosen, createMemoryStateStore)
+      await runStepsOver(createMemoryStateStore(), chosen)
     })
     await fc.assert(property, { seed, numRuns: 10 })
   }

@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { test } from 'vitest'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { carelessStates } from '#test/support/careless-store.ts'
-import { runSteps, STEP } from '#test/support/oauth-model.ts'
+import { runStepsOver, STEP } from '#test/support/oauth-model.ts'
 
 test('whatever apps, people and time do, two replicas keep to the model of grants', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(STEP, { maxLength: 100, size: 'max' }), async steps => runSteps(steps, createMemoryStateStore)),
+    fc.asyncProperty(fc.array(STEP, { maxLength: 100, size: 'max' }), async steps =>
+      runStepsOver(createMemoryStateStore(), steps),
+    ),
     { numRuns: 20 },
   )
 })
@@ -14,7 +16,7 @@ test('whatever apps, people and time do, two replicas keep to the model of grant
 test('so they do over a store that says of writes that they failed', async () => {
   const open = () => carelessStates(createMemoryStateStore(), 0.2)
   await fc.assert(
-    fc.asyncProperty(fc.array(STEP, { maxLength: 60, size: 'max' }), async steps => runSteps(steps, open)),
+    fc.asyncProperty(fc.array(STEP, { maxLength: 60, size: 'max' }), async steps => runStepsOver(open(), steps)),
     {
       numRuns: 5,
     },

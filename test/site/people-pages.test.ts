@@ -198,6 +198,7 @@ test('v5.0.0-10.7.1: the consent page says who asks, for what, where it leads an
     'Notes <b>',
     'own words; nobody checked them',
     'notes.example',
+    'Approve only if you know whose site it is',
     'acme/closed',
     '90 days at most',
     'ada',
@@ -210,6 +211,10 @@ test('v5.0.0-10.7.1: the consent page says who asks, for what, where it leads an
   expect(out.text).toContain('Sign in to decide')
   expect(out.html).not.toContain('name="decision"')
   expect(attributesOf(out.html, 'a', 'href')).toContain(`/auth/sign-in?return=${encodeURIComponent(pathname + search)}`)
+  for (const redirect of ['http://127.0.0.1:33418/cb', 'cursor://anysphere.cursor-mcp/cb']) {
+    const other = new URL(await site.askFor(redirect))
+    expect((await page(ada, other.pathname + other.search)).text).toContain('Approve only if you started this yourself')
+  }
   const bob = await page(await site.signIn(site.bob), pathname + search)
   expect(bob.text).toContain('You cannot approve this')
   expect(attributesOf(bob.html, 'button', 'value')).toEqual(['refuse'])

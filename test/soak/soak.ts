@@ -2,7 +2,7 @@
  * Kills and stops processes, and breaks connections, for minutes, and looks at whether anything is lost or doubled. Ends with 1 when it is.
  *
  *   npm run soak                        everything
- *   npm run soak -- --only fleet        one part, again for another: race, writers, faults, fleet, replicas
+ *   npm run soak -- --only fleet        one part, again for another: race, writers, faults, fleet, replicas, oauth
  *   npm run soak -- --seed 7            another course of things
  *
  * The tests do the same in a short form.
@@ -18,6 +18,7 @@ import { CORPUS, type CorpusRepository, corpusRepositories } from '../support/co
 import type { ServerName } from '../support/servers/servers.ts'
 import { runFaults } from './faults.ts'
 import { runFleet } from './fleet.ts'
+import { type OAuthOptions, runOAuth } from './oauth.ts'
 import { BAD_LINE, makePlace, type PlaceKind, type Servers } from './place.ts'
 import type { AtEnd } from './program.ts'
 import { runRace } from './race.ts'
@@ -41,6 +42,14 @@ const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSe
 ]
 const WRITTEN: readonly PlaceKind[] = ['disk', 's3', 'disk + postgres']
 const SHARES = { 'as agreed': BAD_LINE, 'much worse': { errors: 0.3, lostAnswers: 0.1, delays: 0.2 } }
+
+const OAUTH_SECONDS = 20
+const AUTHORIZED: readonly (Pick<OAuthOptions, 'careless'> & { place: PlaceKind })[] = [
+  { place: 'disk', careless: 0 },
+  { place: 's3', careless: 0 },
+  { place: 'disk + postgres', careless: 0 },
+  { place: 'disk', careless: 0.2 },
+]
 
 const REPLICAS = { replicas: 3, repositories: 20, seconds: 300, lost: 0.1 }
 
@@ -84,6 +93,18 @@ const PARTS: Readonly<Record<string, (servers: Servers, atEnd: AtEnd) => Promise
       runFleet(servers, { addresses: 300, kills: 30, seed, corpus: corpusOf(Number.POSITIVE_INFINITY) }, atEnd),
     )
     printTable('Two replicas and two workers open 300 addresses while the workers are killed', [row])
+  },
+
+  async oauth(servers) {
+    const rows = []
+    for (const { place: kind, careless } of AUTHORIZED) {
+      rows.push(
+        await report(careless === 0 ? kind : `${kind}, careless`, async atEnd =>
+          runOAuth(await makePlace(kind, servers, atEnd), { seconds: OAUTH_SECONDS, careless, seed }),
+        ),
+      )
+    }
+    printTable('Apps connect, refresh, are ended and lose access, on two replicas', rows)
   },
 
   async replicas(servers) {

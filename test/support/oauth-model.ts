@@ -121,10 +121,18 @@ class Model {
   }
 }
 
-/** Runs the steps on both replicas and on the model, and compares after each. */
-export async function runSteps(steps: readonly Step[], openStates: () => StateStore): Promise<void> {
-  const states = openStates()
-  const scene = await openOAuthScene(() => states, { graceSeconds: GRACE })
+/** Runs the steps on two replicas over one store. */
+export async function runStepsOver(states: StateStore, steps: readonly Step[]): Promise<void> {
+  await runSteps(steps, () => states)
+}
+
+/** Runs the steps on both replicas and on the model, and compares after each. @param statesOf the store, as a replica sees it */
+export async function runSteps(
+  steps: readonly Step[],
+  statesOf: (replica: number) => StateStore,
+  options: { idKey?: Uint8Array } = {},
+): Promise<void> {
+  const scene = await openOAuthScene(statesOf, { graceSeconds: GRACE, ...options })
   const apps = [
     scene.clientId,
     await register(scene.first, { redirect_uris: ['http://127.0.0.1:33418/callback'], client_name: 'Other' }),

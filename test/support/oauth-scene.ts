@@ -24,6 +24,8 @@ export const ISSUER = 'https://skills.example.org'
 export const REDIRECT = 'http://127.0.0.1:33418/callback'
 export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more'
 export const CHALLENGE = hash('sha256', VERIFIER, 'base64url')
+/** The network of the browser. */
+export const REQUESTER = '203.0.113.9'
 export const REPOSITORY = '/gh/acme/secret'
 
 export const keyOf = (kid: string, byte: number): SealingKeys[number] => ({
@@ -31,6 +33,8 @@ export const keyOf = (kid: string, byte: number): SealingKeys[number] => ({
   key: Buffer.alloc(32, byte).toString('base64url'),
 })
 
+/** By it, the records of people are named. */
+const ID_KEY: Uint8Array = new Uint8Array(32).fill(7)
 /** The request of everything that is asked here. */
 export const ORIGIN: RequestOrigin = { requestId: 'request-1', ip: '192.0.2.1' }
 export const acting = (viewer: PersonViewer): Acting => ({ viewer, origin: ORIGIN })
@@ -48,13 +52,13 @@ export type OAuthScene = Awaited<ReturnType<typeof openOAuthScene>>
 /** An authorization server of two replicas over one store, with a person who is signed in and an app that has registered. */
 export async function openOAuthScene(
   openStates: (replica: number) => StateStore | Promise<StateStore>,
-  { keys = [keyOf('a', 1)], documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
+  { keys = [keyOf('a', 1)], idKey = ID_KEY, documents = NO_DOCUMENTS, graceSeconds = 300 } = {},
 ) {
   const clock = handClock('2026-11-24T00:00:00Z')
   const events: AuditEvent[] = []
   const noted: (AuditSubject & { event: AuditEvent })[] = []
   const host: HostScene = { repositories: new Map([[REPOSITORY, { id: 'gh-1' }]]), isAway: false }
-  const locators = createLocators(new Uint8Array(32).fill(7))
+  const locators = createLocators(idKey)
   const replicas: OAuthDeps[] = []
   for (const replica of [0, 1]) {
     const states = await openStates(replica)
@@ -127,7 +131,7 @@ export function requestParameters(clientId: string, over: Parameters = {}): Para
 
 /** The sealed request of an app, as the consent page receives it. */
 export async function requested(deps: OAuthDeps, clientId: string, over: Parameters = {}): Promise<string> {
-  const answer = await authorize(deps, requestParameters(clientId, over))
+  const answer = await authorize(deps, requestParameters(clientId, over), REQUESTER)
   const request = answer.status === 'redirect' ? new URL(answer.location).searchParams.get('request') : null
   if (request === null) throw new Error(`refused: ${JSON.stringify(answer)}`)
   return request

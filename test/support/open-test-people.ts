@@ -6,6 +6,7 @@ import type { SealingKeys } from '#api/purpose-keys.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
+import type { WebDocuments } from '#core/ports/web-documents.ts'
 import type { GitHubHost } from '#infra/github/host.ts'
 import { systemRandom } from '#infra/system/random.ts'
 
@@ -39,11 +40,13 @@ export function openTestPeople(github: GitHubHost | null, { states, keys, clock,
   })
 }
 
-/** The authorization server of one process. Documents of clients are not to be had. */
+const NO_DOCUMENTS: WebDocuments = { read: async () => ({ status: 'refused' }) }
+
+/** The authorization server of one process. @param documents of apps. Default: there are none */
 export function openTestOAuth(
   people: People,
   github: GitHubHost,
-  { states, keys }: Pick<TestPeopleOptions, 'states' | 'keys'>,
+  { states, keys, documents = NO_DOCUMENTS }: Pick<TestPeopleOptions, 'states' | 'keys'> & { documents?: WebDocuments },
 ): OAuthDeps {
   const { records, seals, locators, audit, clock, random, origin } = people.foundation
   return openOAuth({
@@ -51,7 +54,7 @@ export function openTestOAuth(
     hosts: ['gh'],
     people,
     states,
-    documents: { read: async () => ({ status: 'refused' }) },
+    documents,
     keys,
     records,
     locators,

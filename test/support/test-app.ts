@@ -5,6 +5,7 @@ import type { Deps } from '#api/deps.ts'
 import { requestRepair } from '#api/mount/request-repair.ts'
 import { NO_CONTENT, type OperatorContent } from '#api/operator/operator-content.ts'
 import { createLoggedNames } from '#api/people/logged-names.ts'
+import type { People } from '#api/people/people.ts'
 import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
@@ -18,6 +19,7 @@ import type { JobQueue } from '#core/ports/job-queue.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
+import type { WebDocuments } from '#core/ports/web-documents.ts'
 import { createInProcessRunner } from '#indexer/jobs/run-index-job.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from '#infra/github/host.ts'
@@ -66,6 +68,8 @@ export interface TestAppOptions {
   baseUrl?: string
   /** Default: there is none. */
   operator?: OperatorContent
+  /** Of apps whose id is the URL of their metadata. Default: there are none. */
+  documents?: WebDocuments
   /** How long a visitor waits for a host. Default: long enough for any machine. */
   patienceMs?: number
   /** Replaces parts of what the use cases receive. */
@@ -140,6 +144,8 @@ export async function testApp(
   const keys = options.keys ?? [{ kid: 'test', key: Buffer.alloc(32, 7).toString('base64url') }]
   const onOffered = () => {}
   const peopleOver = (github: GitHubHost | null) => openTestPeople(github, { states, keys, clock, baseUrl, log: () => app.log })
+  const oauthOver = (people: People, github: GitHubHost) =>
+    openTestOAuth(people, github, { states, keys, ...(options.documents && { documents: options.documents }) })
   const baseUrl = options.baseUrl ?? BASE_URL
   const names = createLoggedNames(deriveKeys(keys, 'log')[0])
   const people = githubHost?.people ? peopleOver(githubHost) : null
@@ -157,7 +163,7 @@ export async function testApp(
     cursorKeys: deriveKeys(keys, 'cursor'),
     names,
     people,
-    oauth: people && githubHost ? openTestOAuth(people, githubHost, { states, keys }) : null,
+    oauth: people && githubHost ? oauthOver(people, githubHost) : null,
     allow: null,
     deny: [],
     localSource: 'withheld',
@@ -226,7 +232,7 @@ export async function testApp(
       const other = await openGitHub()
       const otherHosts = other ? [host, other] : [host]
       const people = other?.people ? peopleOver(other) : null
-      const oauth = people && other ? openTestOAuth(people, other, { states, keys }) : null
+      const oauth = people && other ? oauthOver(people, other) : null
       const replicaApp = await buildApp({ ...deps, hosts: otherHosts, people, oauth }, appOptions, options.site)
       replicas.push(replicaApp, ...(other ? [other] : []))
       return replicaApp

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import type { Network } from '#infra/web/documents.ts'
 
 const TLS = join(import.meta.dirname, 'tls')
-/** Of a certificate that this folder has for some names, valid until 2126. */
+/** For `client.example`, `other.example`, `slow.example` and the names below it, valid until 2126. */
 const certificate = readFileSync(join(TLS, 'certificate.pem'))
 const key = readFileSync(join(TLS, 'key.pem'))
 
@@ -23,11 +23,20 @@ export interface TestWeb extends Network {
   connected: string[]
 }
 
-/** @param names addresses by name; others are public */
-export async function testWeb(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
+export type Answering = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Until the end of the test. @param names addresses by name; others are public */
+export async function testWeb(answer: Answering, names: Readonly<Record<string, readonly string[]>> = {}): Promise<TestWeb> {
+  const { close, ...web } = await openTestWeb(answer, names)
+  onTestFinished(close)
+  return web
+}
+
+/** As `testWeb`, until it is closed. */
+export async function openTestWeb(
+  answer: Answering,
   names: Readonly<Record<string, readonly string[]>> = {},
-): Promise<TestWeb> {
+): Promise<TestWeb & { close(): void }> {
   const asked: string[] = []
   const connected: string[] = []
   const server = createServer({ key, cert: certificate }, (request, response) => {
@@ -36,13 +45,13 @@ export async function testWeb(
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   return {
     asked,
     connected,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
     resolve: async hostname => names[hostname] ?? [PUBLIC_ADDRESS],
     connect(address, servername) {
       connected.push(address)

@@ -114,14 +114,16 @@ export const PEOPLE: typeof EN_PEOPLE = {
   consent: {
     title: 'Eine App ein Repository lesen lassen',
     question: 'Darf {client} {repository} lesen?',
-    about: 'Eine App möchte in Ihrem Namen ein privates Repository lesen.',
     app: 'App',
     ownWords: 'Das sind die eigenen Worte der App; niemand hat sie geprüft.',
     page: 'Ihre Seite',
     next: 'Danach geht es zu',
     nextApp: '{host}, einer App auf diesem Gerät',
     nextLoopback: '{host}, einer App auf Ihrem eigenen Computer',
-    loopback: 'Stimmen Sie nur zu, wenn Sie dies gerade selbst begonnen haben: Jedes Programm auf Ihrem Computer kann so fragen.',
+    cautionApp:
+      'Stimmen Sie nur zu, wenn Sie dies gerade selbst begonnen haben: Jedes Programm auf Ihrem Computer kann so fragen.',
+    cautionWeb:
+      'Was die App liest, kann dorthin gelangen. Stimmen Sie nur zu, wenn Sie wissen, wem die Seite gehört, und gerade von ihr kommen.',
     repository: 'Repository',
     reads: 'Sie darf lesen',
     readsWhat:
@@ -130,18 +132,17 @@ export const PEOPLE: typeof EN_PEOPLE = {
     timeIs: 'Bis Sie den Zugriff beenden, höchstens {days} Tage. Er endet auch nach {idle} Tagen ohne Verwendung.',
     who: 'Sie sind',
     visible: 'und können dieses Repository jetzt sehen',
-    end: 'Beenden',
     endHow: '[Ihr Konto](account) beendet den Zugriff sofort.',
     refuse: 'Ablehnen',
     approve: 'Zustimmen',
     decide: 'Anmelden, um zu entscheiden',
-    decideAbout: 'Sie kehren zu dieser Seite zurück; das Anmelden allein stimmt nichts zu.',
+    decideAbout: 'Sie kehren zu dieser Seite zurück; mit der Anmeldung ist noch nichts genehmigt.',
     tooLong:
       'Diese Anfrage ist zu lang, um zu ihr zurückzukehren. Melden Sie sich an, und beginnen Sie dann in der App von vorn.',
     hidden: 'Sie können hier nicht zustimmen',
     hiddenAbout:
-      '{login} kann dieses Repository hier nicht öffnen: Es existiert nicht, {login} darf es bei GitHub nicht sehen, oder die GitHub-App ist in seinem Konto nicht installiert.',
-    install: 'GitHub-App in seinem Konto installieren',
+      '{login} kann dieses Repository hier nicht öffnen: Es existiert nicht, {login} darf es bei GitHub nicht sehen, oder die GitHub-App ist im Konto des Eigentümers nicht installiert.',
+    install: 'GitHub-App im Konto des Eigentümers installieren',
     again: 'Erneut prüfen',
     unknown: 'GitHub antwortet gerade nicht',
     unknownAbout: 'Ob {login} dieses Repository sehen darf, lässt sich nicht sagen; darum können Sie noch nicht zustimmen.',

@@ -6,7 +6,7 @@ import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
-import { CHALLENGE, keyOf, register } from '../../support/oauth-scene.ts'
+import { CHALLENGE, keyOf, REQUESTER, register } from '../../support/oauth-scene.ts'
 import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
 
@@ -52,7 +52,7 @@ export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<
     askFor: {
       value: async (redirect: string, { name = 'Notes', uri, state = 'state', address = '/gh/acme/closed' }: AskOptions = {}) => {
         const clientId = await register(oauth, { redirect_uris: [redirect], client_name: name, ...(uri && { client_uri: uri }) })
-        const answer = await authorize(oauth, {
+        const query = {
           response_type: 'code',
           client_id: clientId,
           redirect_uri: redirect,
@@ -60,7 +60,8 @@ export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<
           code_challenge_method: 'S256',
           resource: `${origin}/mcp${address}`,
           state,
-        })
+        }
+        const answer = await authorize(oauth, query, REQUESTER)
         if (answer.status !== 'redirect') throw new Error(`refused: ${JSON.stringify(answer)}`)
         return answer.location
       },

@@ -18,6 +18,7 @@ test('without any variable the service listens on the loopback, keeps its store 
     operator: null,
     monitoring: null,
     toolBytes: 24_576,
+    refreshGraceSeconds: 300,
     drainSeconds: 0,
     logLevel: 'info',
   })
@@ -89,6 +90,8 @@ test.for([
   ['MOUNTGLASS_LOCAL_SOURCE', 'on'],
   ['MOUNTGLASS_LOG', 'loud'],
   ['MOUNTGLASS_METRICS_PORT', '65536'],
+  ['MOUNTGLASS_REFRESH_GRACE_SECONDS', '1801'],
+  ['MOUNTGLASS_REFRESH_GRACE_SECONDS', '-1'],
   ['MOUNTGLASS_DRAIN_SECONDS', '301'],
   ['MOUNTGLASS_DRAIN_SECONDS', '1.5'],
   ['MOUNTGLASS_LEASE_SECONDS', '1'],

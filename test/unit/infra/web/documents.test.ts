@@ -1,14 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { WebDocument } from '#core/ports/web-documents.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
-import { PUBLIC_ADDRESS, testWeb } from '#test/support/web-server.ts'
+import { type Answering, PUBLIC_ADDRESS, testWeb } from '#test/support/web-server.ts'
 
 const LIMITS = { bytes: 5 * 1024, milliseconds: 5_000 }
 const URL_OF_CLIENT = 'https://client.example/client.json'
-
-type Answering = (request: IncomingMessage, response: ServerResponse) => void
 
 const json: Answering = (_request, response) => response.setHeader('content-type', 'application/json').end('{"a":1}')
 
@@ -30,6 +28,15 @@ describe('documents whose URLs strangers choose', () => {
       asked: ['/client.json?a=b'],
       connected: [PUBLIC_ADDRESS],
     })
+  })
+
+  test('the server is told the name by which it is asked, without a port', async () => {
+    const told: (string | undefined)[] = []
+    await read(URL_OF_CLIENT, (request, response) => {
+      told.push(request.headers.host)
+      json(request, response)
+    })
+    expect(told).toEqual(['client.example'])
   })
 
   test.each([
@@ -104,7 +111,7 @@ describe('documents whose URLs strangers choose', () => {
 
   test.each<[string, Answering]>([
     ['a redirect', (_, response) => response.writeHead(302, { location: 'https://other.example/' }).end()],
-    ['an error', (_, response) => response.writeHead(500, { 'content-type': 'application/json' }).end('{}')],
+    ['an error', (_, response) => response.writeHead(404, { 'content-type': 'application/json' }).end('{}')],
     ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}')],
     ['no type', (_, response) => response.writeHead(200).end('{}')],
     [
@@ -143,6 +150,8 @@ describe('documents whose URLs strangers choose', () => {
       'a body that does not end in time',
       (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
     ],
+    ['a server that is overloaded', (_, response) => response.writeHead(503, { 'content-type': 'application/json' }).end('{}')],
+    ['a server that has had enough', (_, response) => response.writeHead(429, { 'content-type': 'application/json' }).end('{}')],
     ['a connection that ends', (_, response) => response.destroy()],
     ['headers that are too long', (_, response) => response.writeHead(200, { 'x-long': 'a'.repeat(20_000) }).end()],
   ])('%s is unavailable', async (_name, answer) => {
@@ -163,23 +172,18 @@ describe('documents whose URLs strangers choose', () => {
     expect(await hanging.read(URL_OF_CLIENT)).toEqual({ status: 'unavailable' })
   })
 
-  test('four of one origin and sixteen of all are read at once', async () => {
+  test('four of one origin are read at once, and many of all', async () => {
     const held: ServerResponse[] = []
     const web = await testWeb((_request, response) => void held.push(response))
-    const documents = openWebDocuments(LIMITS, {
-      ...web,
-      resolve: async name => [name === 'client.example' ? PUBLIC_ADDRESS : '8.8.8.8'],
-    })
+    const documents = openWebDocuments(LIMITS, web)
     const many = Array.from({ length: 10 }, (_, index) => documents.read(`${URL_OF_CLIENT}?${index}`))
-    const others = Array.from({ length: 4 }, (_, index) => documents.read(`https://other.example/?${index}`))
-    await expect.poll(() => held.length).toBe(8)
-    const answered = Promise.all([...many, ...others])
-    while (web.asked.length < 14 || held.length > 0) {
-      expect(held.length).toBeLessThanOrEqual(8)
+    const others = Array.from({ length: 20 }, (_, index) => documents.read(`https://app-${index}.slow.example/client.json`))
+    await expect.poll(() => held.length).toBe(24)
+    for (let answered = 0; answered < 30; answered++) {
+      await expect.poll(() => held.length).toBeGreaterThan(0)
       held.shift()?.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-      await new Promise(resolve => setImmediate(resolve))
     }
-    expect((await answered).map(({ status }) => status)).toEqual(Array(14).fill('ok'))
+    expect((await Promise.all([...many, ...others])).map(({ status }) => status)).toEqual(Array(30).fill('ok'))
   })
 
   test.each([
