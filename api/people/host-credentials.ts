@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { HostCredential, PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
 import type { Foundation } from './foundation.ts'
@@ -42,11 +43,18 @@ const LEASE_TRIES = 3
 const PATIENCE = 0.1
 const LOOK_MS = { least: 40, most: 160 } as const
 
-interface Opened {
-  record: PersonRecord
-  stored: StoredCredential
+/** Tokens of the host that are kept unsealed in memory, and for how long. */
+const UNSEALED = 1_000
+const UNSEALED_MS = 60_000
+
+interface Tokens {
   accessToken: string
   refreshToken: string | null
+}
+
+interface Opened extends Tokens {
+  record: PersonRecord
+  stored: StoredCredential
 }
 
 interface Leased {
@@ -74,6 +82,8 @@ class StoredCredentials implements HostCredentials {
   readonly #options: HostCredentialsOptions
   readonly #leaseMs: number
   readonly #refreshing = createSingleFlight<Ready | Trouble | Changed>()
+  /** By the sealed text: what was opened a moment ago. Every request of a person asks for it, and opening takes longer than the rest of a warm one. */
+  readonly #unsealed = new LRUCache<string, Tokens>({ max: UNSEALED, ttl: UNSEALED_MS })
 
   constructor(options: HostCredentialsOptions) {
     this.#options = options
@@ -121,10 +131,15 @@ class StoredCredentials implements HostCredentials {
     return this.#options.records.people.read(person)
   }
 
-  async #unseal(person: Locator, { sealed }: StoredCredential): Promise<Pick<Opened, 'accessToken' | 'refreshToken'> | null> {
+  async #unseal(person: Locator, { sealed }: StoredCredential): Promise<Tokens | null> {
+    const key = `${person} ${sealed}`
+    const known = this.#unsealed.get(key)
+    if (known) return known
     const claims = await this.#options.seals.open('host-token', sealed)
     if (claims?.sub !== person || typeof claims.at !== 'string') return null
-    return { accessToken: claims.at, refreshToken: typeof claims.rt === 'string' ? claims.rt : null }
+    const tokens = { accessToken: claims.at, refreshToken: typeof claims.rt === 'string' ? claims.rt : null }
+    this.#unsealed.set(key, tokens)
+    return tokens
   }
 
   async #opened(record: PersonRecord, stored: StoredCredential): Promise<Opened | null> {
@@ -236,12 +251,12 @@ class StoredCredentials implements HostCredentials {
 
   /** Ends the sign-in of the person, unless they have another credential by now. Tokens and grants stay: signing in again revives them. */
   async #signOut(person: Locator, stored: StoredCredential): Promise<Trouble> {
-    let isEnded = false
-    await this.#options.records.people.update([person], record => {
-      isEnded = record?.cred?.sealed === stored.sealed
-      return record && isEnded ? { ...record, cred: null, sessions: [] } : record
-    })
-    if (isEnded) this.#options.audit.note('host.revoked', { person })
+    const { records, random, audit } = this.#options
+    const by = newLocator(random)
+    const after = await records.people.update([person], record =>
+      record?.cred?.sealed === stored.sealed ? { ...record, cred: null, sessions: [], endedBy: by } : record,
+    )
+    if (after?.endedBy === by) audit.note('host.revoked', { person })
     return SIGNED_OUT
   }
 }

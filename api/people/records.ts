@@ -67,6 +67,8 @@ export const PersonRecord = z.object({
     .nullable(),
   /** `null`: signed out at the host. */
   cred: StoredCredential.nullable(),
+  /** The attempt that last ended the sign-in for the host. It recognises itself by this, whatever the store said of its write. */
+  endedBy: z.string().optional(),
   /** Newest first. */
   sessions: z.array(Session),
   /** Newest first. */

@@ -28,11 +28,10 @@ export async function releaseCredential({ foundation, host, credentials }: Relea
   if (isOver) await credentials.refresh(person)
   const cred = isOver ? (await records.people.read(person))?.cred : before.cred
   if (!cred) return
-  let isReleased = false
-  await records.people.update([person], record => {
-    isReleased = record?.cred?.sealed === cred.sealed && isIdle(record)
-    return record && isReleased ? { ...record, cred: null } : record
-  })
-  const access = isReleased ? await credentials.open(person, cred) : null
+  const after = await records.people.update([person], record =>
+    record?.cred?.sealed === cred.sealed && isIdle(record) ? { ...record, cred: null } : record,
+  )
+  if (after?.cred?.sealed === cred.sealed) return
+  const access = await credentials.open(person, cred)
   if (access) await host.revoke(access)
 }

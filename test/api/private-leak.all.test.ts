@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { isPrivateKey } from '#core/snapshot/key-class.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
 import { createInProcessRunner } from '#indexer/jobs/run-index-job.ts'
@@ -11,7 +12,8 @@ import { message } from '#test/mcp/scene.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { pushPayload, repositoryPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
-import { WEBHOOK_SECRET } from '#test/support/test-app.ts'
+import { OTHER_REQUESTS, openAsking, REPOSITORY_REQUESTS } from '#test/support/route-requests.ts'
+import { BASE_URL, WEBHOOK_SECRET } from '#test/support/test-app.ts'
 
 /** In the name, the description, a branch, a path, the name of a skill and the texts of a private repository. */
 const MARKER = 'kx7q'
@@ -110,12 +112,23 @@ async function failJob(): Promise<void> {
   scene.github.faults.clear()
 }
 
-/** Strangers ask for whatever is public, and for the private address. */
+/** Strangers ask by every route for whatever is public, and for the private address. */
 async function askAsStrangers(): Promise<void> {
   const stranger = await scene.signIn(scene.bob)
   const cookie = [...stranger.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const tools = '/gh/acme/tools'
   await scene.open(tools)
+  const asking = await openAsking(scene.deps.oauth as OAuthDeps, BASE_URL, [tools, CLOSED])
+  const ofRepositories = [tools, CLOSED].flatMap(at => Object.values(REPOSITORY_REQUESTS).flatMap(asks => asks(at, asking)))
+  const others = Object.values(OTHER_REQUESTS).flatMap(asks => asks(asking))
+  for (const credential of [{}, { cookie }])
+    for (const { method = 'GET', url, headers, payload } of [...ofRepositories, ...others]) {
+      const sent = { method, url, headers: { ...headers, ...credential }, ...(payload && { payload }) }
+      const answer = await scene.app.inject(sent)
+      // What was asked for may be repeated; nothing else of it may.
+      const text = `${JSON.stringify(answer.headers)} ${answer.body}`.replaceAll(`${MARKER}-closed`, '')
+      received.push({ from: `${method} ${url}`, text })
+    }
   const urls = [
     '/',
     '/docs',
@@ -139,12 +152,6 @@ async function askAsStrangers(): Promise<void> {
     for (const url of urls) {
       const answer = await scene.app.inject({ url, headers })
       received.push({ from: url, text: `${JSON.stringify(answer.headers)} ${answer.body}` })
-    }
-  // What was asked for may be repeated; nothing else of it may.
-  for (const prefix of ['', '/api/v1/mounts', '/badge', '/icon', '/social', '/mcp'])
-    for (const headers of [{}, { cookie }]) {
-      const answer = await scene.app.inject({ url: `${prefix}${CLOSED}`, headers })
-      received.push({ from: `${prefix}${CLOSED}`, text: answer.body.replaceAll(`${MARKER}-closed`, '') })
     }
 }
 

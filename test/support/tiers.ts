@@ -23,6 +23,7 @@ const TESTS_OF_ALL = 'test/**/*.all.test.ts'
 
 /** Files whose tests pass through the stores: one for each endpoint, and those that write state entries. */
 const API_OVER_STORES = [
+  'account',
   'browse',
   'files',
   'find',
@@ -35,7 +36,9 @@ const API_OVER_STORES = [
   'private-reading',
   'raw-file',
   'reuse-withheld',
+  'sign-in',
   'skills',
+  'tokens',
   'uses',
 ].map(name => `test/api/${name}.test.ts`)
 
