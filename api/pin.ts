@@ -72,10 +72,15 @@ export interface VerifyOptions extends PinOptions {
 }
 
 /**
- * `mountglass verify [<lock file>]`: compares what the addresses of a lock file have now with their pins. Exit code 0, 1 (a difference that is
+ * `mountglass verify [<lock file>]`, or with `--lock <file>` as for `pin`: compares what the addresses of a lock file have now with their pins. Exit code 0, 1 (a difference that is
  * not written), 2 (no usable lock file, or a wrong setting) or 3 (no difference, but an address could not be read).
  */
-export async function verify(file: string, options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
+export async function verify(
+  named: string | undefined,
+  options: VerifyOptions & { lock?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const file = named ?? options.lock ?? LOCK_FILE
   return await reportingFaults(file, async () => {
     const lock = await readLock(file)
     if (lock === null) throw new LockFileError('does not exist: write it with mountglass pin, or name another one')
@@ -89,10 +94,11 @@ export async function verify(file: string, options: VerifyOptions, env: NodeJS.P
     const updated = options.update ? updatedLock(lock, readings) : lock
     const isWritten = formatLockFile(updated) !== formatLockFile(lock)
     if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
-    else print(formatVerdicts(verdicts, paint))
+    else print(formatVerdicts(verdicts, paint, options.service))
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([`${file}: written`])
-    if (!options.json && !options.update && exitCode === 1) print(['accept this with: mountglass verify --update'])
+    if (!options.json && !options.update && exitCode === 1)
+      print([`accept this with: mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}`])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
 }

@@ -128,7 +128,8 @@ function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('verify')
     .description('say what moved, what changed and what is gone since addresses were pinned')
-    .argument('[lock file]', 'as mountglass pin wrote it', 'mountglass.lock.json')
+    .argument('[lock file]', 'as mountglass pin wrote it (default: mountglass.lock.json)')
+    .option('--lock <file>', 'the lock file, as for mountglass pin')
     .option('--update', 'write what the addresses have now, after showing it')
     .option('--allow-moved', 'a commit that moved without changing what agents read is no difference')
     .option('--service <url>', SERVICE)
@@ -136,8 +137,8 @@ function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
     .option('--json', 'print one JSON document')
     .action(
       async (
-        file: string,
-        options: { update?: boolean; allowMoved?: boolean; service?: string; timeout: number; json?: boolean },
+        file: string | undefined,
+        options: { lock?: string; update?: boolean; allowMoved?: boolean; service?: string; timeout: number; json?: boolean },
       ) => {
         const { verify } = await import('#api/pin.ts')
         process.exitCode = await verify(file, options, env)

@@ -6,12 +6,16 @@ import type { Verdict } from './verdict.ts'
 
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: string) => string
 
-/** The verdicts as lines for people, with the invisible characters of repositories marked. */
-export function formatVerdicts(verdicts: readonly Verdict[], paint: Paint): string[] {
-  return [...verdicts.flatMap(verdict => verdictLines(verdict, paint)), '', summary(verdicts, paint)]
+/**
+ * The verdicts as lines for people, with the invisible characters of repositories marked.
+ *
+ * @param service base URL of the deployment that was asked: its pages show what changed
+ */
+export function formatVerdicts(verdicts: readonly Verdict[], paint: Paint, service?: string): string[] {
+  return [...verdicts.flatMap(verdict => verdictLines(verdict, paint, service)), '', summary(verdicts, paint)]
 }
 
-function verdictLines(verdict: Verdict, paint: Paint): string[] {
+function verdictLines(verdict: Verdict, paint: Paint, service: string | undefined): string[] {
   const address = paint('bold', printable(verdict.address))
   switch (verdict.status) {
     case 'same':
@@ -31,9 +35,15 @@ function verdictLines(verdict: Verdict, paint: Paint): string[] {
           : `    moved from ${commit.before} to ${commit.after}${skills.length === 0 ? '; no skill changed' : ''}`,
         ...skills.map(skill => skillLine(skill, paint)),
         ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  not in the index, which is partial`),
+        ...(service === undefined || moved ? [] : [`    see ${changesPage(service, verdict)}`]),
       ]
     }
   }
+}
+
+/** Where a deployment shows what agents read differently since the pin. */
+function changesPage(service: string, { address, commit }: Extract<Verdict, { status: 'different' }>): string {
+  return `${service.replace(/\/+$/, '')}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
 }
 
 const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], gone: ['red', '-'] } as const

@@ -36,7 +36,9 @@ export async function compareLines(
   const whole = { oldFrom: 0, oldTo: old.ids.length, newFrom: 0, newTo: new_.ids.length }
   const changes: ChangedLines[] = []
   const left = { comparisons: DIFFERENCE_COMPARISONS }
-  for (const range of splitAtAnchors(old.ids, new_.ids, withoutCommonEnds(old.ids, new_.ids, whole), ids.size)) {
+  const middle = withoutCommonEnds(old.ids, new_.ids, whole)
+  await turn()
+  for (const range of await splitAtAnchors(old.ids, new_.ids, middle, { ids: ids.size, turn })) {
     await turn()
     for (const change of await compareRange(old.ids, new_.ids, range, left, turn)) append(changes, change)
   }
@@ -84,7 +86,12 @@ function withoutCommonEnds(old: readonly number[], new_: readonly number[], rang
  *
  * @param ids how many different lines there are
  */
-function splitAtAnchors(old: readonly number[], new_: readonly number[], range: ChangedLines, ids: number): ChangedLines[] {
+async function splitAtAnchors(
+  old: readonly number[],
+  new_: readonly number[],
+  range: ChangedLines,
+  { ids, turn }: { ids: number; turn: Turn },
+): Promise<ChangedLines[]> {
   const ranges: ChangedLines[] = []
   let { oldFrom, newFrom } = range
   const add = (oldTo: number, newTo: number) => {
@@ -92,7 +99,9 @@ function splitAtAnchors(old: readonly number[], new_: readonly number[], range: 
     oldFrom = oldTo + 1
     newFrom = newTo + 1
   }
-  const anchors = longestRising(uniqueInBoth(old, new_, range, ids))
+  const unique = uniqueInBoth(old, new_, range, ids)
+  await turn()
+  const anchors = await longestRising(unique, turn)
   for (let at = 0; at < anchors.length; at += 2) add(anchors[at] as number, anchors[at + 1] as number)
   add(range.oldTo, range.newTo)
   return ranges
@@ -117,14 +126,18 @@ function uniqueInBoth(old: readonly number[], new_: readonly number[], range: Ch
   return places
 }
 
+/** Places that are looked at before others get their turn. */
+const PLACES_AT_ONCE = 8_192
+
 /** The longest subsequence of pairs whose second places rise, by patience sorting. */
-function longestRising(places: readonly number[]): number[] {
+async function longestRising(places: readonly number[], turn: Turn): Promise<number[]> {
   const count = places.length / 2
   const newPlace = (index: number) => places[2 * index + 1] as number
   const tops = new Int32Array(count)
   const before = new Int32Array(count)
   let length = 0
   for (let index = 0; index < count; index++) {
+    if (index % PLACES_AT_ONCE === 0) await turn()
     let low = 0
     let high = length
     while (low < high) {

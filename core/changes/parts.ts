@@ -160,11 +160,15 @@ function haveSameFiles(left: ReadonlyMap<string, DeliveredFile>, right: Readonly
   return true
 }
 
-/** Where the bytes of one side are not held, the sizes decide. */
+/** Where the digests of both sides are not of one kind, the sizes decide. */
 function isSameFile(
   [, size, digest, executable]: DeliveredFile,
   [, otherSize, otherDigest, otherExecutable]: DeliveredFile,
 ): boolean {
-  const areSameBytes = digest === null || otherDigest === null || digest === otherDigest
-  return size === otherSize && executable === otherExecutable && areSameBytes
+  const mayBeSame = digest === null || otherDigest === null || isOfBlob(digest) !== isOfBlob(otherDigest)
+  return size === otherSize && executable === otherExecutable && (mayBeSame || digest === otherDigest)
+}
+
+function isOfBlob(digest: string): boolean {
+  return digest.startsWith('git:')
 }

@@ -72,11 +72,9 @@ const LINES_OF_PIECE = 1_024
 
 function* writeLines(sign: string, { text, starts }: LinesOfText, from: number, to: number): Generator<string> {
   for (let at = from; at < to; at += LINES_OF_PIECE) {
-    let piece = ''
-    for (let line = at; line < Math.min(to, at + LINES_OF_PIECE); line++) {
-      piece += sign + text.slice(starts[line], starts[line + 1])
-    }
-    yield piece
+    const lines = text.slice(starts[at], starts[Math.min(to, at + LINES_OF_PIECE)])
+    const ended = lines.endsWith('\n') ? lines.slice(0, -1) : lines
+    yield `${sign}${ended.replaceAll('\n', `\n${sign}`)}${ended === lines ? '' : '\n'}`
   }
   // Only the last line of a text may lack its end.
   if (from < to && to === starts.length - 1 && !text.endsWith('\n')) yield '\n\\ No newline at end of file\n'

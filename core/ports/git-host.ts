@@ -246,10 +246,15 @@ export interface TreeEntry {
   /** Repository-root path; `null` when its bytes are not UTF-8. */
   path: string | null
   mode: '100644' | '100755' | '120000' | '160000'
-  /** Blob id, or the commit of a submodule. */
+  /** Blob id, or the commit of a submodule. A reader without blob ids numbers its files, see `isBlobId`. */
   oid: string
   /** Size of the blob; `null` for a submodule, for a missing blob, and for one that the selection does not use or holds already. */
   sizeBytes: number | null
+}
+
+/** Whether an id tells two contents apart: a reader of a working folder has numbers of files, in as many digits. */
+export function isBlobId(oid: string): boolean {
+  return !oid.startsWith('0'.repeat(24))
 }
 
 /** The repository cannot be read. `code`: the error code of the index job. */

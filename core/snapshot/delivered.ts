@@ -26,11 +26,14 @@ export type DeliveredFacts = z.infer<typeof DeliveredFacts>
 export const DeliveredText = z.tuple([Path, Sha256, Bytes])
 export type DeliveredText = z.infer<typeof DeliveredText>
 
+/** Of a file: of its bytes, or `git:` and the beginning of its blob id where the bytes are not held, as of large and of most binary files. */
+const FileDigest = z.string().regex(/^(?:git:)?[0-9a-f]{32}$/)
+
 /**
- * A file of a skill: its path, its size, the digest of its bytes or `null` where they are not held, and 1 if it is executable. Files whose bytes
- * are not held are told by path and size alone.
+ * A file of a skill: its path, its size, its digest, and 1 if it is executable. The digest is `null` where neither bytes nor blob id are known, as
+ * of large files of a working folder.
  */
-export const DeliveredFile = z.tuple([Path, Bytes, Digest.nullable(), z.union([z.literal(0), z.literal(1)])])
+export const DeliveredFile = z.tuple([Path, Bytes, FileDigest.nullable(), z.union([z.literal(0), z.literal(1)])])
 export type DeliveredFile = z.infer<typeof DeliveredFile>
 
 /** The `include` list of one file, as declared: the path of the file, and the digest of the list. */

@@ -7,8 +7,9 @@
  * 4: digests of files and contexts, and a table of what clients install.
  * 5: the tokens of what skills deliver.
  * 6: a table of what is delivered, by digest, which two commits are compared by.
+ * 7: that table tells files whose bytes are not held by their blobs.
  */
-export const FORMAT_VERSION = 6
+export const FORMAT_VERSION = 7
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isBlobId } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
@@ -116,8 +117,10 @@ function deliveredSkill(
 function filesOf(paths: ReadonlySet<string>, { plan, fileRows }: DeliveredParts): DeliveredFile[] {
   const rows = [...paths].map((path): [string, DeliveredFile] => {
     const row = fileRows.get(path as RepoPath)
-    const isExecutable = plan.tree.file(path as RepoPath)?.mode === '100755'
-    return [path, [path, row?.sizeBytes ?? 0, row?.sha256?.slice(0, DIGEST_CHARACTERS) ?? null, isExecutable ? 1 : 0]]
+    const file = plan.tree.file(path as RepoPath)
+    const blob = file && isBlobId(file.oid) ? `git:${file.oid.slice(0, DIGEST_CHARACTERS)}` : null
+    const digest = row?.sha256?.slice(0, DIGEST_CHARACTERS) ?? blob
+    return [path, [path, row?.sizeBytes ?? 0, digest, file?.mode === '100755' ? 1 : 0]]
   })
   return sortRows(rows).map(([, file]) => file)
 }

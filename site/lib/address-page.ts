@@ -44,8 +44,9 @@ export type PageContent =
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
-  /** `null` before a ref was named. */
-  | { kind: 'changes'; page: ChangesPage | null }
+  | { kind: 'changes'; page: ChangesPage }
+  /** Before a ref was named: those that there are, if the host says. */
+  | { kind: 'versions'; refs: RefList | null }
   | { kind: 'skill-changes'; page: SkillChangesPage }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
@@ -235,9 +236,12 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
   }
 }
 
-/** Without a ref to compare with, the page has only the form. */
+/** Without a ref to compare with, the page has the form and the versions that the host names. */
 async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
-  if (from === undefined) return { status: 200, content: { kind: 'changes', page: null } }
+  if (from === undefined) {
+    const refs = await client.get('refs', address, {})
+    return { status: 200, content: { kind: 'versions', refs: refs.ok ? refs.answer : null } }
+  }
   const where =
     path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }
   const result = await client.get('changes', address, { from, ...given({ ...where, cursor }) })

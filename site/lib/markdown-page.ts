@@ -9,7 +9,7 @@ import { factsOf, SIGNS } from './changes.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
-import { tagsOf } from './refs.ts'
+import { tagsOf, versionsOf } from './refs.ts'
 
 type MountPage = Extract<AddressPage, { kind: 'mount' }>
 
@@ -56,7 +56,9 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'refs':
       return refLines(page, content.refs, link)
     case 'changes':
-      return content.page === null ? ['Add `&from=` with a branch, a tag or a commit.'] : changesLines(page, content.page, link)
+      return changesLines(page, content.page, link)
+    case 'versions':
+      return versionLines(page, content.refs, link)
     case 'skill-changes':
       return skillChangesLines(content.page)
     case 'browse':
@@ -75,6 +77,16 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
   return [
     ...refs.branches.map(({ name, commit }) => `- branch ${link(name, hrefOf(name))} ${commit}`),
     ...tagsOf(refs).map(({ name, ref }) => `- tag ${link(name, hrefOf(ref))}`),
+  ]
+}
+
+function versionLines({ address, request }: MountPage, refs: RefList | null, link: Link): string[] {
+  const versions = refs === null ? [] : versionsOf(refs, address)
+  const hrefOf = (from: string) => pageHref(address, 'changes', { path: request.path, from })
+  return [
+    'Add `&from=` with a branch, a tag or a commit.',
+    '',
+    ...versions.map(({ ref, name }) => `- since ${link(name, hrefOf(ref))}`),
   ]
 }
 

@@ -57,4 +57,13 @@ export function tagsOf({ branches, tags }: RefList): NearRef[] {
     .sort((left, right) => compare(right.name, left.name))
 }
 
+/** The refs that an address is most likely compared with: the tags, the latest version first, then branches. Without the address's own. */
+export function versionsOf(refs: RefList, { ref }: Address): NearRef[] {
+  const own = ref ?? refs.defaultBranch
+  const branches = refs.branches.map(({ name }) => ({ ref: name, name }))
+  return [...tagsOf(refs), ...branches].filter(one => one.ref !== own).slice(0, SHOWN_VERSIONS)
+}
+
+const SHOWN_VERSIONS = 10
+
 const { compare } = new Intl.Collator('en', { numeric: true })

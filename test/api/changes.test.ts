@@ -136,6 +136,27 @@ describe('items', () => {
     expect(await itemAt('gone/SKILL.md')).toMatchObject({ parts: [], causes: [], after: null, facts: {} })
   })
 
+  test('tell another picture or large file of the same size', async () => {
+    const files = (value: number) => ({
+      'package.json': MIT,
+      'one/SKILL.md': skill('one', 'Do it.\n'),
+      'one/same.png': new Uint8Array([137, 80, 78, 71, 0]),
+      'one/other.png': new Uint8Array([137, 80, 78, 71, value]),
+      'one/large.bin': new Uint8Array(1_048_577).fill(value),
+    })
+    const media = await testApp({ 'acme/tools': files(1) })
+    try {
+      await media.repository('acme/tools').tag('v1', media.commitOf('acme/tools'))
+      await media.repository('acme/tools').commit(files(2))
+      await media.open(`${ADDRESS}@v1`)
+      await media.open(ADDRESS)
+      const { items } = (await media.ask('changes', ADDRESS, { from: 'v1' })) as Ready
+      expect(items).toMatchObject([{ parts: ['files'], causes: [{ path: 'one/large.bin' }, { path: 'one/other.png' }] }])
+    } finally {
+      await media.close()
+    }
+  })
+
   test('that moved are one, and what lies in the directory of a skill moved with it', async () => {
     expect(await itemAt('new/home/SKILL.md')).toMatchObject({
       movedFrom: 'old/place/SKILL.md',

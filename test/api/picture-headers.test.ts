@@ -93,7 +93,6 @@ const NO_PICTURE: readonly (readonly [state: string, url: string])[] = [
   ['the picture of an account without one', '/picture/owners/gh/bare'],
   ['the picture of a missing account', '/picture/owners/gh/nobody'],
   ['the picture of no account', '/picture/owners'],
-  ['the picture of no account but a host', '/picture/owners/gh'],
   ['the picture of an account of local', '/picture/owners/local/acme'],
   ['the picture of an account and more', '/picture/owners/gh/acme/ready'],
   ['the picture of an account with a bad escape', '/picture/owners/gh/%zz'],
@@ -127,6 +126,7 @@ const EVERYWHERE = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'strict-origin-when-cross-origin',
+  'strict-transport-security': 'max-age=31536000',
 }
 /** Pages of any origin may embed it, and nothing in it runs. */
 const EMBEDDED = {

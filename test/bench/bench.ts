@@ -9,6 +9,7 @@ import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { measureAgents } from './agents.ts'
 import { choosePaths, type Paths } from './calls.ts'
 import { measureChanges } from './changes.ts'
+import { measureConditional } from './conditional.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGitHub } from './github.ts'
@@ -66,6 +67,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: async () => measureStore(root, await madeRepositories()),
   mounts: async () => measureMounts(root, await madeRepositories()),
   changes: measureChanges,
+  conditional: measureConditional,
   pages: async () => measurePages(root, await madeRepositories()),
   lighthouse: async () => measureLighthouse(root, await madeRepositories()),
   pictures: async () => measurePictures(root, await madeRepositories()),

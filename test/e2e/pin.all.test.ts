@@ -244,8 +244,19 @@ describe('mountglass verify', () => {
     const updated = run(['verify', '--update', '--service', service.baseUrl])
     expect([updated.status, updated.stdout]).toEqual([0, expect.stringContaining('~ a/SKILL.md  text ')])
     expect(updated.stdout).toContain('mountglass.lock.json: written')
+    // The deployment shows the difference.
+    const [page = ''] = /(?<=see )http.*$/m.exec(updated.stdout) ?? []
+    expect(page).toMatch(/\?view=changes&from=[0-9a-f]{40}$/)
+    expect((await fetch(page)).status).toBe(200)
     expect(run(['verify'])).toMatchObject({ status: 0, stdout: expect.stringContaining('1 address: 1 same') })
     expect((await readLock()).addresses.map(pin => pin.address)).toEqual([`/local/acme/${name}`])
+  })
+
+  test('names a lock file as `pin` does, and repeats the name', async () => {
+    run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
+    expect(run(['verify', '--lock', 'other.json']).status).toBe(0)
+    await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
+    expect(run(['verify', '--lock', 'other.json']).stdout).toContain('accept this with: mountglass verify --update other.json')
   })
 
   test.each<[string, string | null, RegExp]>([

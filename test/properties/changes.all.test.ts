@@ -19,7 +19,7 @@ describe('an independent reading of both trees agrees on every item of sixty pai
     const name = `acme/${seed}`
     const files = editFiles(generateFiles(seed), `${seed}-${times}`, times)
     const to = await app.repository(name).commit(files, { replace: true, parent: app.commitOf(name), branch: `edits-${times}` })
-    items += await expectAgreement(app, { name, from: app.commitOf(name), to })
+    items += (await expectAgreement(app, { name, gitDir: app.repository(name).gitDir, from: app.commitOf(name), to })).length
   })
 
   test('and there was much to agree on', () => {

@@ -26,6 +26,7 @@ beforeAll(async () => {
     'b/SKILL.md': skill('b', 'The same line.\n'),
     'old/SKILL.md': skill('old', 'It goes.\n'),
   })
+  await tools.tag('v1', first)
   await tools.commit({
     'SKILLSET.md': '---\nname: all\n---\nBe <b>very</b> brief.\n',
     'a/SKILL.md': skill('a', 'One line.\nAnother \u202eline.\nSee [it](https://new.example/x).\n'),
@@ -76,8 +77,13 @@ test('a pin that is not the newest leads to what changed since, and the form to 
   expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@main?view=changes&from=${first}&path=a%2FSKILL.md`])
 })
 
-test('the page without a ref has only the form, one with a ref that is none says so', async () => {
-  expect(await get(`${ADDRESS}?view=changes`)).toMatchObject({ status: 200, html: expect.stringContaining('name="from"') })
+test('the page without a ref has the form and the versions of the repository, one with a ref that is none says so', async () => {
+  const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
+  expect(status).toBe(200)
+  for (const part of ['name="from"', 'view=changes&amp;path=a/SKILL.md&amp;from=v1']) expect(html).toContain(part)
+  // What is compared with itself is the same.
+  expect(html).not.toContain('from=main')
+  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain('- since [v1](')
   expect((await get(`${ADDRESS}?view=changes&from=none`)).status).toBe(404)
 })
 

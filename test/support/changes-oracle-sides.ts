@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { describeDocument, firstParagraph, onOneLine } from './changes-oracle-texts.ts'
 import type { Oracle } from './oracle.ts'
+import { mappingOf, splitParts, splitSkill, wordsOf } from './oracle-front-matter.ts'
 
 /* What one side delivers, as the oracle of comparisons reads it from the tree of a commit. */
 
@@ -13,7 +15,7 @@ interface License {
 /** One side: what the tree says, and what licenses say of a skill or a document. */
 export interface OracleSide {
   tree: Oracle
-  servingOf(path: string): { license: License; full: boolean }
+  servingOf(path: string): { license: License; full: boolean; isText: boolean }
 }
 
 export interface Text {
@@ -26,14 +28,14 @@ export interface Skill {
   name: string
   directory: string
   fields: string
-  tools: string | null
+  tools: unknown
   license: License
   full: boolean
   complete: boolean
   rules: Text[]
   body: string
   includes: Text[]
-  files: { path: string; bytes: Buffer; isExecutable: boolean }[]
+  files: { path: string; oid: string; isExecutable: boolean }[]
   declared: { path: string; list: string }[]
 }
 
@@ -43,7 +45,10 @@ export interface Document {
   summary: string
   license: License
   full: boolean
+  /** As it is delivered. */
   text: string | null
+  /** As it lies in the tree: title and a declared summary are told of every document. */
+  written: string
 }
 
 export interface ManifestOfSide {
@@ -63,72 +68,86 @@ export function readSide({ tree, servingOf }: OracleSide, folder: string) {
   const skills = tree.skills
     .filter(({ internal, path }) => !internal && isBelow(path))
     .map(skill => readSkill(tree, servingOf, skill))
-  const documents = [...tree.documents].filter(isBelow).map((path): Document => {
-    const { license, full } = servingOf(path)
-    const text = tree.textOf(path) ?? ''
-    const [, title = posix.basename(path, '.md')] = /^# (.*)$/m.exec(text) ?? []
-    const summary = full ? (text.split(/\n{2,}/)[1] ?? '') : ''
-    return { path, name: title, summary, license, full, text: full ? text : null }
-  })
+  const documents = [...tree.documents].filter(isBelow).map(path => readDocument(tree, servingOf, path))
   const manifests = [...tree.manifests.values()]
     .filter(({ path }) => isBelow(path))
     .map(({ path, rules }): ManifestOfSide => {
       const text = tree.textOf(path) ?? ''
-      const isServed = servingOf(path).full
+      const { include, exclude = [], license = null, ...others } = splitParts(text).fields ?? {}
+      const { full, isText } = servingOf(path)
+      const isServed = full && isText
       const isDelivered = tree.skills.some(
         skill => servingOf(skill.path).full && skill.context.rules.some(rule => rule.path === path),
       )
-      const field = (name: string) => new RegExp(`^${name}:.*$`, 'm').exec(frontMatterOf(text))?.[0] ?? ''
       return {
         path,
         name: path,
         rules: (isServed || isDelivered) && rules !== '' ? rules : null,
-        include: field('include'),
-        exclude: field('exclude'),
-        license: field('license'),
-        others: frontMatterOf(text).replace(/^(?:include|exclude|license):.*\n/gm, ''),
+        include: JSON.stringify(wordsOf(include)),
+        exclude: JSON.stringify(exclude),
+        license: JSON.stringify(license),
+        others: JSON.stringify(others),
         file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : null,
       }
     })
   return { skills, documents, manifests }
 }
 
+function readDocument(tree: Oracle, servingOf: OracleSide['servingOf'], path: string): Document {
+  const { license, full, isText } = servingOf(path)
+  const text = tree.textOf(path) ?? ''
+  let described: ReturnType<typeof describeDocument> | null = null
+  // Most documents are the same on both sides, and nothing asks for their titles.
+  const describe = () => {
+    described ??= describeDocument(path, text, full)
+    return described
+  }
+  return {
+    path,
+    license,
+    full,
+    text: full && isText ? text : null,
+    written: text,
+    get name() {
+      return describe().title
+    },
+    get summary() {
+      return describe().summary
+    },
+  }
+}
+
 function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Oracle['skills'][number]): Skill {
   const { path, directory, context, complete, files } = skill
   const { license, full } = servingOf(path)
-  const fields = frontMatterOf(tree.textOf(path) ?? '')
-  const [, name = posix.basename(directory)] = /^name: (.*)$/m.exec(fields) ?? []
+  const { fields: parsed, body } = splitSkill(tree.textOf(path) ?? '')
+  const { include: _include, metadata, ...fields } = parsed ?? {}
+  const { include: _nested, ...otherMetadata } = mappingOf({ metadata }, 'metadata')
+  const description = onOneLine(fields.description) || (full ? firstParagraph(body) : '')
   const above = [...tree.manifests.values()].filter(one => {
     const folder = posix.dirname(one.path)
     return folder === '.' || directory === folder || directory.startsWith(`${folder}/`)
   })
-  const [own = ''] = /^include:.*$/m.exec(fields) ?? []
+  const own = wordsOf(parsed?.include ?? mappingOf(parsed, 'metadata').include)
   return {
     path,
-    name,
+    name: onOneLine(fields.name) || posix.basename(directory),
     directory,
-    fields: fields.replace(/^include:.*\n/gm, ''),
-    tools: /^allowed-tools: (.*)$/m.exec(fields)?.[1] ?? null,
+    fields: JSON.stringify([fields, otherMetadata, description]),
+    tools: fields['allowed-tools'] ?? null,
     license,
     full,
     complete: !full || complete,
     rules: full ? context.rules : [],
     body: full ? context.body : '',
     includes: full ? context.includes : [],
-    files: full
-      ? files.flatMap(file => ({ path: file, ...(tree.fileOf(file) ?? { bytes: Buffer.alloc(0), isExecutable: false }) }))
-      : [],
+    files: full ? files.flatMap(file => ({ path: file, ...(tree.fileOf(file) ?? { oid: '', isExecutable: false }) })) : [],
     declared: full
-      ? [
-          ...above.map(one => ({ path: one.path, list: one.include.join(' ') })),
-          { path, list: own.replace(/^include: */, '') },
-        ].filter(({ list }) => list !== '')
+      ? [...above.map(one => ({ path: one.path, list: one.include.join(' ') })), { path, list: own.join(' ') }].filter(
+          ({ list }) => list !== '',
+        )
       : [],
   }
-}
-
-function frontMatterOf(text: string): string {
-  return /^---\n([\s\S]*?)^---$/m.exec(text)?.[1] ?? ''
 }
 
 export function sha256(content: string | Buffer): string {

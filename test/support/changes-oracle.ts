@@ -10,6 +10,7 @@ import {
   sha256,
   type Text,
 } from './changes-oracle-sides.ts'
+import { hiddenIn, hostsIn } from './changes-oracle-texts.ts'
 
 /*
  * A second, straightforward reading of what `changes` has to answer: from the trees of two commits, without a line of the indexer, the API or of
@@ -46,11 +47,14 @@ function pairUp<Row extends { path: string; name: string }>(
   after: readonly Row[],
   textOf: (row: Row) => string | null,
 ): Pair<Row>[] {
-  const pairs: Pair<Row>[] = before.flatMap(old =>
-    after.filter(({ path }) => path === old.path).map((one): Pair<Row> => [old, one]),
-  )
-  let removed = before.filter(({ path }) => !after.some(one => one.path === path))
-  let added = after.filter(({ path }) => !before.some(one => one.path === path))
+  const byPath = (rows: readonly Row[]) => new Map(rows.map(row => [row.path, row]))
+  const [oldRows, newRows] = [byPath(before), byPath(after)]
+  const pairs: Pair<Row>[] = before.flatMap(old => {
+    const one = newRows.get(old.path)
+    return one === undefined ? [] : [[old, one]]
+  })
+  let removed = before.filter(({ path }) => !newRows.has(path))
+  let added = after.filter(({ path }) => !oldRows.has(path))
   const alike = removed
     .flatMap(old => added.map(one => ({ old, one, likeness: old.name === one.name ? likeness(textOf(old), textOf(one)) : 0 })))
     .filter(pair => pair.likeness >= 0.6)
@@ -89,10 +93,10 @@ function changeOf([before, after]: Pair<{ path: string }>, parts: readonly strin
 
 function skillItem([before, after]: Pair<Skill>): Item[] {
   const row = (after ?? before) as Skill
-  const causes = before && after ? causesOf(before, after) : []
   const parts = before && after ? partsOf(before, after) : []
   const change = changeOf([before, after], parts)
   if (change === null) return []
+  const causes = before && after ? causesOf(before, after) : []
   const side = (one: Skill | null) =>
     one && { sha256: digestOf(one), bytes: bytesOf(one), license: one.license, full: one.full, complete: one.complete }
   return [
@@ -123,7 +127,7 @@ const inside = (skill: Skill, path: string) =>
 
 function partsOf(before: Skill, after: Skill): string[] {
   const texts = (skill: Skill, list: readonly Text[]) => list.map(({ path, text }) => [inside(skill, path), text])
-  const files = (skill: Skill) => skill.files.map(one => [inside(skill, one.path), sha256(one.bytes), one.isExecutable]).sort()
+  const files = (skill: Skill) => skill.files.map(one => [inside(skill, one.path), one.oid, one.isExecutable]).sort()
   const license = (skill: Skill) => [
     skill.license.kind,
     skill.license.name,
@@ -171,7 +175,7 @@ function causesOf(before: Skill, after: Skill): ExpectedCause[] {
   else if (before.full !== after.full) add('body', after.path, after.full ? 'added' : 'removed')
   compareLists('includes', before.includes, after.includes, ({ text }) => text)
   if (before.full && after.full) compareLists('includes', before.declared, after.declared, ({ list }) => list)
-  compareLists('files', before.files, after.files, ({ bytes, isExecutable }) => `${sha256(bytes)} ${isExecutable}`)
+  compareLists('files', before.files, after.files, ({ oid, isExecutable }) => `${oid} ${isExecutable}`)
   add('metadata', after.path, 'changed')
   for (const part of ['license', ...(before.full === after.full ? [] : ['serving'])]) {
     const [old, new_] = [before.license.source, after.license.source]
@@ -200,7 +204,7 @@ function factsOf(before: Skill | null, after: Skill): Item {
       texts(after).map(one => ({ ...one, place: inside(after, one.path) })),
     ),
     ...(executables.length > 0 ? { executables } : {}),
-    ...(before?.tools === after.tools || (before === null && after.tools === null)
+    ...(JSON.stringify(before?.tools ?? null) === JSON.stringify(after.tools)
       ? {}
       : { allowedTools: { before: before?.tools ?? null, after: after.tools } }),
     ...(before === null || before.full === after.full ? {} : { serving: after.full ? 'opened' : 'closed' }),
@@ -208,17 +212,12 @@ function factsOf(before: Skill | null, after: Skill): Item {
 }
 
 function factsOfTexts(before: readonly (Text & { place: string })[], after: readonly (Text & { place: string })[]): Item {
-  const count = (text: string, character: string) => text.split(character).length - 1
-  const hidden = after.flatMap(({ path, place, text }) =>
-    [...'\u200b\u202e'].flatMap(character => {
-      const earlier = before.find(one => one.place === place)?.text ?? ''
-      const more = count(text, character) - count(earlier, character)
-      return more > 0 ? [{ path, codePoint: `U+${character.charCodeAt(0).toString(16).toUpperCase()}`, count: more }] : []
-    }),
-  )
-  const hostsIn = (text: string) => [
-    ...new Set([...text.matchAll(/https?:\/\/([a-z0-9.-]*[a-z0-9])/gi)].map(([, host = '']) => host.toLowerCase())),
-  ]
+  const hidden = after.flatMap(({ path, place, text }) => {
+    const earlier = hiddenIn(before.find(one => one.place === place)?.text ?? '')
+    return [...hiddenIn(text)]
+      .map(([codePoint, count]) => ({ path, codePoint, count: count - (earlier.get(codePoint) ?? 0) }))
+      .filter(({ count }) => count > 0)
+  })
   const known = before.flatMap(({ text }) => hostsIn(text))
   const hosts = after.flatMap(({ path, text }) =>
     hostsIn(text)
@@ -239,8 +238,10 @@ function documentItem([before, after]: Pair<Document>): Item[] {
     license: one => [one.license.kind, one.license.name, one.license.source],
     serving: one => one.full,
   }
+  const isSame = before?.path === after?.path && before?.written === after?.written && before?.full === after?.full
+  const compared = isSame ? ['body', 'license', 'serving'] : of
   const parts =
-    before && after ? of.filter(part => JSON.stringify(spell[part]?.(before)) !== JSON.stringify(spell[part]?.(after))) : []
+    before && after ? compared.filter(part => JSON.stringify(spell[part]?.(before)) !== JSON.stringify(spell[part]?.(after))) : []
   const change = changeOf([before, after], parts)
   if (change === null) return []
   const side = (one: Document | null) =>

@@ -1,6 +1,8 @@
 import { posix } from 'node:path'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { ChangeItem, ChangesAnswer } from '#core/contract/changes.ts'
+import type { License } from '#core/contract/shared.ts'
+import { encodePath } from '#core/repo-path.ts'
 import { expectedItems } from './changes-oracle.ts'
 import type { OracleSide } from './changes-oracle-sides.ts'
 import { readOracle } from './oracle.ts'
@@ -170,52 +172,83 @@ export async function allItems(
   const items: ChangeItem[] = []
   for (let cursor: string | null = null; ; ) {
     const page = (await app.ask('changes', address, { from, ...query, ...(cursor === null ? {} : { cursor }) })) as ReadyChanges
-    if (page.status !== 'ready') throw new Error(`the comparison of ${address} with ${from} is ${page.status}`)
+    if (page.status !== 'ready') throw new Error(`the comparison of ${address} with ${from} is ${JSON.stringify(page)}`)
     items.push(...page.items)
     cursor = page.nextCursor
     if (cursor === null) return { ...page, items }
   }
 }
 
-/** What the oracle expects of two commits that are indexed. `license` of the answers is given to it. */
+/** A repository behind an app, with two commits that are indexed. */
+export interface ComparedCommits {
+  /** `<owner>/<name>` */
+  name: string
+  gitDir: string
+  from: CommitSha
+  to: CommitSha
+}
+
+/** What the oracle expects of two commits. Licenses, and which files they open, are those of the answers. */
 export async function expectedChanges(
   app: TestApp,
-  name: string,
-  commits: { from: CommitSha; to: CommitSha },
+  { name, gitDir, from, to }: ComparedCommits,
   folder = '',
 ): Promise<unknown[]> {
-  return expectedItems(await sideOf(app, name, commits.from), await sideOf(app, name, commits.to), folder)
+  const sideAt = (commit: CommitSha) => sideOf(app, { gitDir, commit, address: `/local/${name}@${commit}` })
+  return expectedItems(await sideAt(from), await sideAt(to), folder)
 }
 
-async function sideOf(app: TestApp, name: string, commit: CommitSha): Promise<OracleSide> {
-  const { gitDir } = app.repository(name)
-  const address = `/local/${name}@${commit}`
-  const draft = readOracle(gitDir, commit)
-  const servings = new Map<string, Awaited<ReturnType<typeof servingOf>>>()
+async function sideOf(
+  app: TestApp,
+  { gitDir, commit, address }: { gitDir: string; commit: string; address: string },
+): Promise<OracleSide> {
+  const asked = new Set<string>()
+  const draft = readOracle(gitDir, commit, path => asked.add(path) !== undefined)
+  const servings = new Map<string, ReturnType<OracleSide['servingOf']>>()
   for (const { path } of draft.skills) {
     const { skill } = await app.askReady('skills', address, { path })
-    servings.set(path, { license: skill.serving.license, full: skill.serving.full })
+    servings.set(path, { license: skill.serving.license, full: skill.serving.full, isText: true })
   }
-  for (const path of [...draft.documents, ...draft.manifests.keys()]) servings.set(path, await servingOf(app, address, path))
+  const licenses = new Map<string, License>()
+  const licenseAt = async (path: string) => {
+    const folder = posix.dirname(path)
+    const license = licenses.get(folder) ?? (await licenseOf(app, folder === '.' ? address : `${address}/${encodePath(folder)}`))
+    licenses.set(folder, license)
+    return license
+  }
+  for (const path of draft.documents) {
+    const license = await licenseAt(path)
+    servings.set(path, { license, full: license.kind === 'open', isText: draft.textOf(path) !== null })
+  }
+  // One in the folder of a skill has the license of that skill.
+  for (const path of draft.manifests.keys()) {
+    servings.set(path, { license: await licenseAt(path), ...(await servingOfFile(app, address, path)) })
+  }
+  // Includes that are not served make room for others, of which nothing was asked yet.
   const isServed = new Map<string, boolean>()
-  for (const path of draft.unlisted) isServed.set(path, await isFileServed(app, address, path))
-  for (const path of draft.readable.keys()) isServed.set(path, await isFileServed(app, address, path))
-  return {
-    tree: readOracle(gitDir, commit, path => isServed.get(path) ?? false),
-    servingOf: path => servings.get(path) ?? { license: { kind: 'none', name: null, source: null }, full: false },
+  for (;;) {
+    const unknown = [...asked].filter(path => !isServed.has(path))
+    for (const path of unknown) {
+      const { full, isText } = await servingOfFile(app, address, path)
+      isServed.set(path, full && isText)
+    }
+    const tree = readOracle(gitDir, commit, path => asked.add(path) && (isServed.get(path) ?? false))
+    if (asked.size === isServed.size) {
+      const none = { license: { kind: 'none', name: null, source: null }, full: false, isText: false }
+      return { tree, servingOf: path => servings.get(path) ?? none }
+    }
   }
 }
 
-async function servingOf(app: TestApp, address: string, path: string) {
-  const folder = posix.dirname(path)
-  const { index } = await app.ask('mounts', folder === '.' ? address : `${address}/${encodeURI(folder)}`)
+async function licenseOf(app: TestApp, address: string): Promise<License> {
+  const { index } = await app.ask('mounts', address)
   if (index.status !== 'ready') throw new Error(`${address} is ${index.status}`)
-  return { license: index.license, full: await isFileServed(app, address, path) }
+  return index.license
 }
 
-async function isFileServed(app: TestApp, address: string, path: string): Promise<boolean> {
-  const { status } = await app.get(`/api/v1/files${address}?path=${encodeURIComponent(path)}&limit=1`)
-  return status === 200
+async function servingOfFile(app: TestApp, address: string, path: string): Promise<{ full: boolean; isText: boolean }> {
+  const { status, json } = await app.get(`/api/v1/files${address}?path=${encodeURIComponent(path)}&limit=1`)
+  return { full: status === 200 || json.error.code !== 'file.not_served', isText: status === 200 }
 }
 
 /** An item without its tokens, which the oracle does not count. */

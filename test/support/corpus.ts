@@ -84,7 +84,27 @@ export async function commitFolder(
   return commitAll(folder, [])
 }
 
+/** Commits what the files of an unpacked repository are now. */
+export function commitChanges(folder: string): CommitSha {
+  const git = gitIn(folder)
+  git('add', '--all', '--force', '.')
+  git('commit', '--quiet', '--message=changes')
+  return git('rev-parse', 'HEAD').toString().trim() as CommitSha
+}
+
 function commitAll(folder: string, submodules: readonly string[]): CommitSha {
+  const git = gitIn(folder)
+  git('init', '--quiet', '--initial-branch=main', '.')
+  // The files are the blobs already: what the repository's own attributes say of line ends must not change them again.
+  writeFileSync(join(folder, '.git', 'info', 'attributes'), '* -text -filter -ident !working-tree-encoding\n')
+  git('add', '--all', '--force', '.')
+  for (const path of submodules) git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},${path}`)
+  git('commit', '--quiet', '--message=corpus')
+  return git('rev-parse', 'HEAD').toString().trim() as CommitSha
+}
+
+/** Git in a folder, with fixed dates. */
+function gitIn(folder: string) {
   const date = '2026-01-01T00:00:00Z'
   const env = {
     PATH: process.env.PATH,
@@ -93,15 +113,8 @@ function commitAll(folder: string, submodules: readonly string[]): CommitSha {
     GIT_AUTHOR_DATE: date,
     GIT_COMMITTER_DATE: date,
   }
-  const git = (...args: string[]) =>
+  return (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=corpus', '-c', 'user.email=corpus@example.org', ...args], { cwd: folder, env })
-  git('init', '--quiet', '--initial-branch=main', '.')
-  // The files are the blobs already: what the repository's own attributes say of line ends must not change them again.
-  writeFileSync(join(folder, '.git', 'info', 'attributes'), '* -text -filter -ident !working-tree-encoding\n')
-  git('add', '--all', '--force', '.')
-  for (const path of submodules) git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},${path}`)
-  git('commit', '--quiet', '--message=corpus')
-  return git('rev-parse', 'HEAD').toString().trim() as CommitSha
 }
 
 /** A service over an empty folder of repositories, for `unpackCorpus` to fill. */

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { FAILSAFE_SCHEMA, load } from 'js-yaml'
+import { type Fields, mappingOf, splitParts, splitSkill, wordsOf } from './oracle-front-matter.ts'
 import { ignoredBelow, listTree, MIB, readBlobs } from './oracle-git.ts'
 
 /*
@@ -31,8 +31,8 @@ export interface Oracle {
   links: Set<string>
   /** The manifests in force that are not withheld themselves, by path. */
   manifests: Map<string, Manifest>
-  /** The bytes and the executable bit of any regular file of at most a mebibyte. */
-  fileOf(path: string): { bytes: Buffer; isExecutable: boolean } | null
+  /** The blob and the executable bit of any regular file. */
+  fileOf(path: string): { oid: string; isExecutable: boolean } | null
   /** The content of any regular file that is text. */
   textOf(path: string): string | null
 }
@@ -62,7 +62,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
   const small = regular.filter(({ bytes }) => bytes <= MIB)
   const blobs = readBlobs(gitDir, [...new Set(small.map(({ oid }) => oid))])
   const oids = new Map(small.map(({ path, oid }) => [path, oid]))
-  const modes = new Map(small.map(({ path, mode }) => [path, mode]))
+  const regularByPath = new Map(regular.map(entry => [entry.path, entry]))
   const textOf = (path: string) => {
     const blob = blobs.get(oids.get(path) ?? '')
     return blob === undefined ? null : textOfBytes(blob)
@@ -104,7 +104,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
 
   const skills = skillPaths.map(path => {
     const directory = folderOf(path)
-    const { fields, body } = splitParts(textOf(path) ?? '')
+    const { fields, body } = splitSkill(textOf(path) ?? '')
     const { rules, rulesMissing } = rulesFor(directory, manifests)
     const delivered = [path, ...rules.map(rule => rule.path)]
     const { includes, includesMissing } = includesFor(directory, manifests, fields, delivered, target => {
@@ -140,8 +140,8 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     withheld,
     manifests: new Map([...manifests.values()].filter(({ path }) => !withheld.has(path)).map(one => [one.path, one])),
     fileOf(path) {
-      const bytes = blobs.get(oids.get(path) ?? '')
-      return bytes === undefined ? null : { bytes, isExecutable: modes.get(path) === '100755' }
+      const entry = regularByPath.get(path)
+      return entry === undefined ? null : { oid: entry.oid, isExecutable: entry.mode === '100755' }
     },
     links: new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path)),
     textOf,
@@ -159,7 +159,6 @@ export interface Manifest {
 }
 
 type Kind = 'skill' | 'supporting' | 'document' | 'overview' | 'community' | 'manifest' | 'nothing'
-type Fields = Record<string, unknown>
 
 function textOfBytes(bytes: Buffer): string | null {
   const text = bytes.toString('utf8')
@@ -262,37 +261,6 @@ function manifestsAbove(directory: string, manifests: ReadonlyMap<string, Manife
     .filter(([folder]) => folder === directory || isBelow(folder, directory))
     .sort(([left], [right]) => left.length - right.length)
     .map(([, manifest]) => manifest)
-}
-
-/** `fields` is `null` where there is no mapping. */
-function splitParts(file: string): { fence: 'none' | 'open' | 'closed'; fields: Fields | null; body: string } {
-  const text = file.replace(/^\uFEFF/, '')
-  const lines = text.split('\n')
-  const bare = lines.map(line => line.replace(/\r$/, ''))
-  if (bare[0] !== '---') return { fence: 'none', fields: null, body: text }
-  const end = bare.findIndex((line, index) => index > 0 && (line === '---' || line === '...'))
-  if (end < 0) return { fence: 'open', fields: null, body: text }
-  return { fence: 'closed', fields: parseFields(bare.slice(1, end).join('\n')), body: lines.slice(end + 1).join('\n') }
-}
-
-function parseFields(yaml: string): Fields | null {
-  if (yaml.split('\n').every(line => /^\s*(#|$)/.test(line))) return {}
-  try {
-    const fields = load(yaml, { schema: FAILSAFE_SCHEMA })
-    return typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? (fields as Fields) : null
-  } catch {
-    return null
-  }
-}
-
-function wordsOf(value: unknown): string[] {
-  if (typeof value === 'string') return value.split(/\s+/).filter(word => word !== '')
-  return Array.isArray(value) ? value.map(String) : []
-}
-
-function mappingOf(fields: Fields | null, key: string): Fields {
-  const value = fields?.[key]
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
 function isYes(value: unknown): boolean {

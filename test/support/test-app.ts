@@ -45,6 +45,8 @@ export interface TestAppOptions {
   /** Default: those of `openTestStores`. */
   blobs?: BlobStore
   states?: StateStore
+  /** The kind of stores, one of `STORE_KINDS`. Default: that of the run. */
+  stores?: string
   keys?: SealingKeys
   logger?: AppOptions['logger']
   /** Takes what happens, and is served at `/metrics`. Default: nobody watches. */
@@ -128,7 +130,7 @@ export async function testApp(
   }
 
   const clock = handClock(new Date().toISOString())
-  const stores = await openTestStores(clock)
+  const stores = await openTestStores(clock, options.stores)
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
   const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)

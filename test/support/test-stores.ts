@@ -77,9 +77,13 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   },
 }
 
-/** @param clock instants of blobs in memory follow it */
-export async function openTestStores(clock: Clock): Promise<TestStores> {
-  const name = process.env.MOUNTGLASS_TEST_STORES ?? 'memory'
+export const STORE_KINDS: readonly string[] = Object.keys(OPENERS)
+
+/**
+ * @param clock instants of blobs in memory follow it
+ * @param name default: that of the run
+ */
+export async function openTestStores(clock: Clock, name = process.env.MOUNTGLASS_TEST_STORES ?? 'memory'): Promise<TestStores> {
   const open = OPENERS[name]
   if (!open) throw new Error(`MOUNTGLASS_TEST_STORES: there are no stores ${name}`)
   return await open(clock)

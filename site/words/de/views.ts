@@ -264,6 +264,7 @@ export const VIEWS: typeof EN_VIEWS = {
     causes: 'wegen',
     openSkill: 'den Skill öffnen',
     sinceSkill: 'Diesen Skill mit einem anderen Commit vergleichen',
+    sinceVersion: 'Änderungen seit einer Version',
     facts: {
       hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
       host: 'neuer Host in Links: {host}, in {path}',

@@ -257,6 +257,7 @@ export const VIEWS = {
     causes: 'because of',
     openSkill: 'open the skill',
     sinceSkill: 'Compare this skill with another commit',
+    sinceVersion: 'Changes since a version',
     facts: {
       hidden: 'new invisible characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',
