@@ -8,7 +8,7 @@ const PREFERENCES = 20
 /** The tags of a header `accept-language`, most wanted first, canonical. */
 export function parseAcceptLanguage(header: string): string[] {
   const items = header.split(',', PREFERENCES).flatMap((item, index) => {
-    const [, tag = '', weight = '1'] = /^\s*([A-Za-z0-9-]{1,35})\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?))?\s*$/.exec(item) ?? []
+    const [, tag = '', weight = '1'] = /^([A-Za-z0-9-]{1,35})\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/.exec(item.trim()) ?? []
     const canonical = canonicalTag(tag)
     return canonical === null || Number(weight) === 0 ? [] : [{ canonical, weight: Number(weight), index }]
   })

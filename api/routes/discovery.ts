@@ -119,7 +119,7 @@ function acceptsGzip(header: string): boolean {
     header
       .toLowerCase()
       .split(',')
-      .map(part => part.trim().split(/\s*;\s*/))
+      .map(part => part.split(';').map(one => one.trim()))
       .map(([name = '', weight = 'q=1']) => [name, Number(weight.replace(/^q=/, ''))] as const),
   )
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0

@@ -15,7 +15,7 @@ export function chooseEncoding(accepted: string): Encoding | null {
   const names = accepted
     .toLowerCase()
     .split(',')
-    .map(part => part.trim().split(/\s*;\s*/))
+    .map(part => part.split(';').map(one => one.trim()))
     .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
     .map(([name]) => name)
   return (['br', 'gzip'] as const).find(encoding => names.includes(encoding)) ?? null

@@ -4,7 +4,7 @@ const PREFERENCES = 20
 /** The language tags of a header `accept-language`, most wanted first. */
 export function wantedLanguages(header: string): string[] {
   const items = header.split(',', PREFERENCES).map((item, index) => {
-    const [, tag = '', weight = '1'] = /^\s*([A-Za-z0-9-]{1,35})\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?))?\s*$/.exec(item) ?? []
+    const [, tag = '', weight = '1'] = /^([A-Za-z0-9-]{1,35})\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/.exec(item.trim()) ?? []
     return { tag, weight: Number(weight), index }
   })
   const wanted = items.filter(({ tag, weight }) => tag !== '' && weight > 0)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decide, describeRequest } from '#api/oauth/decision.ts'
 import type { OAuthDeps } from '#api/oauth/oauth.ts'
+import { formatToken, parseToken } from '#api/people/token-text.ts'
 import type { SealingKeys } from '#api/purpose-keys.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import {
@@ -151,6 +152,20 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.events).toContain('refresh.reuse')
     })
 
+    test('that nobody was given is refused, and ends nothing, however often it is tried', async () => {
+      const of = await scene()
+      const answer = await connected(of)
+      const token = parseToken(answer.refresh_token)
+      if (token?.kind !== 'refresh') throw new Error('no refresh token')
+      const guessed = formatToken(token, new Uint8Array(32).fill(1))
+      const garbage = [guessed, answer.access_token, `${answer.refresh_token}x`, 'mgr_', '']
+      for (const refresh_token of garbage) expect(isTold(await refreshed(of.second, of.clientId, refresh_token))).toBe(false)
+      const answers = await atOnce(of, deps => refreshed(deps, of.clientId, guessed))
+      expect(answers).toEqual(Array(MANY).fill({ error: 'invalid_grant' }))
+      expect(await livingOf(of, [answer])).toBe(1)
+      expect(isTold(await refreshed(of.first, of.clientId, answer.refresh_token))).toBe(true)
+    })
+
     test('presented twice ends its family at once where there is no grace', async () => {
       const of = await scene({ graceSeconds: 0 })
       const first = await connected(of)
@@ -166,6 +181,16 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await livingOf(of, [answer])).toBe(0)
       expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
     })
+  })
+
+  test('a request that has expired is neither approved nor refused', async () => {
+    const of = await scene()
+    const request = await requested(of.first, of.clientId)
+    of.clock.advance(901)
+    for (const approve of [true, false])
+      await expect(decide(of.second, { request, approve }, acting(of.person))).rejects.toMatchObject({
+        code: 'oauth.invalid_request',
+      })
   })
 
   describe('a grant that the person ends', () => {

@@ -4,6 +4,7 @@ import { type ClientAnswer, createClients } from '#api/oauth/clients.ts'
 import { createRegistrations } from '#api/oauth/registration.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { keyOf } from '#test/support/oauth-scene.ts'
+import { until } from '#test/support/until.ts'
 import { type Answering, testWeb } from '#test/support/web-server.ts'
 
 const GOOD = 'https://client.example/client.json'
@@ -44,7 +45,7 @@ describe('an app whose id is the URL of its metadata', () => {
     const held: ServerResponse[] = []
     const { clients } = await open(answering(held))
     const flood = Array.from({ length: 100 }, (_, index) => clients.find(`https://a${index}.slow.example/x`, '198.51.100.1'))
-    await expect.poll(() => held.length).toBe(8)
+    await until(() => held.length === 8)
     expect(await clients.find(GOOD, '203.0.113.9')).toMatchObject(OK)
     // Beyond those that are read and those that wait, their own are refused.
     expect(await Promise.all(flood.slice(24).map(statusOf))).toEqual(Array(76).fill('unavailable'))
@@ -54,7 +55,7 @@ describe('an app whose id is the URL of its metadata', () => {
     const held: ServerResponse[] = []
     const { clients } = await open(answering(held))
     for (let index = 0; index < 8; index++) void clients.find(`https://a${index}.slow.example/x`, '198.51.100.1')
-    await expect.poll(() => held.length).toBe(8)
+    await until(() => held.length === 8)
     void clients.find(GOOD, '198.51.100.1')
     expect(await clients.find(GOOD, '203.0.113.9')).toMatchObject(OK)
   })
@@ -66,7 +67,7 @@ describe('an app whose id is the URL of its metadata', () => {
       else held.push(response)
     })
     for (let index = 0; index < 12; index++) void clients.find(`${GOOD}?${index}`, '198.51.100.1')
-    await expect.poll(() => held.length).toBe(2)
+    await until(() => held.length === 2)
     expect(await clients.find(GOOD, '203.0.113.9')).toMatchObject(OK)
   })
 
@@ -74,7 +75,7 @@ describe('an app whose id is the URL of its metadata', () => {
     const held: ServerResponse[] = []
     const { clients, web } = await open(answering(held), { turnMs: 50 })
     for (let index = 0; index < 8; index++) void clients.find(`https://a${index}.slow.example/x`, '198.51.100.1')
-    await expect.poll(() => held.length).toBe(8)
+    await until(() => held.length === 8)
     expect(await clients.find(GOOD, '198.51.100.1')).toEqual({ status: 'unavailable' })
     for (const response of held) sendJson(response, '{}')
     expect(web.asked).not.toContain('/client.json')

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { WebDocument } from '#core/ports/web-documents.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
+import { until } from '#test/support/until.ts'
 import { type Answering, PUBLIC_ADDRESS, testWeb } from '#test/support/web-server.ts'
 
 const LIMITS = { bytes: 5 * 1024, milliseconds: 5_000 }
@@ -178,9 +179,9 @@ describe('documents whose URLs strangers choose', () => {
     const documents = openWebDocuments(LIMITS, web)
     const many = Array.from({ length: 10 }, (_, index) => documents.read(`${URL_OF_CLIENT}?${index}`))
     const others = Array.from({ length: 20 }, (_, index) => documents.read(`https://app-${index}.slow.example/client.json`))
-    await expect.poll(() => held.length).toBe(24)
+    await until(() => held.length === 24)
     for (let answered = 0; answered < 30; answered++) {
-      await expect.poll(() => held.length).toBeGreaterThan(0)
+      await until(() => held.length > 0)
       held.shift()?.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     }
     expect((await Promise.all([...many, ...others])).map(({ status }) => status)).toEqual(Array(30).fill('ok'))
