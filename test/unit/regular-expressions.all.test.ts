@@ -34,8 +34,6 @@ const OF_SHORT_TEXTS = new Set([
   String.raw`infra/local/place.ts /[\r\n]+$/`,
   String.raw`infra/github/token-refusals.ts /(https?:\/\/[^\s?#]*)[?#]\S*/g`,
   String.raw`infra/git/process.ts /\d+\.\d+/`,
-  'indexer/rules/exclusions.ts / +$/',
-  String.raw`indexer/rules/exclusions.ts /\\+$/`,
   String.raw`indexer/rules/short-line.ts /[\s,;:.–-]+$/u`,
   'indexer/rules/text-facts.ts /[.~_-]+$/',
   'indexer/rules/license/normalize.ts /[/.,;:*_]+$/',

@@ -70,3 +70,8 @@ test.each([
 ])('a pattern that is made to be tried in endless ways is answered: %j', (pattern, path) => {
   expect(excludes([`${pattern}x`], path)).toBe(false)
 })
+
+test('runs of spaces and backslashes within a line take no more time than other characters', () => {
+  const run = (character: string) => `a${character.repeat(1_000_000)}b`
+  expect(excludes([run(' '), run('\\'), `a${'\\ '.repeat(100_000)}`], 'a')).toBe(false)
+})
