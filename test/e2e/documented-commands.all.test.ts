@@ -142,7 +142,8 @@ describe('a command of the documentation', () => {
 })
 
 /** Paths that a text names and that are no request: files of the machine, and forms with placeholders. */
-const NO_REQUEST = /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|var|local\/acme)|^\/$/
+const NO_REQUEST =
+  /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|var|local\/acme)|^\/$/
 
 describe('a request of the documentation', () => {
   test.each(TEXTS)('of %s is answered', async path => {
