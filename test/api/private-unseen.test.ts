@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openPeopleSite, type PeopleSite } from '#test/site/support/people-site.ts'
 import type { Browser } from '#test/support/people-scene.ts'
 import { recordedStore } from '#test/support/recorded-store.ts'
@@ -8,6 +6,7 @@ import { type Asked, type Asking, OTHER_REQUESTS, openAsking, REPOSITORY_REQUEST
 import { routesOf } from '#test/support/routes.ts'
 import { handClock } from '#test/support/store-values.ts'
 import { BASE_URL } from '#test/support/test-app.ts'
+import { openTestStores, type TestStores } from '#test/support/test-stores.ts'
 
 /** Of equal length, so that lengths are equal, too. */
 const NAMES = { private: 'veiled', missing: 'vacant', blocked: 'vetoed' } as const
@@ -15,6 +14,7 @@ const EACH = Object.entries(NAMES)
 const SKILL = '---\nname: pdf\ndescription: Fills forms\n---\n\nFill the form.\n'
 const calls: string[] = []
 let scene: PeopleSite
+let stores: TestStores
 let asking: Asking
 let stranger: Browser
 let member: Browser
@@ -22,11 +22,12 @@ let foreignToken: string
 
 beforeAll(async () => {
   const clock = handClock(new Date().toISOString())
+  stores = await openTestStores(clock)
   scene = await openPeopleSite({
     baseUrl: BASE_URL,
     contents: { 'acme/veiled': { 'SKILL.md': SKILL }, 'acme/vetoed': { 'SKILL.md': SKILL } },
-    blobs: recordedStore(createMemoryBlobStore(clock), calls),
-    states: recordedStore(createMemoryStateStore(), calls),
+    blobs: recordedStore(stores.blobs, calls),
+    states: recordedStore(stores.states, calls),
   })
   const { github } = scene
   await github.shown('acme', NAMES.private, { visibility: 'private' })
@@ -47,7 +48,10 @@ beforeAll(async () => {
   await scene.deps.people?.close()
   await scene.deps.uses.written()
 })
-afterAll(() => scene.close())
+afterAll(async () => {
+  await scene.close()
+  await stores.close()
+})
 
 test('every route of the service is asked for below, unless it names no repository', () => {
   const asked = [...Object.keys(REPOSITORY_REQUESTS), ...Object.keys(OTHER_REQUESTS)]

@@ -31,16 +31,20 @@ const API_OVER_STORES = [
   'hooks-refused',
   'mounts',
   'operator-content',
+  'own-pages',
   'owners-indexed',
   'private-local',
   'private-reading',
+  'private-unseen',
   'raw-file',
   'reuse-withheld',
   'sign-in',
   'skills',
   'tokens',
   'uses',
-].map(name => `test/api/${name}.test.ts`)
+]
+  .map(name => `test/api/${name}.test.ts`)
+  .concat('test/mcp/private.test.ts', 'test/site/every-route.test.ts')
 
 /** The properties whose number of runs depends on the tier: see `runs.ts`. */
 const PROPERTIES = 'test/properties/**/*.test.ts'
