@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findFaults } from './support/accessibility.js'
@@ -8,6 +10,7 @@ import { runAxe } from './support/page-states.ts'
 import { openPeopleSite, type PeopleSite } from './support/people-site.ts'
 
 const CLOSED = '/gh/acme/closed'
+const run = promisify(execFile)
 
 /** A page of another origin, and what it was asked for. */
 interface Elsewhere {
@@ -65,8 +68,20 @@ async function inContext<Result>(
 
 const signIn = (page: Page) => page.goto(`${site.origin}/auth/sign-in?return=/account`)
 
-const read = (token: string) =>
-  fetch(`${site.origin}/api/v1/files${CLOSED}?path=docs/guide.md`, { headers: { authorization: `Bearer ${token}` } })
+/** As somebody does at a terminal. */
+async function read(token: string): Promise<{ status: number; text: string }> {
+  const url = `${site.origin}/api/v1/files${CLOSED}?path=docs/guide.md`
+  const { stdout } = await run('curl', [
+    '--silent',
+    '--header',
+    `authorization: Bearer ${token}`,
+    '--write-out',
+    '\n%{http_code}',
+    url,
+  ])
+  const end = stdout.lastIndexOf('\n')
+  return { status: Number(stdout.slice(end + 1)), text: stdout.slice(0, end) }
+}
 
 const call = (token: string) =>
   fetch(`${site.origin}/mcp${CLOSED}`, {
@@ -101,7 +116,7 @@ test.runIf(hasBrowser).each([true, false])(
         await page.selectOption('#token-days', '7')
         await page.getByRole('button', { name: 'Make token' }).click()
         const token = (await page.textContent('.shown-once')) ?? ''
-        expect(await (await read(token)).text()).toContain('The closed guide')
+        expect((await read(token)).text).toContain('The closed guide')
         expect(await (await call(token)).text()).toContain('The closed guide')
         await page.reload()
         expect(await page.content()).not.toContain(token)
