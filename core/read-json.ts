@@ -1,4 +1,4 @@
-/** The body of an answer as JSON; `undefined` when it is longer than `maxBytes`, of which no more is read, or no JSON. */
+/** The body of an answer as JSON; `undefined` when it is not JSON, or longer than `maxBytes`: no more than that is read. */
 export async function readJson(answer: Response, maxBytes: number): Promise<unknown> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 
-/** Whatever is no page loads nothing and is framed by nobody. Pages, pictures and files have policies of their own. */
+/** An answer that is not a page may load nothing, and no page may frame it. Pages, pictures and files have policies of their own. */
 const COMMON_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',

@@ -58,7 +58,7 @@ export function createClients(registrations: Registrations, documents: WebDocume
     return client ? { status: 'ok', client } : null
   }
 
-  /** Those who ask for the same document share its reading, but not their turns: nobody waits in the line of somebody else. */
+  /** Requesters of the same document share one read of it, but each waits in a line of their own. */
   async function readInTurn(id: string, requester: string): Promise<ClientAnswer> {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     let isLate = false

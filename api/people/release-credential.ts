@@ -14,8 +14,8 @@ export interface ReleaseOptions {
 }
 
 /**
- * Gives the credential of somebody back to the host in whose name nothing acts any more: no session, no token, no grant. So records hold no
- * credential that is of no use to its person.
+ * Has the host end the credential of a person once nothing acts in their name: no session, no token, no grant. So a record holds no credential
+ * that its person does not use.
  */
 export async function releaseCredential({ foundation, host, credentials }: ReleaseOptions, person: Locator): Promise<void> {
   const { records, clock } = foundation

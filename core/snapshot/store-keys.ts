@@ -112,7 +112,10 @@ export function operatorBlobKey(name: string): string {
   return `${OPERATOR_BLOBS_PREFIX}${name}`
 }
 
-/** Entries of people and of what acts for them are of the private class. A sweep removes grants and markers that are over, and leaves people. */
+/**
+ * Entries of people and of what acts for them are of the private class. A sweep removes grants and markers that are over; of people, only the
+ * marks of interrupted removals.
+ */
 export const PEOPLE_PREFIX = 'ctl/people/prv/'
 export const SPENT_PREFIX = 'ctl/spent/prv/'
 
