@@ -20,6 +20,8 @@ export interface NextSteps {
 const LOST = ['mount.path_not_found', 'file.not_found', 'skill.not_found']
 const FOLDERS_TRIED = 8
 const FOLDER_ENTRIES = '200'
+/** Many owners may have a repository of one name. */
+const NEAR_REPOSITORIES = 5
 
 /**
  * Looks for the nearest folder above a path, and for similar names in it.
@@ -62,5 +64,6 @@ export function findNear(entries: readonly BrowseEntry[], name: string): BrowseE
 export function findNearRepositories(served: readonly string[], { host, repository }: Address): Address[] {
   const addresses = served.map(address => parseAddress(address, [host]))
   const names = [...new Set(addresses.map(address => address.repository))]
-  return nearNames(names, repository).flatMap(name => addresses.filter(address => address.repository === name))
+  const near = nearNames(names, repository).flatMap(name => addresses.filter(address => address.repository === name))
+  return near.slice(0, NEAR_REPOSITORIES)
 }
