@@ -33,7 +33,7 @@ describe.runIf(CORPUS !== null)('real repositories change as an independent read
     const facts = new Set(items.flatMap(item => ('facts' in item ? Object.keys(item.facts) : [])))
     expect(edits.size).toBe(30)
     expect(differing(skills)).toEqual(['body', 'files', 'includes', 'license', 'metadata', 'rules', 'serving'])
-    // Documents that open or close: in the generated repositories of test/properties.
+    // With these seeds no document opens or closes.
     expect(differing(documents)).toEqual(['body', 'license', 'metadata'])
     expect([...facts].sort()).toEqual(['allowedTools', 'executables', 'hiddenCharacters', 'hosts', 'serving'])
     for (const change of ['added', 'removed', 'changed', 'moved']) {
