@@ -72,9 +72,14 @@ export const FRAME: typeof EN_FRAME = {
   },
   notFound: {
     title: 'Seite nicht gefunden',
-    about: 'Unter diesem Pfad gibt es keine Seite. Eine Adresse beginnt mit {forms}.',
+    about: 'Unter {path} gibt es keine Seite.',
     home: '[Startseite öffnen](home)',
-    docs: '[Die Dokumentation lesen](docs)',
+    address: 'Eine Adresse',
+    addressIs: 'Die Seite eines Repositorys, eines Ordners oder eines Skills. Sie beginnt mit {forms}.',
+    docs: 'Die Dokumentation',
+    docsAre: '[Alle ihre Seiten, mit einer Suche](docs)',
+    front: 'Die Startseite',
+    frontIs: '[Repositorys für den Anfang](home)',
   },
   crash: {
     title: 'Etwas ist schiefgegangen',

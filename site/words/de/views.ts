@@ -141,6 +141,7 @@ export const VIEWS: typeof EN_VIEWS = {
     skillOnHost: 'SKILL.md beim Git-Host',
     frontMatter: 'Frontmatter',
     tooLarge: 'Zu groß für die Anzeige',
+    title: 'Titel',
   },
   refs: {
     title: 'Branches und Tags',
@@ -160,6 +161,8 @@ export const VIEWS: typeof EN_VIEWS = {
     skill: 'Skill',
     document: 'Dokument',
     pages: 'Seiten dieses Ordners',
+    allDescribed:
+      'Keine Lizenz, die bekannt ist, erlaubt eine Kopie dieser Dateien: Sie werden nur beschrieben ([warum](licenses)).',
   },
   find: {
     title: 'Suche',
@@ -176,6 +179,8 @@ export const VIEWS: typeof EN_VIEWS = {
     files: 'Passende Dateien dieses Skills',
     more: 'und {n} weitere',
     pages: 'Seiten der Ergebnisse',
+    about:
+      'Durchsucht werden Namen, Beschreibungen und Texte: {counts}. Auch Wörter, die fast so geschrieben sind wie Ihre, werden gefunden.',
   },
   skill: {
     describedOnly: 'Nur beschrieben',
@@ -239,6 +244,21 @@ export const VIEWS: typeof EN_VIEWS = {
     end: 'Dies ist das Ende der Datei.',
     pages: 'Seiten dieser Datei',
   },
+  withheld: {
+    title: 'Dieser Text wird nicht gezeigt',
+    reasons: {
+      none: 'Für diese Datei wurde keine Lizenz gefunden, also erlaubt nichts eine Kopie.',
+      unknown: 'Von ihrer Lizenz ist nicht bekannt, dass sie eine Kopie erlaubt.',
+      restricted: 'Ihre Lizenz, {license}, erlaubt keine Kopie.',
+    },
+    receives: 'Auch ein Agent erhält ihren Pfad und ihren Titel, und nie ihren Text.',
+    skillReceives: 'Ein Agent erhält ihren Pfad, ihren Namen und ihre Beschreibung, und nie ihren Text.',
+    next: 'Was Sie tun können',
+    originalAbout: 'Der Git-Host zeigt es unter seinen eigenen Bedingungen.',
+    folder: '[Ansehen, was noch in {path} liegt](folder)',
+    author: 'Wenn das Repository Ihnen gehört: [eine Lizenz angeben, die eine Kopie erlaubt](licenses).',
+    found: '[Was hier gefunden wurde](diagnostics) nennt die Datei, die als seine Lizenz gelesen wurde.',
+  },
   changes: {
     title: 'Was sich geändert hat',
     about:
@@ -290,6 +310,7 @@ export const VIEWS: typeof EN_VIEWS = {
     none: 'Es wurde nichts gefunden, was zu berichtigen wäre.',
     severities: { error: 'Fehler', warning: 'Warnung', info: 'Hinweis' },
     toDo: 'Zu tun: {advice}.',
+    same: 'An jeder dieser Stellen: {message}.',
     field: 'Feld {field}',
     closed: 'geschlossen: {path}',
     line: 'Zeile {n}',

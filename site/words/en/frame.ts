@@ -70,9 +70,14 @@ export const FRAME = {
   },
   notFound: {
     title: 'Page not found',
-    about: 'There is no page at this path. An address starts with {forms}.',
+    about: 'There is no page at {path}.',
     home: '[Open the front page](home)',
-    docs: '[Read the documentation](docs)',
+    address: 'An address',
+    addressIs: 'The page of a repository, a folder or a skill. It starts with {forms}.',
+    docs: 'The documentation',
+    docsAre: '[All its pages, with a search](docs)',
+    front: 'The front page',
+    frontIs: '[Repositories to begin with](home)',
   },
   crash: {
     title: 'Something went wrong',

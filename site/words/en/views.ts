@@ -137,6 +137,7 @@ export const VIEWS = {
     skillOnHost: 'SKILL.md on the git host',
     frontMatter: 'Front matter',
     tooLarge: 'Too large to show',
+    title: 'Title',
   },
   refs: {
     title: 'Branches and tags',
@@ -156,6 +157,7 @@ export const VIEWS = {
     skill: 'Skill',
     document: 'Document',
     pages: 'Pages of this folder',
+    allDescribed: 'No license that is known permits a copy of these files: they are only described ([why](licenses)).',
   },
   find: {
     title: 'Find',
@@ -172,6 +174,7 @@ export const VIEWS = {
     files: 'Files of this skill that match',
     more: 'and {n} more',
     pages: 'Pages of results',
+    about: 'Names, descriptions and texts are searched: {counts}. Words that are spelled almost like yours are found, too.',
   },
   skill: {
     describedOnly: 'Described only',
@@ -233,6 +236,22 @@ export const VIEWS = {
     end: 'This is the end of the file.',
     pages: 'Pages of this file',
   },
+  withheld: {
+    title: 'This text is not shown',
+    /** By the kind of the license. */
+    reasons: {
+      none: 'No license was found for this file, so nothing permits a copy.',
+      unknown: 'Its license is not one that is known to permit a copy.',
+      restricted: 'Its license, {license}, permits no copy.',
+    } as Readonly<Record<string, string>> & { unknown: string },
+    receives: 'An agent receives its path and its title, too, and never its text.',
+    skillReceives: 'An agent receives its path, its name and its description, and never its text.',
+    next: 'What you can do',
+    originalAbout: 'The git host shows it under its own terms.',
+    folder: '[See what else is in {path}](folder)',
+    author: 'If the repository is yours: [declare a license that permits a copy](licenses).',
+    found: '[What was found here](diagnostics) says which file was read as its license.',
+  },
   changes: {
     title: 'What changed',
     about:
@@ -283,6 +302,7 @@ export const VIEWS = {
     none: 'Nothing to correct was found.',
     severities: { error: 'error', warning: 'warning', info: 'info' },
     toDo: 'To do: {advice}.',
+    same: 'In each of them: {message}.',
     field: 'field {field}',
     closed: 'closed {path}',
     line: 'line {n}',
