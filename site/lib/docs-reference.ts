@@ -47,18 +47,19 @@ export function formatReference(language: Language): string {
   })
   const index = Object.values(ENDPOINTS).map(endpoint => {
     const heading = translated(endpoint.summary, words)
-    return `| \`${requestLine(endpoint)}\` | [${heading}](#${slugOf(heading)}) |`
+    return `| [${heading}](#${slugOf(heading)}) | \`${endpoint.method} ${endpoint.path}\` |`
   })
   const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
   return [
     `# ${say.title}`,
     say.about,
     say.examples,
+    `## ${say.routes}`,
+    [`| ${say.meaning} | ${say.route} |`, '|---|---|', ...index].join('\n'),
+    ...routes.flat(),
+    `## ${say.errorsOfAll}`,
     fill(say.common, { codes: codes(COMMON_ERRORS) }),
     fill(say.ofAddresses, { codes: codes(REPOSITORY_ERRORS) }),
-    `## ${say.routes}`,
-    [`| ${say.route} | ${say.meaning} |`, '|---|---|', ...index].join('\n'),
-    ...routes.flat(),
     `## ${say.shapes}`,
     ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, words)]),
     '',

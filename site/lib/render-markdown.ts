@@ -41,7 +41,10 @@ export function renderMarkdown(source: string, options: MarkdownOptions): string
     cellsLeft: source.length / CELL_CHARACTERS,
   }
   const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
-  return (frontMatter === '' ? '' : codeBlock(frontMatter, 'yaml')) + markdown.render(source.slice(frontMatter.length), env)
+  return (
+    (frontMatter === '' ? '' : `<div class="front-matter">${codeBlock(frontMatter, 'yaml')}</div>\n`) +
+    markdown.render(source.slice(frontMatter.length), env)
+  )
 }
 
 // Markdown itself would take it for a rule and a heading.

@@ -112,6 +112,11 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
   })
 })
 
+test.each(LANGUAGES)('pages lead to what is left out, as the documentation in %s has it', async language => {
+  const { html } = await site.get(`/docs?lang=${language}`)
+  expect(attributesOf(html, 'h2', 'id')).toContain(WORDS[language].docs.leftOutId)
+})
+
 test('the reference has every route with its parameters, its errors and the fields of its answer', async () => {
   const text = textOf((await site.get('/docs/rest')).html)
   for (const { method, path, summary, errors } of Object.values(ENDPOINTS)) {

@@ -69,6 +69,7 @@ export const FRAME: typeof EN_FRAME = {
     foreignOrGithub: 'Nur Adressen dieser Installation und von github.com lassen sich öffnen.',
     noAddress: 'Keine Adresse: {message}.',
     starts: 'eine Adresse beginnt mit {starts}',
+    oneWord: 'Eine Adresse hat mehr als ein Wort: Sie beginnt mit {starts}, dann folgen ein Konto und ein Repository.',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -94,6 +95,7 @@ export const FRAME: typeof EN_FRAME = {
     contents: 'Auf dieser Seite',
     noGithub:
       'Diese Installation zeigt keine Repositorys von GitHub: Adressen, die mit `/gh/` beginnen, öffnen sich auf anderen.',
+    leftOutId: 'was-fehlt',
     search: 'Dokumentation durchsuchen',
     found: 'Seiten: {n}',
     noneFound: 'Keine Seite enthält diese Wörter.',
@@ -161,8 +163,7 @@ export const FRAME: typeof EN_FRAME = {
     near: 'Ähnliche Namen:',
     find: 'Skills mit diesen Wörtern suchen',
     wholeHash: 'Einen Commit nennen alle 40 Ziffern seines Hashes.',
-    withheld: 'Der Text von {path} wird zurückgehalten: Keine bekannte Lizenz erlaubt eine Kopie.',
-    whyWithheld: '[Welche Lizenzen eine erlauben](licenses), und [was hier gefunden wurde](diagnostics).',
+    leftOut: '[Warum eine Datei fehlen kann](leftOut)',
     account: 'Konto mit seinen öffentlichen Repositorys öffnen',
     original: 'Original öffnen',
     wait: 'Bitte warten Sie {wait} und versuchen Sie es dann erneut.',

@@ -10,6 +10,7 @@ export const REFERENCE: Words['reference'] = {
   common: 'Jede Route kann auch mit {codes} antworten.',
   ofAddresses: 'Jede Route mit `{address}` kann auch mit {codes} antworten.',
   routes: 'Routen',
+  errorsOfAll: 'Fehler aller Routen',
   route: 'Route',
   integer: 'Ganzzahl von {min} bis {max}',
   takes: 'Nimmt {type} als JSON.',

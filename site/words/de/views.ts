@@ -161,6 +161,8 @@ export const VIEWS: typeof EN_VIEWS = {
     skill: 'Skill',
     document: 'Dokument',
     pages: 'Seiten dieses Ordners',
+    listed:
+      'Aufgeführt sind Skills, Dokumente und ihre Ordner. Andere Textdateien lassen sich über ihren Pfad öffnen. [Warum eine Datei fehlen kann](leftOut)',
     allDescribed:
       'Keine Lizenz, die bekannt ist, erlaubt eine Kopie dieser Dateien: Sie werden nur beschrieben ([warum](licenses)).',
   },
@@ -251,8 +253,9 @@ export const VIEWS: typeof EN_VIEWS = {
       unknown: 'Von ihrer Lizenz ist nicht bekannt, dass sie eine Kopie erlaubt.',
       restricted: 'Ihre Lizenz, {license}, erlaubt keine Kopie.',
     },
-    receives: 'Auch ein Agent erhält ihren Pfad und ihren Titel, und nie ihren Text.',
-    skillReceives: 'Ein Agent erhält ihren Pfad, ihren Namen und ihre Beschreibung, und nie ihren Text.',
+    unlisted: 'Keine Lizenz, die bekannt ist, erlaubt eine Kopie dieser Datei.',
+    receives: 'Ein Agent erhält ihren Pfad und ihren Titel, nie ihren Text.',
+    skillReceives: 'Ein Agent erhält ihren Pfad, ihren Namen und ihre Beschreibung, nie ihren Text.',
     next: 'Was Sie tun können',
     originalAbout: 'Der Git-Host zeigt es unter seinen eigenen Bedingungen.',
     folder: '[Ansehen, was noch in {path} liegt](folder)',

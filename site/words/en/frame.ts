@@ -67,6 +67,7 @@ export const FRAME = {
     foreignOrGithub: 'Only addresses of this deployment and of github.com can be opened.',
     noAddress: 'Not an address: {message}.',
     starts: 'an address starts with {starts}',
+    oneWord: 'An address has more than one word: it starts with {starts}, then come an owner and a repository.',
   },
   notFound: {
     title: 'Page not found',
@@ -91,6 +92,8 @@ export const FRAME = {
     markdown: 'This page as Markdown',
     contents: 'On this page',
     noGithub: 'This deployment serves no repositories of GitHub: addresses that begin with `/gh/` open on other deployments.',
+    /** The id of the heading on the first page under which it says what is left out. */
+    leftOutId: 'what-is-left-out',
     search: 'Search the documentation',
     found: 'Pages: {n}',
     noneFound: 'No page has these words.',
@@ -160,8 +163,7 @@ export const FRAME = {
     near: 'Names like it:',
     find: 'Find skills by these words',
     wholeHash: 'A commit is named by all 40 digits of its hash.',
-    withheld: 'The text of {path} is withheld: no license that is known permits a copy.',
-    whyWithheld: '[Which licenses permit one](licenses), and [what was found here](diagnostics).',
+    leftOut: '[Why a file may be missing](leftOut)',
     account: 'Open the account, with its public repositories',
     original: 'Open the original',
     wait: 'Wait {wait}, then try again.',

@@ -8,6 +8,7 @@ export const REFERENCE = {
   common: 'Every route may also answer {codes}.',
   ofAddresses: 'Every route with `{address}` may also answer {codes}.',
   routes: 'Routes',
+  errorsOfAll: 'Errors of every route',
   route: 'Route',
   integer: 'integer from {min} to {max}',
   takes: 'Takes {type} as JSON.',

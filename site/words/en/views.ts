@@ -157,6 +157,8 @@ export const VIEWS = {
     skill: 'Skill',
     document: 'Document',
     pages: 'Pages of this folder',
+    listed:
+      'Skills, documents and their folders are listed. Other text files open by their path. [Why a file may be missing](leftOut)',
     allDescribed: 'No license that is known permits a copy of these files: they are only described ([why](licenses)).',
   },
   find: {
@@ -244,8 +246,10 @@ export const VIEWS = {
       unknown: 'Its license is not one that is known to permit a copy.',
       restricted: 'Its license, {license}, permits no copy.',
     } as Readonly<Record<string, string>> & { unknown: string },
-    receives: 'An agent receives its path and its title, too, and never its text.',
-    skillReceives: 'An agent receives its path, its name and its description, and never its text.',
+    /** Where the list of its folder does not have it. */
+    unlisted: 'No license that is known permits a copy of this file.',
+    receives: 'An agent receives its path and its title, never its text.',
+    skillReceives: 'An agent receives its path, its name and its description, never its text.',
     next: 'What you can do',
     originalAbout: 'The git host shows it under its own terms.',
     folder: '[See what else is in {path}](folder)',
