@@ -203,6 +203,22 @@ describe('file', () => {
     expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/big')
   })
 
+  test('of a manifest says that it is a rule, and of which skills', async () => {
+    const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
+    const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
+    expect(textOf(html)).toContain('An agent receives its text as a rule before every skill below its folder')
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([`${PAGE}/skills`, '/docs/rules']))
+    expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('This is a manifest')
+  })
+
+  test.each(['file.too_large', 'file.not_text'] as const)('that answers %s is named, in words for people', async code => {
+    const { get } = await open({ files: () => refusal(code) })
+    const text = textOf((await get(`${PAGE}?view=file&path=docs/big.bin`)).html)
+    expect(text).toContain('docs/big.bin')
+    expect(text).toContain('read it at its host')
+    expect(text).not.toContain('sourceUrl')
+  })
+
   describe('a file whose text is withheld', () => {
     const path = 'docs/guide.md'
     const target = `${PAGE}?view=file&path=${path}`

@@ -238,6 +238,8 @@ export const VIEWS: typeof EN_VIEWS = {
   file: {
     isSkill:
       'Dies ist nur die Datei. [Öffnen Sie sie als Skill](skill), um die Regeln und Dateien zu sehen, die ein Agent mit ihr erhält.',
+    isManifest:
+      'Dies ist ein Manifest. Ein Agent erhält seinen Text als [Regel](rules) vor [jedem Skill unter seinem Ordner](folder).',
     thisFile: 'Diese Datei',
     theText: 'Text',
     raw: 'Rohdatei',

@@ -230,6 +230,8 @@ export const VIEWS = {
   },
   file: {
     isSkill: 'This is the file alone. [Open it as a skill](skill) to see the rules and files that an agent receives with it.',
+    isManifest:
+      'This is a manifest. An agent receives its text as a [rule](rules) before [every skill below its folder](folder).',
     thisFile: 'This file',
     theText: 'the text',
     raw: 'Raw',
