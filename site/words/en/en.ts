@@ -1,4 +1,5 @@
 import { COUNTS } from './counts.ts'
+import { FILES } from './files.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
@@ -12,6 +13,7 @@ import { VIEWS } from './views.ts'
 export const EN = {
   ...FRAME,
   ...VIEWS,
+  ...FILES,
   ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
