@@ -14,8 +14,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
  */
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const SOURCES = '{api,bin,core,indexer,infra,site}/**/*.{ts,mjs,astro}'
-/** The slowest takes 17 s on a busy machine. */
+/** Without `bin`, which reads what somebody typed at the own terminal. */
+const SOURCES = '{api,core,indexer,infra,site}/**/*.{ts,mjs,astro}'
+/** No limit that a machine can meet: the slowest takes 3 s, and all of them a minute of one processor. */
 const PATIENCE_MS = 300_000
 const CHECKER = 'recheck@4.5.0'
 /** The same as a program. Where there is none for a machine, the checker is plain JavaScript, which takes ten times as long. */
@@ -34,10 +35,6 @@ const OF_SHORT_TEXTS = new Map([
   [String.raw`/\d+\.\d+/`, 'what git says of its version'],
   [String.raw`/(.{70}\S*) /g`, 'a page that is made for the purpose'],
   [String.raw`/[0-9a-f-]+\.svg$/`, 'an address that a library makes'],
-  [
-    String.raw`/^error: too many arguments(?: for '(.*?)')?\. Expected (\d+) arguments? but got (\d+): (.*)\.$/m`,
-    'what somebody typed at the own terminal',
-  ],
   [
     String.raw`/^(?:CC0-1\.0|CC-BY-\d.*|CC-BY-SA-\d.*|PDDL-1\.0|ODC-By-1\.0|ODbL-1\.0|CDLA-Permissive-.*|GFDL-.*-no-invariants-.*|WTFPL|FSFAP|X11|curl|BSD-[1-4]-Clause.*|BSD-Source-Code|BlueOak-.*|GPL-[23]\.0-with-.*)$/`,
     'a part of a license expression of at most 400 characters',
@@ -108,22 +105,26 @@ test('the checker finds what takes too long', async () => {
   expect(await check('^a*a*$', '')).toMatchObject({ status: 'vulnerable', complexity: { type: 'polynomial' } })
 })
 
-test('v5.0.0-1.3.12: no regular expression of the sources takes exponential time, and those that read long texts are linear', async () => {
-  const files = globSync(SOURCES, { cwd: ROOT, exclude: ['**/dist/**'] })
-  const literals = files.flatMap(literalsOf).filter(isRepeating)
-  const distinct = new Map(literals.map(literal => [`/${literal.source}/${literal.flags}`, literal]))
-  expect(distinct.size).toBeGreaterThan(200)
-  const found = await Promise.all(
-    [...distinct].map(async ([text, { file, source, flags }]) => {
-      const { status, complexity, error } = await check(source, flags)
-      return { file, text, status, type: complexity?.type, error: error?.kind }
-    }),
-  )
-  const unfinished = found.filter(({ status, error }) => status === 'unknown' && error !== 'unsupported')
-  expect(unfinished).toEqual([])
-  const slow = found.filter(({ status }) => status === 'vulnerable')
-  expect(slow.filter(({ type }) => type === 'exponential')).toEqual([])
-  expect(slow.filter(({ text }) => !OF_SHORT_TEXTS.has(text))).toEqual([])
-  // One that is gone, or that was mended, leaves the list.
-  expect([...OF_SHORT_TEXTS.keys()].filter(text => slow.every(one => one.text !== text))).toEqual([])
-})
+test(
+  'v5.0.0-1.3.12: no regular expression of the sources takes exponential time, and those that read long texts are linear',
+  async () => {
+    const files = globSync(SOURCES, { cwd: ROOT, exclude: ['**/dist/**'] })
+    const literals = files.flatMap(literalsOf).filter(isRepeating)
+    const distinct = new Map(literals.map(literal => [`/${literal.source}/${literal.flags}`, literal]))
+    expect(distinct.size).toBeGreaterThan(200)
+    const found = await Promise.all(
+      [...distinct].map(async ([text, { file, source, flags }]) => {
+        const { status, complexity, error } = await check(source, flags)
+        return { file, text, status, type: complexity?.type, error: error?.kind }
+      }),
+    )
+    const unfinished = found.filter(({ status, error }) => status === 'unknown' && error !== 'unsupported')
+    expect(unfinished).toEqual([])
+    const slow = found.filter(({ status }) => status === 'vulnerable')
+    expect(slow.filter(({ type }) => type === 'exponential')).toEqual([])
+    expect(slow.filter(({ text }) => !OF_SHORT_TEXTS.has(text))).toEqual([])
+    // One that is gone, or that was mended, leaves the list.
+    expect([...OF_SHORT_TEXTS.keys()].filter(text => slow.every(one => one.text !== text))).toEqual([])
+  },
+  2 * PATIENCE_MS,
+)
