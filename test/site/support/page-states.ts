@@ -48,8 +48,10 @@ const SKILL = {
 
 const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+const require = createRequire(import.meta.url)
+
 /** Half as long as the readable file. A page takes as long to compile it as to run it. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What axe finds on the open page, a line each. */
 export async function runAxe(page: Page): Promise<string[]> {
