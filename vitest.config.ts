@@ -14,10 +14,11 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/left-out.ts', 'test/support/servers/global-setup.ts'],
     reporters: ['default', './test/support/slowest-files.ts'],
-    // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other.
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other. Those of the second
+    // tier wait for leases and repetitions, too: see decision 0086.
+    maxWorkers: process.env.MOUNTGLASS_TEST_TIER === 'test:all' ? 3 : 2,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,

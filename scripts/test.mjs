@@ -1,6 +1,6 @@
 /**
- * `npm test`: set-up, the checks, then the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, then the
- * first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
+ * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, and the
+ * first minutes in a fresh clone beside them. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
  * files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'
@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { SERVERS } from './servers/servers.mjs'
 import { isInstalled } from './servers/supervise.mjs'
 import { BROWSER, findBrowser } from './setup/browser.mjs'
-import { runChecks } from './setup/checks.mjs'
+import { findFailedChecks } from './setup/checks.mjs'
 import { PERL_CLIENT } from './setup/perl-client.mjs'
 import { prepare } from './setup/prepare.mjs'
 import { runInForeground } from './setup/runtime.mjs'
-import { StepError } from './setup/step.mjs'
+import { runQuietly, StepError } from './setup/step.mjs'
 import { prepareSystemPackages } from './setup/system-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -36,18 +36,33 @@ async function test() {
 /** @param {string} node path of the Node that runs the tests */
 async function testFirst(node) {
   await prepareSystemPackages([BROWSER])
-  const failed = await runChecks(root, node)
+  // Beside the tests, which often wait. What both print would mix.
+  const checking = findFailedChecks(root, node)
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test' })
-  if (failed.length > 0) process.stderr.write(`failed before the tests: ${failed.join('; ')}\n`)
+  const failed = await checking
+  for (const { title, said } of failed) process.stdout.write(`${title}: failed\n${said}\n`)
+  if (failed.length > 0) process.stderr.write(`failed beside the tests: ${failed.map(({ title }) => title).join('; ')}\n`)
   return failed.length > 0 && code === 0 ? 1 : code
 }
 
 /** @param {string} node */
 async function testAll(node) {
   await prepareSystemPackages([BROWSER, PERL_CLIENT, ...servers()])
+  // Beside the tests: it waits for the registry half of its time.
+  const checking = checkFreshClone()
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
-  const freshCode = await runInForeground(process.execPath, [join(root, 'scripts', 'check-fresh-clone.mjs')])
-  return code === 0 ? freshCode : code
+  const fresh = await checking
+  process.stdout.write(`${fresh.said}\n`)
+  if (fresh.failed) process.stderr.write('failed beside the tests: the start in a fresh clone\n')
+  return fresh.failed && code === 0 ? 1 : code
+}
+
+/** @returns {Promise<{ failed: boolean, said: string }>} */
+function checkFreshClone() {
+  return runQuietly(process.execPath, [join(root, 'scripts', 'check-fresh-clone.mjs')], { cwd: root }).then(
+    said => ({ failed: false, said }),
+    error => ({ failed: true, said: error.message }),
+  )
 }
 
 /**

@@ -1,26 +1,28 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from './support/browser.ts'
-import { ANSWERS, findFaultsOfPages, type Variant } from './support/page-states.ts'
+import { ANSWERS, findFaultsOfPages, type Look } from './support/page-states.ts'
 import { openSite, type Site } from './support/site.ts'
 
 const desk = { width: 1280, height: 800 }
-const VARIANTS: [string, Variant][] = [
-  ['at a desk', { viewport: desk, colorScheme: 'light' }],
-  ['at 320 pixels', { viewport: { width: 320, height: 640 } }],
-  ['in forced colors', { viewport: desk, forcedColors: 'active' }],
-  ['from right to left', { viewport: desk, isRightToLeft: true }],
+const VISITS: [string, Look[], BrowserContextOptions?][] = [
   [
-    'from right to left on a phone, in the dark',
-    { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isRightToLeft: true },
+    'at a desk, in forced colors, with more contrast, on small windows, and from right to left',
+    [
+      { viewport: desk },
+      { viewport: { width: 320, height: 640 } },
+      { viewport: desk, forcedColors: 'active' },
+      { viewport: desk, colorScheme: 'dark', reducedMotion: 'reduce', contrast: 'more' },
+      { viewport: desk, isRightToLeft: true },
+      { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isRightToLeft: true },
+    ],
   ],
-  ['in German, at 320 pixels', { viewport: { width: 320, height: 640 }, locale: 'de-DE' }],
-  ['in German, in the dark', { viewport: desk, colorScheme: 'dark', locale: 'de-DE' }],
-  ['without script', { viewport: { width: 360, height: 740 }, javaScriptEnabled: false }],
   [
-    'with less motion and more contrast, in the dark',
-    { viewport: desk, colorScheme: 'dark', reducedMotion: 'reduce', contrast: 'more' },
+    'in German, at 320 pixels and in the dark',
+    [{ viewport: { width: 320, height: 640 } }, { viewport: desk, colorScheme: 'dark' }],
+    { locale: 'de-DE' },
   ],
+  ['without script', [{ viewport: { width: 360, height: 740 } }], { javaScriptEnabled: false }],
 ]
 
 describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed', () => {
@@ -36,7 +38,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     await site?.close()
   })
 
-  test.each(VARIANTS)('%s', async (_, variant) => {
-    expect(await findFaultsOfPages(browser, site, variant)).toEqual([])
+  test.each(VISITS)('%s', { timeout: 600_000 }, async (_, looks, options) => {
+    expect(await findFaultsOfPages(browser, site, looks, options)).toEqual([])
   })
 })

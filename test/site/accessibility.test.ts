@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFaults } from './support/accessibility.js'
 import { hasBrowser, openBrowser } from './support/browser.ts'
-import { ANSWERS, findFaultsOfPages, runAxe } from './support/page-states.ts'
+import { ANSWERS, findFaultsOfPages, type Look, runAxe } from './support/page-states.ts'
 import { openSite, type Site } from './support/site.ts'
 
 describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed', () => {
@@ -19,8 +19,8 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
   })
 
   test('on a phone, in the dark', async () => {
-    const variant = { viewport: { width: 360, height: 800 }, colorScheme: 'dark' } as const
-    expect(await findFaultsOfPages(browser, site, variant)).toEqual([])
+    const look: Look = { viewport: { width: 360, height: 800 }, colorScheme: 'dark' }
+    expect(await findFaultsOfPages(browser, site, [look])).toEqual([])
   })
 
   test('whoever looks finds what is wrong', async () => {

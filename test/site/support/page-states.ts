@@ -1,4 +1,5 @@
-import axe from 'axe-core'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { findFaults } from './accessibility.js'
 import {
@@ -47,9 +48,14 @@ const SKILL = {
 
 const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+const require = createRequire(import.meta.url)
+
+/** Half as long as the readable file. A page takes as long to compile it as to run it. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+
 /** What axe finds on the open page, a line each. */
 export async function runAxe(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE)
   const found = `axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 120) + ' ' + failureSummary)))`
   return page.evaluate<string[]>(found)
@@ -191,21 +197,36 @@ export const PAGES = [
   '/gh/acme/missing@v9',
 ]
 
-/** How a visitor sees the pages. */
-export interface Variant extends BrowserContextOptions {
+/** How a visitor sees a page. A browser changes this while the page is open. */
+export interface Look {
   viewport: { width: number; height: number }
-  /** Turns the pages as a language that is written from right to left would. */
+  colorScheme?: 'dark'
+  forcedColors?: 'active'
+  reducedMotion?: 'reduce'
+  contrast?: 'more'
+  /** Turns the page as a language that is written from right to left would. */
   isRightToLeft?: boolean
 }
+
+const PLAIN = {
+  colorScheme: 'light',
+  forcedColors: 'none',
+  reducedMotion: 'no-preference',
+  contrast: 'no-preference',
+} as const
 
 /** Pages that load themselves again where no script runs, while they are looked at. */
 const RELOADING = ['/', '/gh/acme/later']
 
-/** What is wrong with any page in any state, a line each: for people, by the policy of the page, and requests that leave the site. */
+/**
+ * What is wrong with any page in any state and in any look, a line each: for people, by the policy of the page, and requests that leave the
+ * site. Each page is loaded once.
+ */
 export async function findFaultsOfPages(
   browser: Browser,
   site: Site,
-  { isRightToLeft = false, ...options }: Variant,
+  looks: readonly Look[],
+  options: BrowserContextOptions = {},
 ): Promise<string[]> {
   const context = await browser.newContext(options)
   // axe waits by timers, which are scripts of the page.
@@ -226,14 +247,25 @@ export async function findFaultsOfPages(
       'request',
       request => !request.url().startsWith(`${site.origin}/`) && found.push(`${target} asks for ${request.url()}`),
     )
+    // A page that waits is replaced after a minute, by its own clock.
+    if (hasScript) await page.clock.setFixedTime(new Date())
     for (target of hasScript ? PAGES : PAGES.filter(path => !RELOADING.includes(path))) {
       await page.goto(site.origin + target)
-      if (isRightToLeft) await page.evaluate("document.documentElement.dir = 'rtl'")
-      const faults = [...(await page.evaluate(findFaults)), ...(hasScript ? await runAxe(page) : [])]
-      found.push(...faults.map(fault => `${target} ${fault}`))
+      for (const look of looks) {
+        await show(page, look)
+        const faults = [...(await page.evaluate(findFaults)), ...(hasScript ? await runAxe(page) : [])]
+        found.push(...faults.map(fault => `${target} in ${JSON.stringify(look)}: ${fault}`))
+      }
     }
   } finally {
     await context.close()
   }
   return found
+}
+
+/** Every language of the pages is written from left to right. */
+async function show(page: Page, { viewport, isRightToLeft = false, ...media }: Look): Promise<void> {
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ ...PLAIN, ...media })
+  await page.evaluate(`document.documentElement.dir = '${isRightToLeft ? 'rtl' : 'ltr'}'`)
 }
