@@ -174,8 +174,7 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
     const reason = cause as Error
     if (settings.localRepositories !== null)
       throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', sentence('asTold', { reason }), { cause })
-    if (settings.github === null)
-      throw new SettingsError('MOUNTGLASS_GITHUB', sentence('githubOff', { reason }), { cause })
+    if (settings.github === null) throw new SettingsError('MOUNTGLASS_GITHUB', sentence('githubOff', { reason }), { cause })
     process.emitWarning(`${reason.message}. Until then only repositories of GitHub are served, read from archives`)
     return false
   }

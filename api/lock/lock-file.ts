@@ -33,7 +33,7 @@ const PinnedSkill = z.strictObject({
 export type PinnedSkill = z.infer<typeof PinnedSkill>
 
 const PinnedAddress = z.strictObject({
-  address: z.string().refine(isCanonical, 'is not a canonical address'),
+  address: z.string().refine(isCanonical),
   commit: Commit,
   /** A limit of indexing was reached: there may be skills that are not listed. */
   partial: z.literal(true).optional(),

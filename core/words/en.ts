@@ -31,6 +31,9 @@ export const EN = {
     arguments: 'Arguments:',
     options: 'Options:',
     commands: 'Commands:',
+    /** Where options and a command go in the line of usage. */
+    someOptions: '[options]',
+    someCommand: '[command]',
     help: 'display help for command',
     version: 'output the version number',
     /** What an option or an argument is when it is not given. */

@@ -78,8 +78,7 @@ export const PROBLEMS: typeof ENGLISH = {
   bucketMissing: '{bucket} gibt es nicht ({code}): Legen Sie den Bucket an, oder berichtigen Sie den Namen',
   bucketDenied:
     'die Zugangsdaten erlauben kein Schreiben, {bucket} ({code}): Gewähren Sie Lesen, Schreiben, Auflisten und Löschen',
-  bucketRefused:
-    'die Zugangsdaten werden abgelehnt, {bucket} ({code}): Prüfen Sie den Zugriffsschlüssel und sein Geheimnis',
+  bucketRefused: 'die Zugangsdaten werden abgelehnt, {bucket} ({code}): Prüfen Sie den Zugriffsschlüssel und sein Geheimnis',
   bucketUnreachable: '{bucket} ist nicht erreichbar ({code}): Prüfen Sie den Endpunkt, und ob sein Server läuft',
   bucketUnusable: '{bucket} lässt sich nicht verwenden: Der Server antwortet {status} {code}',
   metricsPort:

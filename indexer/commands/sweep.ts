@@ -63,7 +63,8 @@ async function sweepOpened(
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of SIGNALS) process.once(signal, interrupt)
   try {
-    const onFailure = (place: string, error: unknown) => report(fill(say.cannotSweep, { place, reason: messageIn(error, speech) }))
+    const onFailure = (place: string, error: unknown) =>
+      report(fill(say.cannotSweep, { place, reason: messageIn(error, speech) }))
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
     process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }, speech))
     if (tally.failures === 0) return EXIT_OK

@@ -73,8 +73,7 @@ const OTHER_REGION = [
 /** Tells the operator what to change. */
 function explain(settings: S3Settings, { status, code }: StoreError): Sentence {
   const bucket = name(settings)
-  if (code === 'CredentialsProviderError' || code === 'TokenProviderError')
-    return sentence('bucketCredentials', { bucket })
+  if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return sentence('bucketCredentials', { bucket })
   if (OTHER_REGION.includes(code) || status === 301) return sentence('bucketElsewhere', { bucket, code })
   if (status === 404) return sentence('bucketMissing', { bucket, code })
   if (code === 'AccessDenied') return sentence('bucketDenied', { bucket, code })

@@ -59,12 +59,13 @@ test('index, sweep, token and keys report in German on a German terminal', () =>
     '',
   ])
   expect(indexed.stderr).toContain(`/local/acme/tools am Commit ${commit}\n`)
-  expect(indexed.stderr).toMatch(/\nBaum {5}Einträge: \d+, \d+\/s \(\d+,\d s\)\n/)
+  expect(indexed.stderr).toMatch(/\nBaum {5}Einträge: 4 von 4(?:, \d+\/s)? \(\d+,\d s\)\n/)
   expect(indexed.stderr).toMatch(/\nSkills: 2, Dokumente: 1, Objekte: \d+, Byte: \d+\n$/)
   expect(run(['index', 'local/acme/tools']).stderr).toMatch(/\nschon indexiert\n$/)
   expect(run(['index', 'gh/acme/tools'])).toMatchObject({
     status: 2,
-    stderr: 'address.unknown_host: diese Installation kennt das Host-Segment der Adresse nicht; prüfen Sie die Schreibweise; eine Adresse beginnt mit local/\n',
+    stderr:
+      'address.unknown_host: diese Installation kennt das Host-Segment der Adresse nicht; prüfen Sie die Schreibweise; eine Adresse beginnt mit local/\n',
   })
   expect(run(['sweep']).stdout.split('\n')).toEqual([
     'unbenutzt, wird mit --remove entfernt:',
@@ -79,7 +80,9 @@ test('index, sweep, token and keys report in German on a German terminal', () =>
   ])
   expect(run(['keys', 'rotate'])).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^mountglass: in .* gibt es keine Schlüssel; der Dienst erzeugt sie bei seinem ersten Start\n$/),
+    stderr: expect.stringMatching(
+      /^mountglass: in .* gibt es keine Schlüssel; der Dienst erzeugt sie bei seinem ersten Start\n$/,
+    ),
   })
   expect(run(['token', 'create', '/local/acme/secret']).stdout).toMatch(/^mgp_\w+\n$/)
   expect(run(['token', 'list']).stdout).toMatch(/\t\/local\/acme\/secret\tläuft ab \S+Z\tnie verwendet\tcommand line\n$/)
@@ -108,7 +111,7 @@ test('pin and verify report in German, and their documents stay English', () => 
   )
   const elsewhere = { MOUNTGLASS_LOCAL_REPOSITORIES: folder }
   expect(run(['verify'], elsewhere).stdout).toBe(
-    '- /local/acme/tools  weg: das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen [mount.repo_not_found]\n\n1 Adresse: 1 weg\n',
+    '- /local/acme/tools  weg: das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen [mount.repo_not_found]\n\n1 Adresse: 1 weg\nübernehmen mit: mountglass verify --update\n',
   )
   expect(JSON.parse(run(['verify', '--json'], elsewhere).stdout).addresses[0].error).toEqual({
     code: 'mount.repo_not_found',
@@ -116,14 +119,15 @@ test('pin and verify report in German, and their documents stay English', () => 
   })
   expect(run(['verify', 'none.json'])).toMatchObject({
     status: 2,
-    stderr:
-      'mountglass: none.json gibt es nicht: Schreiben Sie die Datei mit mountglass pin, oder nennen Sie eine andere\n',
+    stderr: 'mountglass: none.json gibt es nicht: Schreiben Sie die Datei mit mountglass pin, oder nennen Sie eine andere\n',
   })
 })
 
 test('publish says in German what it changes', async () => {
   await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n')
-  expect(run(['publish', '.', '--dry-run']).stdout).toBe('neu: featured /local/acme/tools\nnichts wurde geschrieben (--dry-run)\n')
+  expect(run(['publish', '.', '--dry-run']).stdout).toBe(
+    'neu: featured /local/acme/tools\nnichts wurde geschrieben (--dry-run)\n',
+  )
   expect(run(['publish', '.']).stdout).toBe('neu: featured /local/acme/tools\nveröffentlicht\n')
   expect(run(['publish', '.']).stdout).toBe('nichts ändert sich\n')
 })
@@ -131,15 +135,19 @@ test('publish says in German what it changes', async () => {
 test.each([
   [['check', 'nowhere'], {}, 'mountglass: den Ordner nowhere gibt es nicht\n'],
   [['diff', '.'], {}, 'mountglass: . liegt in keinem Git-Arbeitsbaum, also gibt es nichts zu vergleichen\n'],
+  [['mcp', 'nowhere'], {}, 'mountglass: nowhere ist weder ein Ordner noch die Adresse eines Repositorys\n'],
   [
-    ['mcp', 'nowhere'],
-    {},
-    'mountglass: nowhere ist weder ein Ordner noch die Adresse eines Repositorys\n',
+    ['work'],
+    { MOUNTGLASS_LOG: 'loud' },
+    'mountglass: MOUNTGLASS_LOG: muss einer dieser Werte sein: fatal, error, warn, info, debug, trace, silent\n',
   ],
-  [['work'], { MOUNTGLASS_LOG: 'loud' }, 'mountglass: MOUNTGLASS_LOG: muss einer dieser Werte sein: fatal, error, warn, info, debug, trace, silent\n'],
   [['serve'], { PORT: '70000' }, 'mountglass: PORT: muss eine Portnummer von 0 bis 65535 sein\n'],
   [['serve'], { MOUNTGLASS_INDEXER: 'x' }, 'mountglass: MOUNTGLASS_INDEXER: muss inline oder none sein\n'],
-  [['sweep'], { MOUNTGLASS_STORE: 'tape:' }, 'MOUNTGLASS_STORE: muss disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> oder memory: sein\n'],
+  [
+    ['sweep'],
+    { MOUNTGLASS_STORE: 'tape:' },
+    'MOUNTGLASS_STORE: muss disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> oder memory: sein\n',
+  ],
 ])('%j with %j says in German what is wrong', (args, env, message) => {
   const { status, stderr } = run(args, env)
   expect(stderr).toBe(message)
