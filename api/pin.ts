@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner } from '#indexer/main.ts'
@@ -201,7 +202,7 @@ function parseService(text: string): string {
   const url = URL.parse(text)
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (!isPlain || !/^https?:$/.test(url.protocol)) throw new SettingsError('--service', sentence('serviceUrl'))
-  return url.href.replace(/\/+$/, '')
+  return withoutTrailing(url.href, /\//)
 }
 
 const TOKEN = 'MOUNTGLASS_TOKEN'

@@ -1,5 +1,6 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { printable } from '#core/hidden-text.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 import { type ChangedFile, type ChangedSkill, isSameAddress } from './compare-pins.ts'
@@ -57,7 +58,7 @@ function verdictLines(verdict: Verdict, written: Written, service: string | unde
 
 /** Where a deployment shows what agents read differently since the pin. */
 function changesPage(service: string, { address, commit }: Extract<Verdict, { status: 'different' }>): string {
-  return `${service.replace(/\/+$/, '')}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
+  return `${withoutTrailing(service, /\//)}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
 }
 
 const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], gone: ['red', '-'] } as const
