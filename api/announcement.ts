@@ -1,6 +1,7 @@
 import { formatAddress } from '#core/address.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
+import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
 import type { Deps } from './deps.ts'
 import { isServed } from './mount/open-mount.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
@@ -37,26 +38,23 @@ export function openAddresses(deps: Pick<Deps, 'allow' | 'deny'>, repositories: 
 export function announcement(
   baseUrl: string,
   { local, hasHandbook, withPages }: { local: LocalAddresses | null; hasHandbook: boolean; withPages: boolean },
+  speech: Speech = ENGLISH_SPEECH,
 ): string {
+  const say = speech.words.serve
   const urlOf = (address: string) => `${baseUrl}${withPages ? '' : '/api/v1/mounts'}${address}`
-  const handbook = hasHandbook ? [`an address to begin with: ${urlOf(REFERENCE_REPOSITORY)}`] : []
+  const handbook = hasHandbook ? [fill(say.begin, { url: urlOf(REFERENCE_REPOSITORY) })] : []
   const lines = local === null || local.addresses.length === 0 ? handbook : local.addresses.slice(0, SHOWN).map(urlOf)
   return [
-    withPages
-      ? `Mountglass answers at ${baseUrl}/`
-      : `Mountglass answers at ${baseUrl}/api/v1 (the pages are not built: npm run build)`,
-    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? NOTHING : NOTHING_YET}`] : []),
-    ...[...lines, ...restOf(local)].map(line => `  ${line}`),
+    fill(say.answers, { url: withPages ? `${baseUrl}/` : fill(say.withoutPages, { url: `${baseUrl}/api/v1` }) }),
+    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? say.nothing : say.nothingYet}`] : []),
+    ...[...lines, ...restOf(local, speech)].map(line => `  ${line}`),
     '',
   ].join('\n')
 }
 
-const NOTHING = 'no repository of MOUNTGLASS_LOCAL_REPOSITORIES is open to readers; it holds them as <owner>/<name>'
-const NOTHING_YET = 'no repository among the first that were found in MOUNTGLASS_LOCAL_REPOSITORIES is open to readers'
-
-function restOf(local: LocalAddresses | null): string[] {
+function restOf(local: LocalAddresses | null, { words: { serve: say }, number }: Speech): string[] {
   if (local === null) return []
-  if (!local.isComplete) return ['and perhaps more: the folder is too large to look at all of it']
+  if (!local.isComplete) return [say.perhapsMore]
   const rest = local.addresses.length - SHOWN
-  return rest > 0 ? [`and ${rest} more`] : []
+  return rest > 0 ? [fill(say.more, { n: number(rest) })] : []
 }

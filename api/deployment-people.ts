@@ -5,6 +5,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
 import { SettingsError } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { isServed } from './mount/open-mount.ts'
 import { viewerOfAccess } from './oauth/grants.ts'
 import { type OAuthDeps, openOAuth } from './oauth/oauth.ts'
@@ -37,8 +38,7 @@ export interface PeopleContext {
 export async function deploymentKeys({ secret, random }: PeopleInfra, { keys }: Pick<Settings, 'keys'>): Promise<SealingKeys> {
   const found = keys ?? parseSealingKeys(await secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (found !== null) return found
-  const remedy = 'remove the file secrets/keys from the store, and new keys are generated'
-  throw new SettingsError('MOUNTGLASS_KEYS', `the stored sealing keys are damaged: ${remedy}`)
+  throw new SettingsError('MOUNTGLASS_KEYS', sentence('keysDamaged'))
 }
 
 /**
@@ -101,10 +101,7 @@ export function deploymentOAuth(
 async function storedIdKey({ secret, random }: PeopleInfra): Promise<Uint8Array> {
   const key = parseIdKey(await secret('id-key', () => formatIdKey(random.bytes(32))))
   if (key !== null) return key
-  throw new SettingsError(
-    'MOUNTGLASS_ID_KEY',
-    'the stored id key is damaged: restore the file secrets/id-key of the store; with a new one, all tokens end and everybody signs in again',
-  )
+  throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('idKeyDamaged'))
 }
 
 const DAY_MS = 86_400_000

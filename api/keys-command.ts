@@ -1,4 +1,6 @@
 import { SettingsError } from '#core/settings.ts'
+import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
+import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { changeSecret } from '#infra/stores.ts'
 import { systemRandom } from '#infra/system/random.ts'
@@ -25,54 +27,64 @@ const MOST_KEYS = 8
  * command cannot write, so it prints the values to set, and in which order. Exit code 0, 1 or 2.
  */
 export async function rotateKeys({ store, retire }: RotateOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  const speech = speechOf(env)
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
     const { keys } = parseKeySettings(env)
-    process.stdout.write(keys === null ? await changeStored(settings, retire) : describeValues(keys, retire))
+    process.stdout.write(keys === null ? await changeStored(settings, retire, speech) : describeValues(keys, retire, speech))
     return EXIT_OK
   } catch (error) {
-    process.stderr.write(`mountglass: ${(error as Error).message}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error, speech)}\n`)
     return error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED
   }
 }
 
 /** @returns what is printed, without the keys */
-async function changeStored({ store }: Pick<InfraSettings, 'store'>, retire: string | undefined): Promise<string> {
-  if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', 'must be set, to the value that the service has')
-  if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', 'memory: keeps no keys; name the store of the service')
+async function changeStored(
+  { store }: Pick<InfraSettings, 'store'>,
+  retire: string | undefined,
+  speech: Speech,
+): Promise<string> {
+  const say = speech.words.keys
+  if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', sentence('asTheService'))
+  if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoKeys'))
   let said = ''
   const isChanged = await changeSecret(store.folder, 'keys', text => {
     const keys = parseSealingKeys(text)
-    if (keys === null) throw new SettingsError('MOUNTGLASS_KEYS', 'the stored sealing keys are damaged; nothing was changed')
-    const [changed, sentence] = retire === undefined ? added(keys) : [without(keys, retire), `Key ${retire} is removed.`]
-    said = `${sentence}\nRestart all processes of the service, at the same time: they read the keys when they start.\n`
-    if (retire === undefined) said += `In ${retireLater(keys)}\n`
-    return JSON.stringify(changed)
+    if (keys === null) throw new SettingsError('MOUNTGLASS_KEYS', sentence('keysUnchanged'))
+    if (retire !== undefined) {
+      said = linesOf(fill(say.removed, { kid: retire }), say.restart)
+      return JSON.stringify(without(keys, retire))
+    }
+    const key = plusOne(keys)
+    said = linesOf(fill(say.added, { kid: key.kid }), say.restart, retireLater(keys, speech))
+    return JSON.stringify([key, ...keys])
   })
-  if (!isChanged) throw new Error(`there are no keys in ${store.folder}; the service makes them at its first start`)
+  if (!isChanged) throw new SentenceError(sentence('noKeys', { folder: store.folder }))
   return said
 }
 
-function added(keys: SealingKeys): [changed: SealingKeys, sentence: string] {
-  const key = plusOne(keys)
-  return [[key, ...keys], `Key ${key.kid} is added, and seals. Older keys still open.`]
+function linesOf(...lines: readonly string[]): string {
+  return lines.map(line => `${line}\n`).join('')
 }
 
 /** @returns what is printed: values of `MOUNTGLASS_KEYS`, each on a line of its own */
-function describeValues(keys: SealingKeys, retire: string | undefined): string {
+function describeValues(keys: SealingKeys, retire: string | undefined, speech: Speech): string {
+  const say = speech.words.keys
   if (retire !== undefined) {
-    const removed = formatSetting(without(keys, retire))
-    return `Set this for all processes of the service, and restart them one after another:\n${removed}\n`
+    return linesOf(say.setWithout, formatSetting(without(keys, retire)))
   }
   const [first, ...rest] = keys as [SealingKeys[number], ...SealingKeys]
   const key = plusOne(keys)
-  return `Nothing is changed. Processes that run side by side need three steps, since each must open what the others seal.
-1. Key ${key.kid} opens. Set this for all processes of the service, and restart them one after another:
-${formatSetting([first, key, ...rest])}
-2. When all of them run with it, key ${key.kid} seals. Set this, and restart them again:
-${formatSetting([key, first, ...rest])}
-3. In ${retireLater(keys)}
-`
+  const { kid } = key
+  return linesOf(
+    say.steps,
+    fill(say.first, { kid }),
+    formatSetting([first, key, ...rest]),
+    fill(say.second, { kid }),
+    formatSetting([key, first, ...rest]),
+    fill(say.third, { retireLater: retireLater(keys, speech) }),
+  )
 }
 
 function formatSetting(keys: SealingKeys): string {
@@ -80,20 +92,20 @@ function formatSetting(keys: SealingKeys): string {
 }
 
 /** A sign-in that nothing refreshed for a month is asked for anew in any case. */
-function retireLater(keys: SealingKeys): string {
-  return `30 days, remove the old key: mountglass keys rotate --retire ${keys[0]?.kid}`
+function retireLater(keys: SealingKeys, { words }: Speech): string {
+  return fill(words.keys.retireLater, { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
 }
 
-/** @throws Error in one line */
+/** @throws SentenceError */
 function plusOne(keys: SealingKeys): SealingKeys[number] {
   if (keys.length < MOST_KEYS) return nextKey(keys, systemRandom.bytes(32))
-  throw new Error(`there are ${keys.length} keys: remove an old one first, with --retire ${keys.at(-1)?.kid}`)
+  throw new SentenceError(sentence('tooManyKeys', { n: keys.length, kid: keys.at(-1)?.kid ?? '' }))
 }
 
-/** @throws Error in one line */
+/** @throws SentenceError */
 function without(keys: SealingKeys, kid: string): SealingKeys {
   const names = keys.map(key => key.kid)
-  if (!names.includes(kid)) throw new Error(`there is no key ${kid}; there are ${names.join(', ')}`)
-  if (names[0] === kid) throw new Error(`key ${kid} seals: add a new one first, with mountglass keys rotate`)
+  if (!names.includes(kid)) throw new SentenceError(sentence('unknownKey', { kid, kids: names.join(', ') }))
+  if (names[0] === kid) throw new SentenceError(sentence('keySeals', { kid }))
   return keys.filter(key => key.kid !== kid)
 }

@@ -9,6 +9,8 @@ import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { SettingsError, unknownSettings } from '#core/settings.ts'
+import { messageIn, type Sentence, SentenceError, sentence, tell } from '#core/words/sentence.ts'
+import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, createJobProcesses, parseWorkerSettings, startWorker, WORKER_SETTINGS } from '#indexer/main.ts'
 import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
@@ -53,20 +55,21 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     await start(withQuietTerminal(await withPort(env)))
   } catch (error) {
     if (!(error instanceof StartError || error instanceof SettingsError)) throw error
-    process.stderr.write(`mountglass: ${error.message}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error, speechOf(env))}\n`)
     process.exitCode = 1
   }
 }
 
 /** A failed start, with a message of one line for the operator. */
-class StartError extends Error {}
+class StartError extends SentenceError {}
 
 async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = parseSettings(env)
   const infraSettings = parseInfraSettings(env)
   const { baseUrl } = infraSettings
   const workerSettings = parseWorkerSettings(env)
-  for (const sentence of settingsToReconsider(env)) process.stderr.write(`mountglass: ${sentence}\n`)
+  const speech = speechOf(env)
+  for (const said of settingsToReconsider(env)) process.stderr.write(`mountglass: ${tell(said, speech)}\n`)
   const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, baseUrl)
   const metrics = createPrometheusMetrics()
   const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
@@ -151,18 +154,17 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra, deps)
-  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }, speech))
 }
 
 type StartLog = RepairDeps['log'] & FallbackLog & PeopleContext['log']
 
 /** What an operator probably did not mean. */
-function settingsToReconsider(env: NodeJS.ProcessEnv): string[] {
+function settingsToReconsider(env: NodeJS.ProcessEnv): Sentence[] {
   const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
-  const isOpen = ['0.0.0.0', '::'].includes(env.HOST ?? '') && !env.MOUNTGLASS_BASE_URL
-  return isOpen
-    ? [...unknown, `MOUNTGLASS_BASE_URL is not set: links name ${env.HOST}, which other machines cannot open`]
-    : unknown
+  const host = env.HOST ?? ''
+  const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
+  return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown
 }
 
 async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
@@ -286,12 +288,9 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
 
 function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new StartError(`cannot listen on ${host}:${port}: another program listens there; set PORT to another port`)
-  if (code === 'EACCES')
-    return new StartError(`cannot listen on ${host}:${port}: the system does not permit it; set PORT to another port`)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new StartError(`cannot listen on ${host}:${port}: this machine has no such address; set HOST`)
+  if (code === 'EADDRINUSE') return new StartError(sentence('portTaken', { host, port }))
+  if (code === 'EACCES') return new StartError(sentence('portForbidden', { host, port }))
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new StartError(sentence('hostUnknown', { host, port }))
   return error
 }
 

@@ -4,6 +4,8 @@ import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
+import { messageIn, sentence } from '#core/words/sentence.ts'
+import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openInfra } from '#infra/open.ts'
@@ -46,12 +48,13 @@ const EXIT_UNREAD = 3
  */
 export async function pin(typed: string[], options: PinOptions & { lock?: string }, env: NodeJS.ProcessEnv): Promise<number> {
   const file = options.lock ?? LOCK_FILE
-  return await reportingFaults(file, async () => {
+  const speech = speechOf(env)
+  return await reportingFaults(file, speech, async () => {
     const lock = (await readLock(file)) ?? emptyLock()
     const pins = await withAnswers(options, env, async ({ answers, context }) => {
       const wanted = typed.map(text => readTypedPin(text, context))
       const read: { asked: string; pinned: PinnedAddress }[] = []
-      for (const candidates of wanted) read.push(await readFirst(answers, candidates, waitingOf(options)))
+      for (const candidates of wanted) read.push(await readFirst(answers, candidates, waitingOf(options, speech)))
       return read
     })
     const byAddress = new Map([...lock.addresses, ...pins.map(({ pinned }) => pinned)].map(one => [one.address, one]))
@@ -60,7 +63,11 @@ export async function pin(typed: string[], options: PinOptions & { lock?: string
     if (options.json)
       printJson({ format: 1, lock: file, pinned: pins.map(({ pinned }) => ({ ...pinned, pinned: pinnedAddress(pinned) })) })
     else
-      print([...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, paint)), '', `${file}: ${addresses.length} pinned`])
+      print([
+        ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, { paint, speech })),
+        '',
+        fill(speech.words.pin.pinned, { file, n: addresses.length }),
+      ])
     return EXIT_OK
   })
 }
@@ -82,26 +89,35 @@ export async function verify(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const file = named ?? options.lock ?? LOCK_FILE
-  return await reportingFaults(file, async () => {
+  const speech = speechOf(env)
+  const say = speech.words.verify
+  return await reportingFaults(file, speech, async () => {
     const lock = await readLock(file)
-    if (lock === null) throw new LockFileError('does not exist: write it with mountglass pin, or name another one')
+    if (lock === null) throw new LockFileError(sentence('lockMissing'))
     const readings = await withAnswers(options, env, async ({ answers }) => {
       const read: Reading[] = []
-      for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options)))
+      for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options, speech)))
       return read
     })
     const verdicts = lock.addresses.map((pinned, index) => judge(pinned, readings[index] as Reading))
     const exitCode = exitCodeOf(verdicts, options.allowMoved === true)
     const updated = options.update ? updatedLock(lock, readings) : lock
     const isWritten = formatLockFile(updated) !== formatLockFile(lock)
-    if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
-    else print(formatVerdicts(verdicts, paint, options.service))
+    if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts.map(forPrograms) })
+    else print(formatVerdicts(verdicts, { paint, speech }, options.service))
     if (isWritten) await writeLock(file, updated)
-    if (!options.json && isWritten) print([`${file}: written`])
+    if (!options.json && isWritten) print([fill(say.written, { file })])
     if (!options.json && !options.update && exitCode === 1)
-      print([`accept this with: mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}`])
+      print([fill(say.accept, { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
+}
+
+/** A verdict as a document has it: its messages are English. */
+function forPrograms(verdict: Verdict): Verdict {
+  if (!('error' in verdict)) return verdict
+  const { code, message } = verdict.error
+  return { ...verdict, error: { code, message } }
 }
 
 /** Of these a lock file keeps what it has: nothing is known of them now. */
@@ -135,7 +151,7 @@ async function tryToRead(answers: Answers, address: string, waiting: Waiting): P
     return { pin: await readPin(answers, address, waiting) }
   } catch (error) {
     if (!(error instanceof UnansweredError)) throw error
-    return { error: { code: error.code, message: error.message }, isGone: error.isGone }
+    return { error: { code: error.code, message: error.message, sentence: error.sentence }, isGone: error.isGone }
   }
 }
 
@@ -147,7 +163,7 @@ async function readFirst(answers: Answers, candidates: readonly string[], waitin
       return { asked: address, pinned: await readPin(answers, address, waiting) }
     } catch (error) {
       if (!(error instanceof UnansweredError)) throw error
-      const named = new UnansweredError(error.code, `${address}: ${error.message}`, { cause: error })
+      const named = new UnansweredError(error.code, sentence('ofText', { text: address, problem: error }), { cause: error })
       if (error.code !== 'mount.ref_not_found') throw named
       missing.push(named)
     }
@@ -185,8 +201,7 @@ async function withAnswers<Value>(
 function parseService(text: string): string {
   const url = URL.parse(text)
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol))
-    throw new SettingsError('--service', 'must be the base URL of a deployment, like https://skills.example.org')
+  if (!isPlain || !/^https?:$/.test(url.protocol)) throw new SettingsError('--service', sentence('serviceUrl'))
   return withoutTrailing(url.href, /\//)
 }
 
@@ -198,15 +213,13 @@ function tokenFor(baseUrl: string, env: NodeJS.ProcessEnv): string | null {
   if (token === '') return null
   const { protocol, hostname } = new URL(baseUrl)
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  if (protocol !== 'https:' && !isLoopback)
-    throw new SettingsError(TOKEN, 'is not sent over http: use the https URL of the deployment, or unset it')
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw new SettingsError(TOKEN, 'is no token: it has spaces or other characters that no token has')
+  if (protocol !== 'https:' && !isLoopback) throw new SettingsError(TOKEN, sentence('tokenInClear'))
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new SettingsError(TOKEN, sentence('noToken'))
   return token
 }
 
-function waitingOf({ timeout }: PinOptions): Waiting {
-  return { timeoutMs: timeout * 1000, onWaiting: address => say(`${address} is being indexed`) }
+function waitingOf({ timeout }: PinOptions, { words }: Speech): Waiting {
+  return { timeoutMs: timeout * 1000, onWaiting: address => say(fill(words.pin.indexing, { address })) }
 }
 
 /** `null`: there is none. @throws LockFileError */
@@ -217,7 +230,7 @@ async function readLock(file: string): Promise<LockFile | null> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
-    throw new LockFileError(`cannot be read: ${message}`, { cause })
+    throw new LockFileError(sentence('lockUnreadable', { reason: message }), { cause })
   }
   return parseLockFile(text)
 }
@@ -231,18 +244,19 @@ async function writeLock(file: string, lock: LockFile): Promise<void> {
     await rename(temporary, target)
   } catch (cause) {
     await rm(temporary, { force: true })
-    throw new LockFileError(`cannot be written: ${(cause as Error).message}`, { cause })
+    throw new LockFileError(sentence('lockNotWritten', { reason: (cause as Error).message }), { cause })
   }
 }
 
 /** @param file of the messages about lock files */
-async function reportingFaults(file: string, run: () => Promise<number>): Promise<number> {
+async function reportingFaults(file: string, speech: Speech, run: () => Promise<number>): Promise<number> {
   try {
     return await run()
   } catch (error) {
-    if (error instanceof LockFileError) say(printable(`${file} ${error.message}`))
-    else if (error instanceof UnansweredError) say(printable(`${error.code}: ${error.message}`))
-    else if (error instanceof SettingsError || error instanceof NoAddressError) say(printable(error.message))
+    const message = messageIn(error, speech)
+    if (error instanceof LockFileError) say(printable(`${file} ${message}`))
+    else if (error instanceof UnansweredError) say(printable(`${error.code}: ${message}`))
+    else if (error instanceof SettingsError || error instanceof NoAddressError) say(printable(message))
     else throw error
     return error instanceof UnansweredError && !error.isGone ? EXIT_UNREAD : EXIT_USAGE
   }

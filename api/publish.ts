@@ -1,4 +1,6 @@
 import { SettingsError } from '#core/settings.ts'
+import { messageIn } from '#core/words/sentence.ts'
+import { fill, speechOf } from '#core/words/speech.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { publishContent } from './operator/published.ts'
@@ -26,6 +28,8 @@ export async function publish(
   { store, dryRun = false }: PublishCommand,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
+  const speech = speechOf(env)
+  const say = speech.words.publish
   const read = await validateFolder(folder)
   if ('faults' in read) return report(read.faults, EXIT_FAILED)
   try {
@@ -33,17 +37,18 @@ export async function publish(
     const stores = await openStores(settings, { keepLeftovers: true })
     try {
       const { uploads, changes } = await publishContent(stores, read, dryRun)
-      const lines = [...changes, ...uploads.map(({ name, sizeBytes }) => `upload: ${name} (${sizeBytes} bytes)`)]
-      process.stdout.write(lines.map(line => `${line}\n`).join(''))
-      process.stdout.write(
-        `${changes.length + uploads.length === 0 ? 'nothing changes' : dryRun ? 'nothing was written (--dry-run)' : 'published'}\n`,
-      )
+      const lines = [
+        ...changes.map(({ change, name }) => fill(say[change], { name })),
+        ...uploads.map(({ name, sizeBytes }) => fill(say.upload, { name, bytes: sizeBytes })),
+      ]
+      const result = lines.length === 0 ? say.nothing : dryRun ? say.dryRun : say.published
+      process.stdout.write([...lines, result].map(line => `${line}\n`).join(''))
       return EXIT_OK
     } finally {
       await stores.close()
     }
   } catch (error) {
-    return report([(error as Error).message], error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED)
+    return report([messageIn(error, speech)], error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED)
   }
 }
 

@@ -10,6 +10,7 @@ import {
   namesOf,
   numberVariable,
   parseEnvironment,
+  problem,
 } from '#core/settings.ts'
 import { parseRepositoryRule, type RepositoryRule } from './operator/repository-rule.ts'
 import { parseIdKey } from './people/locators.ts'
@@ -45,7 +46,7 @@ const RepositoryRules = z.string().transform((text, context): RepositoryRule[] =
   const patterns = text.split(/[\s,]+/).filter(pattern => pattern !== '')
   const rules = patterns.map(parseRepositoryRule)
   if (rules.every(rule => rule !== null)) return rules
-  context.addIssue('must be patterns like local/acme/*, separated by commas')
+  context.addIssue({ code: 'custom', ...problem('rules') })
   return z.NEVER
 })
 
@@ -53,14 +54,14 @@ const KeysText = z.string().transform((text, context): SealingKeys => {
   const keys = parseSealingKeys(text)
   if (keys !== null) return keys
   // The value is a secret and stays out of the message.
-  context.addIssue('must be JSON [{"kid":"…","key":"…"}], every key 32 bytes in base64url')
+  context.addIssue({ code: 'custom', ...problem('keys') })
   return z.NEVER
 })
 
 const IdKeyText = z.string().transform((text, context): Uint8Array => {
   const key = parseIdKey(text)
   if (key !== null) return key
-  context.addIssue('must be 32 bytes in base64url, which are 43 characters')
+  context.addIssue({ code: 'custom', ...problem('idKey') })
   return z.NEVER
 })
 
@@ -70,10 +71,10 @@ const KEY_VARIABLES = { MOUNTGLASS_KEYS: KeysText.optional(), MOUNTGLASS_ID_KEY:
 const Variables = z.object({
   ...LISTEN_VARIABLES,
   ...KEY_VARIABLES,
-  MOUNTGLASS_INDEXER: z.enum(['inline', 'none'], 'must be inline or none').default('inline'),
+  MOUNTGLASS_INDEXER: z.enum(['inline', 'none']).default('inline'),
   MOUNTGLASS_ALLOW: RepositoryRules.optional(),
   MOUNTGLASS_DENY: RepositoryRules.default([]),
-  MOUNTGLASS_LOCAL_SOURCE: z.enum(['withheld', 'open'], 'must be withheld or open').default('withheld'),
+  MOUNTGLASS_LOCAL_SOURCE: z.enum(['withheld', 'open']).default('withheld'),
   MOUNTGLASS_OPERATOR: z.string().optional(),
   MOUNTGLASS_TOOL_BYTES: numberVariable(TOOL_BYTES.min, TOOL_BYTES.max).default(TOOL_BYTES.default),
   MOUNTGLASS_REFRESH_GRACE_SECONDS: numberVariable(REFRESH_GRACE_SECONDS.min, REFRESH_GRACE_SECONDS.max).default(

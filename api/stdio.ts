@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
-import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
+import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
+import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
 import { openInfra } from '#infra/open.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
-import { WorktreeError } from '#infra/worktree/place.ts'
 import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
@@ -39,8 +39,8 @@ export async function serveOverStdio(target: string, options: StdioOptions, env:
     await serveSource(source, parseSettings(env).toolBytes)
     return 0
   } catch (error) {
-    if (!(error instanceof WorktreeError || error instanceof SettingsError || error instanceof ServiceError)) throw error
-    say(error.message)
+    if (!(error instanceof SentenceError || error instanceof ServiceError)) throw error
+    say(messageIn(error, speechOf(env)))
     return 2
   }
 }
@@ -57,7 +57,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
   const typed = readTypedAddress(target, { hosts, baseUrl: settings.baseUrl })
   if (typed.kind !== 'address') {
     await infra.close()
-    throw new ServiceError('address.incomplete', { message: `${target} is neither a folder nor the address of a repository` })
+    throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
   }
   return { infra, runner: await createInProcessRunner(infra), address: typed.address }
 }
@@ -117,13 +117,13 @@ const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
  * The address is read once before the first message: a client shows its user why a server ended, and not what a call of it said. Where the host
  * cannot be asked now, calls say so.
  *
- * @throws ServiceError
+ * @throws SentenceError
  */
 async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: Address): Promise<void> {
   try {
     await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
   } catch (error) {
     if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
-      throw new ServiceError(error.code, { message: `${formatAddress(address)}: ${error.message}` })
+      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: error }), { cause: error })
   }
 }

@@ -3,6 +3,8 @@ import { ServiceError } from '#core/errors.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
+import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
+import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { deploymentKeys, deploymentPeople } from './deployment-people.ts'
@@ -33,10 +35,10 @@ export async function manageTokens(
   { store }: { store?: string },
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
+  const speech = speechOf(env)
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
-    if (settings.store.kind === 'memory')
-      throw new SettingsError('MOUNTGLASS_STORE', 'memory: keeps no tokens; name the store of the service')
+    if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoTokens'))
     const infra = await openInfra(settings)
     try {
       const keySettings = parseKeySettings(env)
@@ -47,20 +49,20 @@ export async function manageTokens(
         log: { info() {} },
         fallbacks: NO_FALLBACKS,
       })
-      if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', 'must be set, to the value that the service has')
-      process.stdout.write(await run(command, people.foundation, infra))
+      if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('asTheService'))
+      process.stdout.write(await run(command, people.foundation, infra, speech))
       return EXIT_OK
     } finally {
       await infra.close()
     }
   } catch (error) {
-    process.stderr.write(`mountglass: ${(error as Error).message}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error, speech)}\n`)
     return error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED
   }
 }
 
 /** What is printed. The secret stands alone on the last line, so that it can be piped. */
-async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>): Promise<string> {
+async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>, speech: Speech): Promise<string> {
   const person = foundation.locators.operator()
   switch (command.action) {
     case 'create': {
@@ -74,7 +76,7 @@ async function run(command: TokenCommand, foundation: Foundation, infra: Pick<In
       const living = livingTokens(record?.tokens ?? [], foundation.clock.now())
       return living
         .filter(({ address }) => command.address === null || address === command.address)
-        .map(formatLine)
+        .map(token => formatLine(token, speech))
         .join('')
     }
     case 'delete': {
@@ -93,12 +95,12 @@ async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promi
   const { owner, repository, ref, path } = parseAddress(text, ['local'])
   if (ref !== null || path !== '') throw new ServiceError('token.not_a_repository')
   const found = await local?.repository(owner, repository)
-  if (found?.status !== 'ok')
-    throw new Error(`there is no repository /local/${owner}/${repository}; check MOUNTGLASS_LOCAL_REPOSITORIES`)
+  if (found?.status !== 'ok') throw new SentenceError(sentence('noLocalRepository', { owner, repository }))
   if (found.value.visibility === 'public') throw new ServiceError('token.public_repository')
   return found.value
 }
 
-function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken): string {
-  return `${[id, address, `expires ${expiresAt}`, lastUsedAt === null ? 'never used' : `used ${lastUsedAt}`, label].join('\t')}\n`
+function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken, { words: { token: say } }: Speech): string {
+  const used = lastUsedAt === null ? say.neverUsed : fill(say.used, { at: lastUsedAt })
+  return `${[id, address, fill(say.expires, { at: expiresAt }), used, label].join('\t')}\n`
 }

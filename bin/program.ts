@@ -11,6 +11,7 @@ export function createProgram(version: string, speech: Speech): Command {
     'Commands:': usage.commands,
   }
   const inWords = (description: string) => description.replace(/\(default: (?=[^(]*\)$)/, usage.default)
+  const inUsage = (line: string) => line.replace('[options]', usage.someOptions).replace('[command]', usage.someCommand)
   return new Command('mountglass')
     .description(commands.about)
     .version(version, '-V, --version', usage.version)
@@ -18,6 +19,8 @@ export function createProgram(version: string, speech: Speech): Command {
     .helpCommand('help [command]', usage.help)
     .configureHelp({
       styleTitle: title => titles[title] ?? title,
+      commandUsage: command => inUsage(Help.prototype.commandUsage(command)),
+      subcommandTerm: command => inUsage(Help.prototype.subcommandTerm(command)),
       optionDescription: option => inWords(Help.prototype.optionDescription(option)),
       argumentDescription: argument => inWords(Help.prototype.argumentDescription(argument)),
     })

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { closeName } from './close-name.ts'
+import { type Sentence, SentenceError, sentence, tell } from './words/sentence.ts'
+import { ENGLISH_SPEECH } from './words/speech.ts'
 
 /** An invalid setting, which prevents the start. The message is one line that names the variable. */
-export class SettingsError extends Error {
-  constructor(variable: string, problem: string, options?: ErrorOptions) {
-    super(`${variable}: ${problem}`, options)
+export class SettingsError extends SentenceError {
+  constructor(variable: string, problem: Sentence, options?: ErrorOptions) {
+    super(sentence('ofText', { text: variable, problem }), options)
     this.name = 'SettingsError'
   }
 }
@@ -19,7 +21,21 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
   const parsed = schema.safeParse(Object.fromEntries(given.map(name => [name, env[name]])))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new SettingsError(String(issue?.path[0]), issue?.message ?? 'is not valid')
+  throw new SettingsError(String(issue?.path[0]), problemOf(issue))
+}
+
+/** What a schema says of a wrong value, for `refine` and `addIssue`. */
+export function problem(...said: Parameters<typeof sentence>): { message: string; params: { problem: Sentence } } {
+  const problem = sentence(...said)
+  return { message: tell(problem, ENGLISH_SPEECH), params: { problem } }
+}
+
+function problemOf(issue: z.core.$ZodIssue | undefined): Sentence {
+  if (issue?.code === 'custom' && issue.params?.problem) return issue.params.problem
+  if (issue?.code !== 'invalid_value') return sentence('notValid')
+  const [first = '', second = '', ...others] = issue.values.map(String)
+  if (others.length === 0) return sentence('eitherOf', { first, second })
+  return sentence('oneOf', { names: [first, second, ...others].join(', ') })
 }
 
 /** Names of the settings of a schema. */
@@ -32,21 +48,21 @@ export function namesOf(schema: z.ZodObject): string[] {
  *
  * @param known names of all settings
  */
-export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]): Sentence[] {
   return Object.keys(env)
     .filter(name => name.startsWith(PREFIX) && !name.startsWith(`${PREFIX}TEST_`) && !known.includes(name))
     .map(name => {
       const meant = closeName(name, known)
-      return `${name} is no setting and has no effect${meant === null ? '' : `; did you mean ${meant}?`}`
+      return meant === null ? sentence('unknownSetting', { name }) : sentence('unknownSettingSimilar', { name, meant })
     })
 }
 
 const PREFIX = 'MOUNTGLASS_'
-const PORT_PROBLEM = 'must be a port number from 0 to 65535'
+const PORT_PROBLEM = problem('port')
 
 const Port = z
   .string()
-  .regex(/^\d{1,5}$/, PORT_PROBLEM)
+  .refine(text => /^\d{1,5}$/.test(text), PORT_PROBLEM)
   .transform(Number)
   .refine(port => port <= 65_535, PORT_PROBLEM)
 
@@ -73,12 +89,12 @@ type MonitoringVariables = { HOST: string; MOUNTGLASS_METRICS_PORT?: number | un
 
 /** Schema of a whole number from `min` to `max`. The name of the variable has the unit. */
 export function numberVariable(min: number, max: number) {
-  const problem = `must be a whole number from ${min} to ${max}`
+  const outside = problem('wholeNumber', { min, max })
   return z
     .string()
-    .regex(/^\d{1,9}$/, problem)
+    .refine(text => /^\d{1,9}$/.test(text), outside)
     .transform(Number)
-    .refine(value => value >= min && value <= max, problem)
+    .refine(value => value >= min && value <= max, outside)
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -86,5 +102,5 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** The lowest level that is logged. */
 export const LOG_VARIABLES = {
-  MOUNTGLASS_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  MOUNTGLASS_LOG: z.enum(LOG_LEVELS).default('info'),
 }

@@ -2,13 +2,15 @@ import { type Address, HOST_NAMES, type OwnerName, parseAddress, parseOwner } fr
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
 import { withoutTrailing } from './text.ts'
+import { type Sentence, sentence, tell } from './words/sentence.ts'
+import { ENGLISH_SPEECH } from './words/speech.ts'
 
 /** The meaning of a text that a person writes where an address is asked for. */
 export type TypedAddress =
   | TypedRepository
   | { kind: 'owner'; owner: OwnerName }
   /** `code`: of the address, where the text is close to one. */
-  | { kind: 'unreadable'; code: string | null; message: string }
+  | { kind: 'unreadable'; code: string | null; message: string; sentence: Sentence }
 
 export interface TypedRepository {
   kind: 'address'
@@ -39,15 +41,14 @@ const ACCOUNT_HOST = 'gh'
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
   const words = text.trim()
-  if (words === '') return unreadable(null, `write an address: ${startsOf(hosts)} with an owner and a repository`)
+  if (words === '') return unreadable(null, sentence('noAddress', { starts: startsOf(hosts) }))
   if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length), hosts)
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return readGithub(github[1] ?? '', hosts)
   const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
   if (raw) return readRawFile(raw[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
-    const known = hosts.includes('gh') ? 'and of github.com ' : ''
-    return unreadable(null, `only addresses of this deployment ${known}can be opened`)
+    return unreadable(null, sentence(hosts.includes('gh') ? 'foreignUrlOrGithub' : 'foreignUrl'))
   }
   const host = hosts.includes('gh') ? 'gh' : hosts.length === 1 ? hosts[0] : undefined
   return readPage(isShort(words) && host !== undefined ? `${host}/${words}` : words, hosts)
@@ -59,8 +60,9 @@ export function isShort(words: string): boolean {
 }
 
 /** Where addresses of these hosts start: `gh/ or local/`. */
-function startsOf(hosts: readonly string[]): string {
-  return hosts.map(host => `${host}/`).join(' or ')
+function startsOf(hosts: readonly string[]): Sentence | string {
+  const [first = '', ...others] = hosts.map(host => `${host}/`)
+  return others.reduce<Sentence | string>((starts, last) => sentence('or', { first: starts, last }), first)
 }
 
 /** An address with the query of a page, if it has one. */
@@ -125,8 +127,9 @@ function readAddress(rawAddress: string, hosts: readonly string[]): TypedAddress
     if (!(error instanceof ServiceError)) throw error
     const owner = readOwner(rawAddress.replace(/^\/?owners\//, '').replace(/[?#].*$/s, ''))
     if (owner && hosts.includes(owner.host)) return { kind: 'owner', owner }
-    const start = error.code === 'address.unknown_host' ? `; an address starts with ${startsOf(hosts)}` : ''
-    return unreadable(error.code, `${error.message}${start}`)
+    const isHostWrong = error.code === 'address.unknown_host'
+    const said = sentence('asTold', { reason: error })
+    return unreadable(error.code, isHostWrong ? sentence('startsWith', { problem: error, starts: startsOf(hosts) }) : said)
   }
 }
 
@@ -139,6 +142,6 @@ function readOwner(raw: string): OwnerName | null {
   }
 }
 
-function unreadable(code: string | null, message: string): TypedAddress {
-  return { kind: 'unreadable', code, message }
+function unreadable(code: string | null, said: Sentence): TypedAddress {
+  return { kind: 'unreadable', code, message: tell(said, ENGLISH_SPEECH), sentence: said }
 }

@@ -1,26 +1,27 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { SettingsError } from '#core/settings.ts'
+import { problem, SettingsError } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
 import type { GitHubApp } from './github/app.ts'
 
 export const APP_VARIABLES = {
   MOUNTGLASS_GITHUB_APP_ID: z
     .string()
-    .regex(/^\d{1,15}$/, 'must be the number of the App')
+    .refine(text => /^\d{1,15}$/.test(text), problem('appId'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: z.string().optional(),
   MOUNTGLASS_GITHUB_APP_CLIENT_ID: z
     .string()
-    .regex(/^[\w.-]{1,100}$/, 'must be the client ID of the App')
+    .refine(text => /^[\w.-]{1,100}$/.test(text), problem('appClientId'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_CLIENT_SECRET: z
     .string()
-    .regex(/^[\x21-\x7e]{1,400}$/, 'must be a client secret of printable ASCII characters without spaces')
+    .refine(text => /^[\x21-\x7e]{1,400}$/.test(text), problem('appClientSecret'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_SLUG: z
     .string()
-    .regex(/^[a-z\d](?:[a-z\d-]{0,98}[a-z\d])?$/i, 'must be the last segment of the URL of the App, such as mountglass-acme')
+    .refine(text => /^[a-z\d](?:[a-z\d-]{0,98}[a-z\d])?$/i.test(text), problem('appSlug'))
     .optional(),
 }
 
@@ -45,16 +46,14 @@ export function appSettings(variables: AppVariables): GitHubApp | null {
 }
 
 function missing(variable: string): SettingsError {
-  const all = 'MOUNTGLASS_GITHUB_APP_ID, _PRIVATE_KEY, _CLIENT_ID and _CLIENT_SECRET go together'
-  return new SettingsError(variable, `must be set: ${all}`)
+  return new SettingsError(variable, sentence('appIncomplete'))
 }
 
 /** @param text a PEM with real or escaped line breaks, or `file:<path>`. No message quotes it */
 function readPrivateKey(text: string): string {
   const pem = text.startsWith('file:') ? readKeyFile(text.slice('file:'.length)) : text.replaceAll('\\n', '\n')
   const key = parseKey(pem)
-  if (key === null)
-    throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', 'must be the RSA key of the App as PEM, or file:<path> of it')
+  if (key === null) throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', sentence('appKey'))
   return key
 }
 
@@ -62,8 +61,8 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    const problem = `the file ${path} cannot be read: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`
-    throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', problem, { cause })
+    const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
+    throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', sentence('appKeyFile', { path, reason }), { cause })
   }
 }
 

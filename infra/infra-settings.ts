@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
+import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, problem, SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
 import type { GitHubApp } from './github/app.ts'
 
@@ -52,14 +53,14 @@ const StoreName = z.string().transform((text, context): Exclude<StoreSetting, S3
   if (folder !== '') return { kind: 'disk', folder }
   const bucket = parseBucketName(text)
   if (bucket) return bucket
-  context.addIssue('must be disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> or memory:')
+  context.addIssue({ code: 'custom', ...problem('store') })
   return z.NEVER
 })
 
 const PrivateStoreName = z.string().transform((text, context): BucketName => {
   const bucket = parseBucketName(text)
   if (bucket) return bucket
-  context.addIssue('must be s3:<bucket> or s3:<bucket>/<prefix>')
+  context.addIssue({ code: 'custom', ...problem('privateStore') })
   return z.NEVER
 })
 
@@ -71,7 +72,7 @@ const GITHUB_AVATARS = 'https://avatars.githubusercontent.com'
 const Origin = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
-  context.addIssue('must be an origin like https://skills.example.org')
+  context.addIssue({ code: 'custom', ...problem('origin') })
   return z.NEVER
 })
 
@@ -82,7 +83,7 @@ const Origins = z.string().transform((text, context): string[] => {
     .filter(one => one !== '')
     .map(one => Origin.safeParse(one))
   if (origins.every(({ success }) => success)) return origins.map(({ data }) => data ?? '')
-  context.addIssue('must be origins like https://avatars.example.org, separated by commas')
+  context.addIssue({ code: 'custom', ...problem('origins') })
   return z.NEVER
 })
 
@@ -92,7 +93,7 @@ function baseUrl(example: string) {
     const url = URL.parse(text)
     const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
     if (isPlain && /^https?:$/.test(url.protocol)) return withoutTrailing(url.href, /\//)
-    context.addIssue(`must be a URL like ${example}, without credentials, query and fragment`)
+    context.addIssue({ code: 'custom', ...problem('url', { example }) })
     return z.NEVER
   })
 }
@@ -103,9 +104,7 @@ const Endpoint = baseUrl('https://s3.example.org')
 const DatabaseUrl = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1 && isDecodable(text)) return text
-  context.addIssue(
-    'must be a URL like postgres://user@database.example.org/mountglass; percent-encode special characters of a password (@ as %40)',
-  )
+  context.addIssue({ code: 'custom', ...problem('databaseUrl') })
   return z.NEVER
 })
 
@@ -126,13 +125,13 @@ const Variables = z.object({
   MOUNTGLASS_DATABASE: DatabaseUrl.optional(),
   MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
   MOUNTGLASS_LEASE_SECONDS: numberVariable(2, 600).default(LEASE_SECONDS),
-  MOUNTGLASS_GITHUB: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  MOUNTGLASS_GITHUB: z.enum(['on', 'off']).default('on'),
   MOUNTGLASS_GITHUB_URL: Origin.default(GITHUB),
   MOUNTGLASS_GITHUB_API_URL: baseUrl('https://github.example.org/api/v3').optional(),
   MOUNTGLASS_AVATAR_ORIGINS: Origins.default([]),
   MOUNTGLASS_GITHUB_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a token of 1 to 4,096 printable ASCII characters without spaces')
+    .refine(text => /^[\x21-\x7e]{1,4096}$/.test(text), problem('githubToken'))
     .optional(),
   MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().optional(),
   ...APP_VARIABLES,
@@ -200,7 +199,7 @@ function storeSettings(
   env: NodeJS.ProcessEnv,
 ): Pick<InfraSettings, 'store' | 'privateStore'> {
   if (store.kind !== 's3') {
-    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'needs a MOUNTGLASS_STORE that is s3:<bucket>')
+    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', sentence('privateStoreAlone'))
     return { store, privateStore: null }
   }
   const variables = parseEnvironment(S3Variables, env)
@@ -212,7 +211,7 @@ function storeSettings(
   const publicSetting = { ...store, ...shared, credentials: null }
   if (!privateStore) return { store: publicSetting, privateStore: null }
   if (privateStore.bucket === store.bucket && (isBelow(privateStore, store) || isBelow(store, privateStore)))
-    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', 'must not overlap with MOUNTGLASS_STORE: use another bucket or prefix')
+    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', sentence('storesOverlap'))
   const [accessKeyId, secretAccessKey] = [
     variables.MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID,
     variables.MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY,
@@ -220,7 +219,7 @@ function storeSettings(
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new SettingsError(
       accessKeyId === undefined ? 'MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID' : 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY',
-      'must be set: MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID and MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY go together',
+      sentence('privateCredentials'),
     )
   const credentials = accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : null
   return { store: publicSetting, privateStore: { ...privateStore, ...shared, credentials } }
@@ -228,10 +227,7 @@ function storeSettings(
 
 function databaseSetting({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: store }: z.infer<typeof Variables>): string | null {
   if (database !== undefined && store.kind === 'memory')
-    throw new SettingsError(
-      'MOUNTGLASS_DATABASE',
-      'needs a MOUNTGLASS_STORE that processes can share: disk:<folder> or s3:<bucket>',
-    )
+    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseNotShared'))
   return database ?? null
 }
 
@@ -256,7 +252,6 @@ function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
  */
 export function parseSharedInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   const settings = parseInfraSettings(env)
-  if (settings.store.kind === 'memory')
-    throw new SettingsError('MOUNTGLASS_STORE', 'memory: is not shared with other processes; use disk:<folder> or s3:<bucket>')
+  if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('storeNotShared'))
   return settings
 }

@@ -7,6 +7,7 @@ import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import type { PeopleHost } from '#core/ports/people-host.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { requireGit } from './git/process.ts'
 import { createGivenTokens } from './github/app-tokens.ts'
 import type { CredentialHandover } from './github/credential.ts'
@@ -84,8 +85,8 @@ async function openQueue({ states, database }: JobInfra, { store, leaseSeconds }
   try {
     return await openBossQueue({ db: { executeSql: database.run }, states, clock: systemClock, leaseSeconds, onWarning })
   } catch (cause) {
-    const problem = (cause as Error).message.split('\n')[0]
-    throw new SettingsError('MOUNTGLASS_DATABASE', `the job queue cannot be opened: ${problem}`, { cause })
+    const reason = (cause as Error).message.split('\n')[0] ?? ''
+    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('queueClosed', { reason }), { cause })
   }
 }
 
@@ -170,11 +171,11 @@ async function isGitThere(settings: InfraSettings): Promise<boolean> {
     await requireGit()
     return true
   } catch (cause) {
-    const { message } = cause as Error
-    if (settings.localRepositories !== null) throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', message, { cause })
-    if (settings.github === null)
-      throw new SettingsError('MOUNTGLASS_GITHUB', `is off; for local repositories ${message}`, { cause })
-    process.emitWarning(`${message}. Until then only repositories of GitHub are served, read from archives`)
+    const reason = cause as Error
+    if (settings.localRepositories !== null)
+      throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', sentence('asTold', { reason }), { cause })
+    if (settings.github === null) throw new SettingsError('MOUNTGLASS_GITHUB', sentence('githubOff', { reason }), { cause })
+    process.emitWarning(`${reason.message}. Until then only repositories of GitHub are served, read from archives`)
     return false
   }
 }
@@ -204,5 +205,5 @@ async function openLocal(
 
 async function requireFolder(variable: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
-  if (!found?.isDirectory()) throw new SettingsError(variable, `there is no folder ${path}: create it, or correct the path`)
+  if (!found?.isDirectory()) throw new SettingsError(variable, sentence('folderAbsent', { path }))
 }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
+import { type Sentence, sentence } from '#core/words/sentence.ts'
 import { splitBlobs, splitStates } from './by-class.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import type { Leftovers } from './disk/leftovers.ts'
@@ -90,7 +91,7 @@ async function openDatabaseStates(
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
     await database.close()
-    throw new SettingsError('MOUNTGLASS_DATABASE', `the database cannot be used: ${problemOf(cause)}`, { cause })
+    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
   }
 }
 
@@ -138,15 +139,9 @@ async function openS3Store(
   }
 }
 
-const SECRETS_MISSING: Record<SecretName, [variable: string, problem: string]> = {
-  keys: [
-    'MOUNTGLASS_KEYS',
-    'must be set where the store is a bucket, to the same value for all processes: [{"kid":"1","key":"…"}] with a key of 32 random bytes in base64url',
-  ],
-  'id-key': [
-    'MOUNTGLASS_ID_KEY',
-    'must be set where the store is a bucket and people sign in, to the same value for all processes, for ever: 32 random bytes in base64url',
-  ],
+const SECRETS_MISSING: Record<SecretName, [variable: string, problem: Sentence]> = {
+  keys: ['MOUNTGLASS_KEYS', sentence('keysMissing')],
+  'id-key': ['MOUNTGLASS_ID_KEY', sentence('idKeyMissing')],
 }
 
 async function openBucketFor(
@@ -159,7 +154,7 @@ async function openBucketFor(
   try {
     return states === null ? await openS3Stores(setting, known) : { ...(await openS3Blobs(setting, known)), states }
   } catch (cause) {
-    throw new SettingsError(variable, (cause as Error).message, { cause })
+    throw new SettingsError(variable, sentence('asTold', { reason: cause as Error }), { cause })
   }
 }
 
@@ -206,7 +201,7 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
       },
     }
   } catch (cause) {
-    throw new SettingsError('MOUNTGLASS_STORE', `cannot use the folder ${folder}: ${(cause as Error).message}`, { cause })
+    throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder, reason: (cause as Error).message }), { cause })
   }
 }
 

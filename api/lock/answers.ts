@@ -1,5 +1,6 @@
 import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
+import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** The endpoints that pins are made of. */
 export type PinEndpoint = 'mounts' | 'browse' | 'skills'
@@ -18,12 +19,12 @@ export interface Answers {
 }
 
 /** A question without an answer. */
-export class UnansweredError extends Error {
+export class UnansweredError extends SentenceError {
   /** A code of the contract, or `service.unreachable` or `service.not_mountglass`. */
   readonly code: string
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(code: string, said: Sentence, options?: ErrorOptions) {
+    super(said, options)
     this.name = 'UnansweredError'
     this.code = code
   }
@@ -55,10 +56,10 @@ export async function askIndexed(answers: Answers, address: string, { timeoutMs,
       case 'ready':
         return { ...mount, index }
       case 'failed':
-        throw new UnansweredError(index.errorCode, `indexing failed; the service tries again after ${index.retryAt}`)
+        throw new UnansweredError(index.errorCode, sentence('indexingFailed', { retryAt: index.retryAt }))
       case 'indexing':
         if (performance.now() + answers.pauseMs > giveUpAt)
-          throw new UnansweredError('index.indexing', `the index is not ready after ${Math.round(timeoutMs / 1000)} seconds`)
+          throw new UnansweredError('index.indexing', sentence('notIndexedYet', { seconds: Math.round(timeoutMs / 1000) }))
         if (turn === 0) onWaiting(address)
         await new Promise(resolve => setTimeout(resolve, answers.pauseMs))
     }

@@ -4,9 +4,10 @@ import { Commit, Path, Sha256 } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { escapeHidden } from '#core/hidden-text.ts'
 import { compareBytes } from '#core/text.ts'
+import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** The lock file cannot be used. The message says why, and what to do. */
-export class LockFileError extends Error {}
+export class LockFileError extends SentenceError {}
 
 export const LOCK_FILE = 'mountglass.lock.json'
 
@@ -32,7 +33,7 @@ const PinnedSkill = z.strictObject({
 export type PinnedSkill = z.infer<typeof PinnedSkill>
 
 const PinnedAddress = z.strictObject({
-  address: z.string().refine(isCanonical, 'is not a canonical address'),
+  address: z.string().refine(isCanonical),
   commit: Commit,
   /** A limit of indexing was reached: there may be skills that are not listed. */
   partial: z.literal(true).optional(),
@@ -52,18 +53,17 @@ export function emptyLock(): LockFile {
 export function parseLockFile(text: string): LockFile {
   const json = parseJson(text)
   const version = z.object({ version: z.int() }).safeParse(json).data?.version
-  if (version !== undefined && version > VERSION)
-    throw new LockFileError(
-      `is of version ${version}, and this Mountglass reads up to version ${VERSION}: use the version of Mountglass that wrote it, or a newer one`,
-    )
+  if (version !== undefined && version > VERSION) throw new LockFileError(sentence('lockNewer', { version, known: VERSION }))
   const parsed = LockFile.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw damaged(`${issue?.path.join('.') || 'the file'}: ${issue?.message}`)
+    const isAddress = issue?.code === 'custom' && issue.path.at(-1) === 'address'
+    const problem = isAddress ? sentence('notCanonical') : (issue?.message ?? '')
+    throw damaged(sentence('ofText', { text: issue?.path.join('.') || sentence('theFile'), problem }))
   }
   const seen = new Set<string>()
   for (const { address } of parsed.data.addresses) {
-    if (seen.has(address)) throw damaged(`${address} is there twice`)
+    if (seen.has(address)) throw damaged(sentence('lockTwice', { address }))
     seen.add(address)
   }
   return parsed.data
@@ -107,8 +107,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function damaged(problem: string): LockFileError {
-  return new LockFileError(`is damaged (${problem}): restore it from version control, or remove it and pin again`)
+function damaged(reason: Sentence | string): LockFileError {
+  return new LockFileError(sentence('lockDamaged', { reason }))
 }
 
 function isCanonical(text: string): boolean {

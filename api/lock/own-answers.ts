@@ -1,6 +1,7 @@
 import { parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
+import { sentence } from '#core/words/sentence.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { OWN_PROCESS } from '../people/viewer.ts'
 import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
@@ -22,7 +23,7 @@ export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, hosts: readonl
         return answer.parse(await handle(call)) as never
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        throw new UnansweredError(error.code, error.message, { cause: error })
+        throw new UnansweredError(error.code, sentence('asTold', { reason: error }), { cause: error })
       }
     },
   }

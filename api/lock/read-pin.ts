@@ -4,6 +4,7 @@ import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { BROWSE_LIMIT } from '#core/limits.ts'
 import { compareBytes } from '#core/text.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from './answers.ts'
 import type { PinnedAddress, PinnedFile, PinnedSkill } from './lock-file.ts'
 
@@ -29,8 +30,7 @@ export async function readPin(answers: Answers, address: string, waiting: Waitin
       return { address: mount.address, commit, ...(index.truncated && { partial: true }), skills }
     } catch (error) {
       if (!(error instanceof MovedError)) throw error
-      if (attempt === ATTEMPTS)
-        throw new UnansweredError('index.indexing', 'the branch moved each time that it was read; try again later')
+      if (attempt === ATTEMPTS) throw new UnansweredError('index.indexing', sentence('branchMoves'))
     }
   }
 }

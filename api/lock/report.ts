@@ -1,42 +1,56 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { printable } from '#core/hidden-text.ts'
 import { withoutTrailing } from '#core/text.ts'
+import { messageIn } from '#core/words/sentence.ts'
+import { fill, type Speech } from '#core/words/speech.ts'
 import { type ChangedFile, type ChangedSkill, isSameAddress } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 import type { Verdict } from './verdict.ts'
 
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: string) => string
 
+/** How a report is written for people. */
+interface Written {
+  paint: Paint
+  speech: Speech
+}
+
 /**
  * The verdicts as lines for people, with the invisible characters of repositories marked.
  *
  * @param service base URL of the deployment that was asked: its pages show what changed
  */
-export function formatVerdicts(verdicts: readonly Verdict[], paint: Paint, service?: string): string[] {
-  return [...verdicts.flatMap(verdict => verdictLines(verdict, paint, service)), '', summary(verdicts, paint)]
+export function formatVerdicts(verdicts: readonly Verdict[], written: Written, service?: string): string[] {
+  return [...verdicts.flatMap(verdict => verdictLines(verdict, written, service)), '', summary(verdicts, written)]
 }
 
-function verdictLines(verdict: Verdict, paint: Paint, service: string | undefined): string[] {
+function verdictLines(verdict: Verdict, written: Written, service: string | undefined): string[] {
+  const { paint, speech } = written
+  const { verify: say, counts } = speech.words
   const address = paint('bold', printable(verdict.address))
   switch (verdict.status) {
-    case 'same':
-      return [`${paint('green', '✓')} ${address}  same: ${plural(verdict.skills, 'skill')} at ${short(verdict.commit)}`]
+    case 'same': {
+      const same = fill(say.same, { skills: speech.count(verdict.skills, counts.skill), commit: short(verdict.commit) })
+      return [`${paint('green', '✓')} ${address}  ${same}`]
+    }
     case 'gone':
-      return [`${paint('red', '-')} ${address}  gone: ${printable(verdict.error.message)} [${verdict.error.code}]`]
-    case 'unverified':
-      return [`${paint('yellow', '?')} ${address}  not verified: ${printable(verdict.error.message)} [${verdict.error.code}]`]
+    case 'unverified': {
+      const sign = verdict.status === 'gone' ? paint('red', '-') : paint('yellow', '?')
+      const why = fill(say[verdict.status], { message: printable(messageIn(verdict.error, speech)) })
+      return [`${sign} ${address}  ${why} [${verdict.error.code}]`]
+    }
     case 'different': {
       const { renamedTo, commit, skills, unknown } = verdict
-      const moved = commit.before === commit.after
+      const isSameCommit = commit.before === commit.after
       return [
         `${paint('yellow', '~')} ${address}`,
-        ...(renamedTo === undefined ? [] : [`    renamed: the host answers as ${printable(renamedTo)}`]),
-        moved
-          ? `    commit ${short(commit.after)}, which is read differently now`
-          : `    moved from ${commit.before} to ${commit.after}${skills.length === 0 ? '; no skill changed' : ''}`,
-        ...skills.map(skill => skillLine(skill, paint)),
-        ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  not in the index, which is partial`),
-        ...(service === undefined || moved ? [] : [`    see ${changesPage(service, verdict)}`]),
+        ...(renamedTo === undefined ? [] : [`    ${fill(say.renamed, { address: printable(renamedTo) })}`]),
+        isSameCommit
+          ? `    ${fill(say.readDifferently, { commit: short(commit.after) })}`
+          : `    ${fill(skills.length === 0 ? say.movedOnly : say.moved, commit)}`,
+        ...skills.map(skill => skillLine(skill, written)),
+        ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  ${say.notInIndex}`),
+        ...(service === undefined || isSameCommit ? [] : [`    ${fill(say.see, { url: changesPage(service, verdict) })}`]),
       ]
     }
   }
@@ -49,25 +63,25 @@ function changesPage(service: string, { address, commit }: Extract<Verdict, { st
 
 const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], gone: ['red', '-'] } as const
 
-function skillLine(skill: ChangedSkill, paint: Paint): string {
+function skillLine(skill: ChangedSkill, { paint, speech }: Written): string {
   const [style, sign] = SIGNS[skill.change]
-  const what = { added: 'new', gone: 'gone', changed: changesOf(skill) }[skill.change]
+  const { verify: say } = speech.words
+  const what = { added: say.added, gone: say.removed, changed: changesOf(skill, say) }[skill.change]
   return `    ${paint(style, sign)} ${printable(skill.path)}  ${what}`
 }
 
-function changesOf({ path, sha256, delivery, files }: ChangedSkill): string {
+function changesOf({ path, sha256, delivery, files }: ChangedSkill, say: Speech['words']['verify']): string {
   const supporting = files.filter(file => file.path !== path)
-  const hasOtherText = sha256.before !== sha256.after && sha256.before !== null && sha256.after !== null
+  const { before, after } = sha256
+  const text = before === after || before === null || after === null ? null : { before: short(before), after: short(after) }
   const parts = [
-    ...(delivery.before === delivery.after ? [] : [`${DELIVERIES[delivery.before]} → ${DELIVERIES[delivery.after]}`]),
-    ...(hasOtherText ? [`text ${short(sha256.before)} → ${short(sha256.after)}`] : []),
-    ...(!hasOtherText && supporting.length < files.length ? ['SKILL.md'] : []),
-    ...(supporting.length === 0 ? [] : [`files: ${supporting.map(file => fileWord(path, file)).join(', ')}`]),
+    ...(delivery.before === delivery.after ? [] : [`${say.deliveries[delivery.before]} → ${say.deliveries[delivery.after]}`]),
+    ...(text === null ? [] : [fill(say.text, text)]),
+    ...(text === null && supporting.length < files.length ? ['SKILL.md'] : []),
+    ...(supporting.length === 0 ? [] : [fill(say.files, { names: supporting.map(file => fileWord(path, file)).join(', ') })]),
   ]
   return parts.join('; ')
 }
-
-const DELIVERIES = { full: 'in full', described: 'described only', incomplete: 'incomplete', absent: 'absent' } as const
 
 /** The path relative to the folder of the skill, with its sign. */
 function fileWord(skillPath: string, { path, change }: ChangedFile): string {
@@ -75,13 +89,14 @@ function fileWord(skillPath: string, { path, change }: ChangedFile): string {
   return `${SIGNS[change][1]} ${printable(path.startsWith(folder) ? path.slice(folder.length) : path)}`
 }
 
-function summary(verdicts: readonly Verdict[], paint: Paint): string {
+function summary(verdicts: readonly Verdict[], { paint, speech }: Written): string {
   const counts = Map.groupBy(verdicts, verdict => verdict.status)
   const told = (['different', 'gone', 'unverified', 'same'] as const).flatMap(status => {
     const count = counts.get(status)?.length ?? 0
-    return count === 0 ? [] : [`${count} ${status === 'unverified' ? 'not verified' : status}`]
+    return count === 0 ? [] : [fill(speech.words.verify.statuses[status], { n: speech.number(count) })]
   })
-  return paint('bold', `${plural(verdicts.length, 'address', 'addresses')}${told.length === 0 ? '' : `: ${told.join(', ')}`}`)
+  const addresses = speech.count(verdicts.length, speech.words.counts.address)
+  return paint('bold', `${addresses}${told.length === 0 ? '' : `: ${told.join(', ')}`}`)
 }
 
 /**
@@ -89,24 +104,22 @@ function summary(verdicts: readonly Verdict[], paint: Paint): string {
  *
  * @param asked the canonical address that was asked for
  */
-export function formatPin(pin: PinnedAddress, asked: string, paint: Paint): string[] {
+export function formatPin(pin: PinnedAddress, asked: string, { paint, speech }: Written): string[] {
+  const { words, count } = speech
+  const { pin: say, counts } = words
   const { address, commit, skills, partial } = pin
   const described = skills.filter(skill => skill.delivery === 'described').length
   const incomplete = skills.filter(skill => skill.delivery === 'incomplete').length
   const files = skills.reduce((sum, skill) => sum + skill.files.length, 0)
-  const renamed = isSameAddress(address, asked) ? '' : `  (the host answers ${printable(asked)} under this name)`
+  const renamed = isSameAddress(address, asked) ? '' : `  ${fill(say.otherName, { asked: printable(asked) })}`
   return [
     `${paint('bold', printable(address))}${renamed}`,
-    `    ${plural(skills.length, 'skill')}, ${plural(files, 'file')} at ${commit}`,
-    `    agents that read ${pinnedAddress(pin)} stay at this commit`,
-    ...(described === 0
-      ? []
-      : [`    ! ${plural(described, 'skill')} described only: no license permits a copy, so there is no digest`]),
-    ...(incomplete === 0
-      ? []
-      : [`    ! ${plural(incomplete, 'skill')} incomplete: required content is missing, so there is no digest`]),
-    ...(skills.length === 0 ? ['    ! no skills here: only the commit is pinned'] : []),
-    ...(partial ? ['    ! the index is partial, because a limit was reached: other skills are not pinned'] : []),
+    `    ${fill(say.content, { skills: count(skills.length, counts.skill), files: count(files, counts.file), commit })}`,
+    `    ${fill(say.stays, { address: pinnedAddress(pin) })}`,
+    ...(described === 0 ? [] : [`    ! ${fill(say.described, { skills: count(described, counts.skill) })}`]),
+    ...(incomplete === 0 ? [] : [`    ! ${fill(say.incomplete, { skills: count(incomplete, counts.skill) })}`]),
+    ...(skills.length === 0 ? [`    ! ${say.noSkills}`] : []),
+    ...(partial ? [`    ! ${say.partial}`] : []),
   ]
 }
 
@@ -115,10 +128,6 @@ export function pinnedAddress({ address, commit }: Pick<PinnedAddress, 'address'
   return formatAddress({ ...parseAddress(address, Object.keys(HOST_NAMES)), ref: commit })
 }
 
-function short(hash: string | null): string {
-  return hash === null ? 'none' : hash.slice(0, 12)
-}
-
-function plural(count: number, noun: string, nouns = `${noun}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? noun : nouns}`
+function short(hash: string): string {
+  return hash.slice(0, 12)
 }

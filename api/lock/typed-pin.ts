@@ -1,9 +1,10 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { readTypedAddress, type TypedContext } from '#core/typed-address.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** A text that names nothing to pin. */
-export class NoAddressError extends Error {}
+export class NoAddressError extends SentenceError {}
 
 const SKILL_FILE = 'SKILL.md'
 
@@ -15,11 +16,12 @@ const SKILL_FILE = 'SKILL.md'
  */
 export function readTypedPin(text: string, context: TypedContext): string[] {
   const typed = readTypedAddress(text, context)
-  if (typed.kind === 'owner') throw new NoAddressError(`${typed.owner.owner} is an account: name one of its repositories`)
-  if (typed.kind === 'unreadable')
-    throw new NoAddressError(`${text}: ${typed.code === null ? '' : `${typed.code}: `}${typed.message}`)
-  if (typed.other !== undefined)
-    throw new NoAddressError(`${text} is a page of GitHub (${typed.other}): name a repository, a branch, a tag or a commit`)
+  if (typed.kind === 'owner') throw new NoAddressError(sentence('account', { owner: typed.owner.owner }))
+  if (typed.kind === 'unreadable') {
+    const place = typed.code === null ? text : `${text}: ${typed.code}`
+    throw new NoAddressError(sentence('ofText', { text: place, problem: typed.sentence }))
+  }
+  if (typed.other !== undefined) throw new NoAddressError(sentence('pageOfGithub', { text, page: typed.other }))
   const readings = [typed, ...(typed.longerRefs ?? [])]
   return readings.map(({ address, file }) => formatAddress(mountOf(address, file, text)))
 }
@@ -28,5 +30,5 @@ function mountOf(address: Address, file: RepoPath | undefined, text: string): Ad
   const path = file ?? address.path
   if (baseNameOf(path) === SKILL_FILE) return atPath(address, parentOf(path))
   if (file === undefined) return address
-  throw new NoAddressError(`${text} is a file: name its folder, a skill or the repository`)
+  throw new NoAddressError(sentence('fileNotFolder', { text }))
 }

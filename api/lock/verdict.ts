@@ -1,3 +1,5 @@
+import { type Sentence, sentence, tell } from '#core/words/sentence.ts'
+import { ENGLISH_SPEECH } from '#core/words/speech.ts'
 import { changesContent, comparePins, hasMoved, type PinDifference } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 
@@ -12,6 +14,8 @@ export type Verdict =
 export interface Problem {
   code: string
   message: string
+  /** The same for a person; `message` is English, for programs. */
+  sentence?: Sentence
 }
 
 /** What an address has now, or why that is unknown. */
@@ -29,9 +33,10 @@ export function judge(pinned: PinnedAddress, reading: Reading): Verdict {
 }
 
 function partial(unknown: readonly string[]): Problem {
-  const [first, ...others] = unknown
-  const more = others.length === 0 ? 'is' : `and ${others.length} more are`
-  return { code: 'index.partial', message: `a limit of indexing was reached, and ${first} ${more} not in the index` }
+  const [path = '', ...others] = unknown
+  const n = others.length
+  const said = n === 0 ? sentence('skillNotInIndex', { path }) : sentence('skillsNotInIndex', { path, n })
+  return { code: 'index.partial', message: tell(said, ENGLISH_SPEECH), sentence: said }
 }
 
 /** Exit codes of `mountglass verify`. */

@@ -6,6 +6,7 @@ import type { ByteRange } from '#core/ports/raw-file.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { OPERATOR_BLOBS_PREFIX, OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
 import { encodeText } from '#core/text.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { NO_CONTENT, type OperatorContent } from './operator-content.ts'
 import type { FolderContent } from './read-folder.ts'
 import { contentOf, StoredContent } from './stored-content.ts'
@@ -20,8 +21,14 @@ export interface OperatorStores {
 export interface Publication {
   /** Media that the store lacks: their names and sizes. */
   uploads: { name: string; sizeBytes: number }[]
-  /** Lines for the operator: what is added, changed and removed. Empty when the content is what is published. */
-  changes: string[]
+  /** Empty when the content is what is published. */
+  changes: PublishedChange[]
+}
+
+interface PublishedChange {
+  change: 'new' | 'changed' | 'removed'
+  /** Of an entry: `showcase first`. */
+  name: string
 }
 
 /**
@@ -49,8 +56,7 @@ export async function publishContent(stores: OperatorStores, folder: FolderConte
   const written = entry
     ? await stores.states.replace(OPERATOR_KEY, value, entry.etag)
     : await stores.states.create(OPERATOR_KEY, value)
-  if (written.status === 'conflict')
-    throw new Error('somebody else published at the same time: look at what is there, and publish again')
+  if (written.status === 'conflict') throw new SentenceError(sentence('publishedMeanwhile'))
   // A sweep may have removed what an earlier publication had left, until the entry named it again.
   await upload(stores.blobs, files)
   return { uploads, changes }
@@ -69,7 +75,7 @@ async function upload(blobs: BlobStore, files: Files): Promise<void> {
     await blobs.create(operatorBlobKey(name), files.get(name) ?? new Uint8Array())
 }
 
-function describeChanges(before: StoredContent | null, after: StoredContent): string[] {
+function describeChanges(before: StoredContent | null, after: StoredContent): PublishedChange[] {
   const parts = (content: StoredContent | null) =>
     new Map<string, string>([
       ...(content?.featured ?? []).map((one, index): [string, string] => [
@@ -81,11 +87,11 @@ function describeChanges(before: StoredContent | null, after: StoredContent): st
     ])
   const [old, now] = [parts(before), parts(after)]
   return [
-    ...[...now].flatMap(([name, value]) => {
+    ...[...now].flatMap(([name, value]): PublishedChange[] => {
       const earlier = old.get(name)
-      return earlier === value ? [] : [`${earlier === undefined ? 'new' : 'changed'}: ${name}`]
+      return earlier === value ? [] : [{ change: earlier === undefined ? 'new' : 'changed', name }]
     }),
-    ...[...old.keys()].filter(name => !now.has(name)).map(name => `removed: ${name}`),
+    ...[...old.keys()].filter(name => !now.has(name)).map(name => ({ change: 'removed', name }) as const),
   ]
 }
 

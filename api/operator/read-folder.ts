@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatAddress } from '#core/address.ts'
 import { SettingsError } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { FEATURED_FILE, readFeatured } from './featured-file.ts'
 import { type FolderMedium, openFolderFiles } from './folder-files.ts'
 import { joinLegalTexts, LEGAL_FOLDER, listLegal, readLegalFile } from './legal-files.ts'
@@ -31,7 +32,7 @@ export type FolderFault = string
 export async function readOperatorFolder(folder: string | null, baseUrl: string): Promise<OperatorContent> {
   if (folder === null) return NO_CONTENT
   const read = await validateFolder(folder)
-  if ('faults' in read) throw new SettingsError(SETTING, read.faults[0] ?? 'is not valid')
+  if ('faults' in read) throw new SettingsError(SETTING, sentence('asTold', { reason: read.faults[0] ?? '' }))
   const bytesOf = (name: string) => read.media.get(name)?.bytes ?? new Uint8Array()
   return contentOf(
     read.content,

@@ -1,3 +1,5 @@
+import { PROBLEMS } from './problems-en.ts'
+
 /** The words of the commands on a terminal. Documents for machines (`--json`), codes and messages of findings are English in every language. */
 export const EN = {
   /** Words that are counted, by the plural category of the number. */
@@ -13,6 +15,15 @@ export const EN = {
     reference: { one: '{n} reference', other: '{n} references' },
     referenceOutside: { one: '{n} reference outside the folder', other: '{n} references outside the folder' },
     fileTooLarge: { one: '{n} file too large to read', other: '{n} files too large to read' },
+    address: { one: '{n} address', other: '{n} addresses' },
+    repository: { one: '{n} repository', other: '{n} repositories' },
+    snapshot: { one: '{n} snapshot', other: '{n} snapshots' },
+    day: { one: '{n} day', other: '{n} days' },
+    packUnused: { one: '{n} pack that no snapshot uses', other: '{n} packs that no snapshot uses' },
+    packWaiting: { one: '{n} unused pack', other: '{n} unused packs' },
+    fileOfEarlier: { one: '{n} file of earlier publications', other: '{n} files of earlier publications' },
+    fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
+    entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },
   },
   /** The frame of every help, and what is wrong with the arguments of a command. */
   usage: {
@@ -20,6 +31,9 @@ export const EN = {
     arguments: 'Arguments:',
     options: 'Options:',
     commands: 'Commands:',
+    /** Where options and a command go in the line of usage. */
+    someOptions: '[options]',
+    someCommand: '[command]',
     help: 'display help for command',
     version: 'output the version number',
     /** What an option or an argument is when it is not given. */
@@ -158,6 +172,116 @@ export const EN = {
     truncated: 'a limit was reached: part of the repository is not compared',
     failedOn: 'failed on: {kinds}',
   },
+  /** What `mountglass serve` prints once it listens. */
+  serve: {
+    answers: 'Mountglass answers at {url}',
+    withoutPages: '{url} (the pages are not built: npm run build)',
+    begin: 'an address to begin with: {url}',
+    nothing: 'no repository of MOUNTGLASS_LOCAL_REPOSITORIES is open to readers; it holds them as <owner>/<name>',
+    nothingYet: 'no repository among the first that were found in MOUNTGLASS_LOCAL_REPOSITORIES is open to readers',
+    perhapsMore: 'and perhaps more: the folder is too large to look at all of it',
+    more: 'and {n} more',
+  },
+  /** The progress and the result of `mountglass index`. */
+  index: {
+    title: '{address} at {commit}',
+    already: 'already indexed',
+    written: '{skills} skills, {documents} documents, {objects} objects, {bytes} bytes',
+    partial: '{written}; the index is partial: a limit was reached',
+    stages: { tree: 'tree', policy: 'rules', content: 'content', write: 'write' },
+    done: {
+      tree: { some: '{done} entries', ofAll: '{done} of {total} entries' },
+      policy: { some: '{done} files', ofAll: '{done} of {total} files' },
+      content: { some: '{done} files', ofAll: '{done} of {total} files' },
+      write: { some: '{done} tables', ofAll: '{done} of {total} tables' },
+    },
+  },
+  /** The report of `mountglass pin`. */
+  pin: {
+    indexing: '{address} is being indexed',
+    otherName: '(the host answers {asked} under this name)',
+    content: '{skills}, {files} at {commit}',
+    stays: 'agents that read {address} stay at this commit',
+    described: '{skills} described only: no license permits a copy, so there is no digest',
+    incomplete: '{skills} incomplete: required content is missing, so there is no digest',
+    noSkills: 'no skills here: only the commit is pinned',
+    partial: 'the index is partial, because a limit was reached: other skills are not pinned',
+    pinned: '{file}: {n} pinned',
+  },
+  /** The report of `mountglass verify`. */
+  verify: {
+    same: 'same: {skills} at {commit}',
+    gone: 'gone: {message}',
+    unverified: 'not verified: {message}',
+    renamed: 'renamed: the host answers as {address}',
+    readDifferently: 'commit {commit}, which is read differently now',
+    moved: 'moved from {before} to {after}',
+    movedOnly: 'moved from {before} to {after}; no skill changed',
+    notInIndex: 'not in the index, which is partial',
+    see: 'see {url}',
+    added: 'new',
+    removed: 'gone',
+    text: 'text {before} → {after}',
+    files: 'files: {names}',
+    deliveries: { full: 'in full', described: 'described only', incomplete: 'incomplete', absent: 'absent' },
+    statuses: { different: '{n} different', gone: '{n} gone', unverified: '{n} not verified', same: '{n} same' },
+    written: '{file}: written',
+    accept: 'accept this with: {command}',
+  },
+  /** What `mountglass publish` changes, or would. Names, such as `featured /gh/acme/tools`, are those of the files. */
+  publish: {
+    new: 'new: {name}',
+    changed: 'changed: {name}',
+    removed: 'removed: {name}',
+    upload: 'upload: {name} ({bytes} bytes)',
+    nothing: 'nothing changes',
+    dryRun: 'nothing was written (--dry-run)',
+    published: 'published',
+  },
+  /** The list of `mountglass token list`. */
+  token: { expires: 'expires {at}', used: 'used {at}', neverUsed: 'never used' },
+  /** What `mountglass keys rotate` did, or what is to be set. */
+  keys: {
+    removed: 'Key {kid} is removed.',
+    added: 'Key {kid} is added, and seals. Older keys still open.',
+    restart: 'Restart all processes of the service, at the same time: they read the keys when they start.',
+    retireLater: 'In 30 days, remove the old key: {command}',
+    setWithout: 'Set this for all processes of the service, and restart them one after another:',
+    steps: 'Nothing is changed. Processes that run side by side need three steps, since each must open what the others seal.',
+    first: '1. Key {kid} opens. Set this for all processes of the service, and restart them one after another:',
+    second: '2. When all of them run with it, key {kid} seals. Set this, and restart them again:',
+    third: '3. {retireLater}',
+  },
+  /** The report of `mountglass sweep`. */
+  sweep: {
+    removed: 'removed:',
+    unused: 'unused, removed with --remove:',
+    kept: 'kept:',
+    because: '{snapshots}: {reasons}',
+    reasons: {
+      unread: '{n} not opened for {days}',
+      outdated: '{n} written for an earlier version',
+      hidden: '{n} of repositories that their host no longer shows',
+      damaged: '{n} damaged',
+      incomplete: '{n} with missing packs',
+    },
+    objects: '{bytes} of objects',
+    sized: '{what}, {bytes}',
+    keptSnapshots: '{snapshots} in {repositories}',
+    nextSweep: '{what}: removed by the first sweep a day after they were noted',
+    unreadable: 'all packs of {repositories}: a header cannot be read',
+    cannotSweep: 'cannot sweep {place}: {reason}',
+    notSwept: {
+      one: '{n} repository was not swept: run the sweep again',
+      other: '{n} repositories were not swept: run the sweep again',
+    },
+    tryLater: '{reason}: try again later',
+    stopped: 'the sweep stopped early: {reason}. Run it again to finish',
+  },
+  /** What is wrong, in the sentences that errors carry. */
+  problems: PROBLEMS,
+  /** What the codes of answers say; where there is none, the message of the answer. */
+  errors: {} as Readonly<Record<string, string>>,
   /** What to do about a finding, by its code; where there is none, what the finding says. */
   advice: {} as Readonly<Record<string, string>>,
 }

@@ -1,4 +1,5 @@
 import { type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** Kinds of differences that a caller can fail on. */
 export const FAIL_ON = [
@@ -15,7 +16,7 @@ export const FAIL_ON = [
 export type FailOn = (typeof FAIL_ON)[number]
 
 /** A text that names no kind. The message names the known ones. */
-export class FailOnError extends Error {}
+export class FailOnError extends SentenceError {}
 
 /** @param text names, separated by commas. @throws FailOnError */
 export function parseFailOn(text: string): FailOn[] {
@@ -25,7 +26,7 @@ export function parseFailOn(text: string): FailOn[] {
     .filter(name => name !== '')
   return names.map(name => {
     const known = FAIL_ON.find(one => one === name)
-    if (known === undefined) throw new FailOnError(`${name} is no kind of difference: choose from ${FAIL_ON.join(', ')}`)
+    if (known === undefined) throw new FailOnError(sentence('unknownDifference', { name, names: FAIL_ON.join(', ') }))
     return known
   })
 }

@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
+import { messageIn } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
@@ -64,7 +65,7 @@ async function checkOnce(
     return { exitCode: hasErrors(report) ? EXIT_ERRORS : EXIT_OK, report }
   } catch (error) {
     if (!(error instanceof WorktreeError)) throw error
-    process.stderr.write(`mountglass: ${printable(error.message)}\n`)
+    process.stderr.write(`mountglass: ${printable(messageIn(error, options.speech ?? ENGLISH_SPEECH))}\n`)
     return { exitCode: EXIT_USAGE, report: null }
   }
 }

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
+import { messageIn, sentence } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
 import { findBase } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
@@ -50,7 +51,7 @@ export async function diffFolder(folder: string, options: DiffOptions): Promise<
     return failures.length > 0 ? EXIT_FAILED : EXIT_OK
   } catch (error) {
     if (!(error instanceof WorktreeError || error instanceof FailOnError)) throw error
-    process.stderr.write(`mountglass: ${printable(error.message)}\n`)
+    process.stderr.write(`mountglass: ${printable(messageIn(error, options.speech ?? ENGLISH_SPEECH))}\n`)
     return EXIT_USAGE
   }
 }
@@ -60,7 +61,7 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
   const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS })
   try {
     const { gitDir, folder: path } = worktree.description
-    if (gitDir === null) throw new WorktreeError(`${folder} is not in a git work tree, so there is nothing to compare it with`)
+    if (gitDir === null) throw new WorktreeError(sentence('notInGit', { folder }))
     const from = await findBase(gitDir, options.from ?? null)
     const repository = { name: 'repository', visibility: options.private ? 'private' : 'public' } as const
     const old = await openCommit(gitDir, from.commit, LIMITS)

@@ -4,6 +4,8 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
+import { messageIn, sentence, tell } from '#core/words/sentence.ts'
+import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { isTip, listIndexed } from '../jobs/list-indexed.ts'
@@ -28,60 +30,63 @@ const EXIT_USAGE = 2
  * Exit code 0, 1 (failed) or 2 (wrong address or setting).
  */
 export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  const speech = speechOf(env)
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return reportSettingsError(error, EXIT_USAGE)
+    return reportSettingsError(error, EXIT_USAGE, speech)
   }
   const refusals: string[] = []
   let infra: Infra
   try {
     infra = await openInfra(settings, null, (_name, reason) => refusals.push(reason))
   } catch (error) {
-    return reportSettingsError(error, EXIT_FAILED)
+    return reportSettingsError(error, EXIT_FAILED, speech)
   }
   try {
     const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
-    if (typed.kind === 'address') return await indexWith(infra, typed.address)
-    return report(problemOf(typed), EXIT_USAGE)
+    if (typed.kind === 'address') return await indexWith(infra, typed.address, speech)
+    return report(problemOf(typed, speech), EXIT_USAGE)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    const message = refusals.length > 0 ? `the local repository is not served: ${refusals.join('; ')}` : error.message
+    const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
+    const message = refusal === null ? messageIn(error, speech) : tell(refusal, speech)
     return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
   } finally {
     await infra.close()
   }
 }
 
-function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
-  if (typed.kind === 'owner') return `${typed.owner.owner} is an account: name one of its repositories`
-  return typed.code === null ? typed.message : `${typed.code}: ${typed.message}`
+function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>, speech: Speech): string {
+  if (typed.kind === 'owner') return tell(sentence('account', { owner: typed.owner.owner }), speech)
+  const message = tell(typed.sentence, speech)
+  return typed.code === null ? message : `${typed.code}: ${message}`
 }
 
-async function indexWith(infra: Infra, address: Address): Promise<number> {
+async function indexWith(infra: Infra, address: Address, speech: Speech): Promise<number> {
+  const say = speech.words.index
   const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
   const { repository, commit } = await resolveAddress(host, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
 
-  const printer = createProgressPrinter(process.stderr)
-  printer.title(`${formatAddress({ ...address, owner: repository.owner, repository: repository.name })} at ${commit}`)
+  const printer = createProgressPrinter(process.stderr, speech)
+  const title = formatAddress({ ...address, owner: repository.owner, repository: repository.name })
+  printer.title(fill(say.title, { address: title, commit }))
   try {
     const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
     await listIndexed(infra, { repository, commit }, () => isTip(host, { repository, commit }))
     printer.end()
-    if (written === null) return report('already indexed', EXIT_OK)
+    if (written === null) return report(say.already, EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
-    const partial = written.header.truncated ? '; the index is partial: a limit was reached' : ''
-    return report(
-      `${skills} skills, ${documents} documents, ${written.objects} objects, ${written.bytes} bytes${partial}`,
-      EXIT_OK,
-    )
+    const { objects, bytes } = written
+    const counted = fill(say.written, { skills, documents, objects, bytes })
+    return report(written.header.truncated ? fill(say.partial, { written: counted }) : counted, EXIT_OK)
   } catch (error) {
     printer.end()
-    return report(`${errorCodeOf(error)}: ${(error as Error).message}`, EXIT_FAILED)
+    return report(`${errorCodeOf(error)}: ${messageIn(error, speech)}`, EXIT_FAILED)
   } finally {
     process.off('SIGINT', interrupt)
   }
@@ -98,9 +103,9 @@ async function resolveAddress(host: GitHost, address: Address): Promise<{ reposi
   return { repository: repository.value, commit: commit.value }
 }
 
-function reportSettingsError(error: unknown, exitCode: number): number {
+function reportSettingsError(error: unknown, exitCode: number, speech: Speech): number {
   if (!(error instanceof SettingsError)) throw error
-  return report(error.message, exitCode)
+  return report(messageIn(error, speech), exitCode)
 }
 
 function report(message: string, exitCode: number): number {

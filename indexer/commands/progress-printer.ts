@@ -1,3 +1,4 @@
+import { fill, type Speech } from '#core/words/speech.ts'
 import type { Progress } from '../pipeline/progress.ts'
 
 export interface ProgressPrinter {
@@ -8,16 +9,18 @@ export interface ProgressPrinter {
 }
 
 /** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
-export function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
+export function createProgressPrinter(out: NodeJS.WriteStream, { words, tenths }: Speech): ProgressPrinter {
+  const { stages, done: counted } = words.index
   let last: Progress | null = null
   let startedAt = 0
 
   function line(progress: Progress): string {
+    const { stage, done, total } = progress
     const seconds = (performance.now() - startedAt) / 1000
-    const total = progress.total === null ? '' : ` of ${progress.total}`
-    const rate = progress.done > 0 && seconds > 0 ? `, ${Math.round(progress.done / seconds)}/s` : ''
-    const count = progress.done > 0 ? ` ${progress.done}${total} ${UNITS[progress.stage]}${rate}` : ''
-    return `${LABELS[progress.stage].padEnd(8)}${count} (${seconds.toFixed(1)} s)`
+    const rate = done > 0 && seconds > 0 ? `, ${Math.round(done / seconds)}/s` : ''
+    const { some, ofAll } = counted[stage]
+    const count = total === null ? fill(some, { done }) : fill(ofAll, { done, total })
+    return `${stages[stage].padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${tenths(seconds)} s)`
   }
 
   function end(): void {
@@ -38,6 +41,3 @@ export function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter 
     end,
   }
 }
-
-const LABELS = { tree: 'tree', policy: 'rules', content: 'content', write: 'write' } as const
-const UNITS = { tree: 'entries', policy: 'files', content: 'files', write: 'tables' } as const

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { SettingsError } from '#core/settings.ts'
+import { messageIn, sentence } from '#core/words/sentence.ts'
+import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -26,41 +28,50 @@ const EXIT_USAGE = 2
  * of the store was swept) or 2 (wrong setting).
  */
 export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.ProcessEnv): Promise<number> {
+  const speech = speechOf(env)
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return reportSettingsError(error, EXIT_USAGE)
+    return reportSettingsError(error, EXIT_USAGE, speech)
   }
-  if (settings.store.kind === 'disk' && !existsSync(settings.store.folder))
-    return report(`MOUNTGLASS_STORE: there is no store at ${settings.store.folder}`)
+  if (settings.store.kind === 'disk' && !existsSync(settings.store.folder)) {
+    const missing = new SettingsError('MOUNTGLASS_STORE', sentence('noStore', { folder: settings.store.folder }))
+    return reportSettingsError(missing, EXIT_FAILED, speech)
+  }
   let stores: Stores
   try {
     // Leftover files are counted, and removed with `--remove` only.
     stores = await openStores(settings, { keepLeftovers: true })
   } catch (error) {
-    return reportSettingsError(error, EXIT_FAILED)
+    return reportSettingsError(error, EXIT_FAILED, speech)
   }
   try {
-    return await sweepOpened(stores, options)
+    return await sweepOpened(stores, options, speech)
   } finally {
     await stores.close()
   }
 }
 
-async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepCommand, 'store'>): Promise<number> {
+async function sweepOpened(
+  stores: Stores,
+  { days, remove = false }: Omit<SweepCommand, 'store'>,
+  speech: Speech,
+): Promise<number> {
+  const say = speech.words.sweep
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of SIGNALS) process.once(signal, interrupt)
   try {
-    const onFailure = (place: string, error: unknown) => report(`cannot sweep ${place}: ${messageOf(error)}`)
+    const onFailure = (place: string, error: unknown) =>
+      report(fill(say.cannotSweep, { place, reason: messageIn(error, speech) }))
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
-    process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
+    process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }, speech))
     if (tally.failures === 0) return EXIT_OK
-    return report(`${tally.failures} repositories were not swept: run the sweep again`)
+    return report(speech.count(tally.failures, say.notSwept))
   } catch (error) {
-    if (error instanceof SweepBusyError) return report(`${error.message}: try again later`)
-    return report(`the sweep stopped early: ${messageOf(error)}. Run it again to finish`)
+    if (error instanceof SweepBusyError) return report(fill(say.tryLater, { reason: messageIn(error, speech) }))
+    return report(fill(say.stopped, { reason: messageIn(error, speech) }))
   } finally {
     for (const signal of SIGNALS) process.off(signal, interrupt)
   }
@@ -68,13 +79,9 @@ async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepC
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-function reportSettingsError(error: unknown, exitCode: number): number {
+function reportSettingsError(error: unknown, exitCode: number, speech: Speech): number {
   if (!(error instanceof SettingsError)) throw error
-  return report(error.message, exitCode)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return report(messageIn(error, speech), exitCode)
 }
 
 function report(message: string, exitCode = EXIT_FAILED): number {

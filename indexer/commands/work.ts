@@ -2,6 +2,8 @@ import { destination, pino } from 'pino'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { SettingsError } from '#core/settings.ts'
+import { messageIn } from '#core/words/sentence.ts'
+import { speechOf } from '#core/words/speech.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring } from '#infra/monitoring/listener.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
@@ -28,7 +30,7 @@ export async function work(env: NodeJS.ProcessEnv, options: WorkOptions): Promis
     await start(env, options)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
-    process.stderr.write(`mountglass: ${error.message}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error, speechOf(env))}\n`)
     process.exitCode = 1
   }
 }

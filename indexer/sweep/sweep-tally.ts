@@ -1,3 +1,4 @@
+import { fill, type Speech } from '#core/words/speech.ts'
 import type { Reason } from './sweep-plan.ts'
 
 /** Counts of what a sweep removed, or would remove, and what it kept. */
@@ -40,14 +41,6 @@ export function emptyTally(): Tally {
   }
 }
 
-const REASONS: Record<Reason, (days: number) => string> = {
-  unread: days => `not opened for ${days} days`,
-  outdated: () => 'written for an earlier version',
-  hidden: () => 'of repositories that their host no longer shows',
-  damaged: () => 'damaged',
-  incomplete: () => 'with missing packs',
-}
-
 /** Files of interrupted writes. */
 interface Leftovers {
   files: number
@@ -58,40 +51,46 @@ interface Leftovers {
 export function formatTally(
   tally: Tally & { leftovers: Leftovers },
   { days, remove }: { days: number; remove: boolean },
+  speech: Speech,
 ): string {
-  const { snapshots, packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
+  const { words, count } = speech
+  const { sweep: say, counts } = words
+  const { packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
   const { leftovers, published, waitingPublished } = tally
-  const reasons = (Object.keys(REASONS) as Reason[]).filter(reason => snapshots[reason] > 0)
-  const why = reasons.map(reason => `${count(snapshots[reason])} ${REASONS[reason](days)}`).join(', ')
-  const total = Object.values(snapshots).reduce((sum, number) => sum + number, 0)
+  const sized = (what: string, sizeBytes: number) => fill(say.sized, { what, bytes: formatBytes(sizeBytes, speech) })
+  const waiting = sized(count(waitingPacks, counts.packWaiting), waitingBytes)
+  const kept = { snapshots: count(keptSnapshots, counts.snapshot), repositories: count(repositories, counts.repository) }
   const lines = [
-    remove ? 'removed:' : 'unused, removed with --remove:',
-    `  ${count(total)} snapshots${why && `: ${why}`}`,
-    `  ${count(packs)} packs that no snapshot uses`,
-    ...(published === 0 ? [] : [`  ${count(published)} files of earlier publications`]),
-    `  ${count(entries)} entries of the state store`,
-    `  ${formatBytes(bytes)} of objects`,
-    ...(leftovers.files === 0
-      ? []
-      : [`  ${count(leftovers.files)} files of interrupted writes, ${formatBytes(leftovers.bytes)}`]),
-    'kept:',
-    `  ${count(keptSnapshots)} snapshots in ${count(repositories)} repositories`,
-    `  ${count(waitingPacks)} unused packs, ${formatBytes(waitingBytes)}: removed by the first sweep a day after they were noted`,
+    remove ? say.removed : say.unused,
+    `  ${removedSnapshots(tally, days, speech)}`,
+    `  ${count(packs, counts.packUnused)}`,
+    ...(published === 0 ? [] : [`  ${count(published, counts.fileOfEarlier)}`]),
+    `  ${count(entries, counts.entryOfState)}`,
+    `  ${fill(say.objects, { bytes: formatBytes(bytes, speech) })}`,
+    ...(leftovers.files === 0 ? [] : [`  ${sized(count(leftovers.files, counts.fileOfInterrupted), leftovers.bytes)}`]),
+    say.kept,
+    `  ${fill(say.keptSnapshots, kept)}`,
+    `  ${fill(say.nextSweep, { what: waiting })}`,
   ]
-  if (waitingPublished > 0)
-    lines.push(
-      `  ${count(waitingPublished)} files of earlier publications: removed by the first sweep a day after they were noted`,
-    )
-  if (unreadableHeaders > 0) lines.push(`  all packs of ${count(unreadableHeaders)} repositories: a header cannot be read`)
+  if (waitingPublished > 0) lines.push(`  ${fill(say.nextSweep, { what: count(waitingPublished, counts.fileOfEarlier) })}`)
+  if (unreadableHeaders > 0)
+    lines.push(`  ${fill(say.unreadable, { repositories: count(unreadableHeaders, counts.repository) })}`)
   return `${lines.join('\n')}\n`
 }
 
-function count(number: number): string {
-  return number.toLocaleString('en')
+/** How many snapshots are unused, and why. */
+function removedSnapshots({ snapshots }: Tally, days: number, { words, count, number }: Speech): string {
+  const { sweep: say, counts } = words
+  const found = (Object.keys(say.reasons) as Reason[]).filter(reason => snapshots[reason] > 0)
+  const dayCount = count(days, counts.day)
+  const reasons = found.map(reason => fill(say.reasons[reason], { n: number(snapshots[reason]), days: dayCount })).join(', ')
+  const total = Object.values(snapshots).reduce((sum, one) => sum + one, 0)
+  const counted = count(total, counts.snapshot)
+  return reasons === '' ? counted : fill(say.because, { snapshots: counted, reasons })
 }
 
-function formatBytes(bytes: number): string {
+function formatBytes(bytes: number, { tenths }: Speech): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`
+  return `${power === 0 ? bytes : tenths(bytes / 1000 ** power)} ${units[power]}`
 }

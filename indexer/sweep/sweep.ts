@@ -1,5 +1,6 @@
 import { forEachOf } from '#core/concurrency/map-few.ts'
 import type { Clock } from '#core/ports/system.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { countPlan, executePlan } from './execute-plan.ts'
 import { sweepExpired } from './expired-entries.ts'
 import { takeLease } from './lease.ts'
@@ -21,7 +22,7 @@ export interface SweepOptions {
 }
 
 /** Another sweep of the store is running. */
-export class SweepBusyError extends Error {}
+export class SweepBusyError extends SentenceError {}
 
 /** Repositories at once. */
 const AT_ONCE = 8
@@ -36,7 +37,7 @@ const MAX_FAILURES = 10
  */
 export async function sweepStore(stores: Stores, clock: Clock, options: SweepOptions): Promise<Tally> {
   const lease = options.remove ? await takeLease(stores.states, clock) : null
-  if (options.remove && lease === null) throw new SweepBusyError('another sweep of this store is running')
+  if (options.remove && lease === null) throw new SweepBusyError(sentence('sweepBusy'))
   try {
     const signal = lease === null ? options.signal : AbortSignal.any([options.signal, lease.lost])
     return await sweepAll(stores, clock, { ...options, signal })

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { gitEnvironment } from './environment.ts'
 
 export interface GitOptions {
@@ -158,13 +159,13 @@ let foundIn: string | undefined | null = null
 /** Looks once a process. @throws Error when git is missing, or too old for `cat-file --batch-command` */
 export async function requireGit(): Promise<void> {
   if (foundIn === process.env.PATH) return
-  const wanted = `git ${OLDEST_GIT.join('.')} or newer is needed`
+  const version = OLDEST_GIT.join('.')
   const output = await runGit(['version'], { gitDir: '/nonexistent' }).catch(cause => {
-    throw new Error(`${wanted}, and no git can be started: install it, or add it to PATH`, { cause })
+    throw new SentenceError(sentence('gitMissing', { version }), { cause })
   })
   const [major = 0, minor = 0] = (/\d+\.\d+/.exec(output.toString())?.[0] ?? '').split('.').map(Number)
   if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
-    throw new Error(`${wanted}; found ${output.toString().trim()}`)
+    throw new SentenceError(sentence('gitTooOld', { version, found: output.toString().trim() }))
   }
   foundIn = process.env.PATH
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -26,7 +27,7 @@ export async function listenForMonitoring(
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const problem = `cannot listen on ${host}:${port} (${cause.code}); another program may use the port: set another one`
+      const problem = sentence('metricsPort', { host, port, code: cause.code ?? cause.message })
       reject(new SettingsError('MOUNTGLASS_METRICS_PORT', problem, { cause }))
     })
     server.listen(port, host, resolve)

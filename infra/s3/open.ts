@@ -1,5 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { type Bucket, openBucket, type S3Settings } from './bucket.ts'
 import { type Conditions, probeConditions } from './probe.ts'
@@ -25,7 +26,7 @@ export async function openS3Stores(settings: S3Settings, known: Conditions | nul
   return await openIn(settings, async bucket => {
     const conditions = known ?? (await probeConditions(bucket))
     const { createsOnly, replaces } = conditions
-    if (!createsOnly || replaces === null) throw new Error(`${name(settings)} ${NO_CONDITIONS}`)
+    if (!createsOnly || replaces === null) throw new SentenceError(sentence('bucketConditions', { bucket: name(settings) }))
     return {
       blobs: createS3BlobStore(bucket, { createsOnly }),
       states: createS3StateStore(bucket, replaces),
@@ -43,10 +44,6 @@ export async function openS3Blobs(settings: S3Settings, known: Conditions | null
   })
 }
 
-const NO_CONDITIONS =
-  'ignores the conditions of a write (If-None-Match, If-Match), so processes would overwrite each other’s job states: ' +
-  'use a server that supports them, or keep the states in PostgreSQL with MOUNTGLASS_DATABASE'
-
 async function openIn<Value>(settings: S3Settings, open: (bucket: Bucket) => Promise<Value>): Promise<Value> {
   const bucket = openBucket(settings)
   try {
@@ -54,7 +51,7 @@ async function openIn<Value>(settings: S3Settings, open: (bucket: Bucket) => Pro
     return await open(bucket)
   } catch (error) {
     bucket.close()
-    throw error instanceof StoreError ? new Error(explain(settings, error)) : error
+    throw error instanceof StoreError ? new SentenceError(explain(settings, error)) : error
   }
 }
 
@@ -62,7 +59,7 @@ async function requireRegion(bucket: Bucket): Promise<void> {
   try {
     await bucket.region()
   } catch {
-    throw new Error('the region of the bucket is not known: set AWS_REGION')
+    throw new SentenceError(sentence('bucketRegion'))
   }
 }
 
@@ -73,21 +70,18 @@ const OTHER_REGION = [
   'IllegalLocationConstraintException',
 ]
 
-/** A message that tells the operator what to change. */
-function explain(settings: S3Settings, { status, code }: StoreError): string {
-  const what = name(settings)
-  if (code === 'CredentialsProviderError' || code === 'TokenProviderError')
-    return `there are no credentials for ${what}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or another source of the AWS SDK`
-  if (OTHER_REGION.includes(code) || status === 301) return `${what} is in another region (${code}): set AWS_REGION`
-  if (status === 404) return `there is no ${what} (${code}): create it, or correct its name`
-  if (code === 'AccessDenied')
-    return `the credentials do not allow writing to ${what} (${code}): grant read, write, list and delete`
-  if (status === 401 || status === 403)
-    return `the credentials of ${what} are refused (${code}): check the access key and its secret`
-  if (status === null) return `${what} cannot be reached (${code}): check the endpoint, and that its server is running`
-  return `${what} cannot be used: its server answers ${status} ${code}`
+/** Tells the operator what to change. */
+function explain(settings: S3Settings, { status, code }: StoreError): Sentence {
+  const bucket = name(settings)
+  if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return sentence('bucketCredentials', { bucket })
+  if (OTHER_REGION.includes(code) || status === 301) return sentence('bucketElsewhere', { bucket, code })
+  if (status === 404) return sentence('bucketMissing', { bucket, code })
+  if (code === 'AccessDenied') return sentence('bucketDenied', { bucket, code })
+  if (status === 401 || status === 403) return sentence('bucketRefused', { bucket, code })
+  if (status === null) return sentence('bucketUnreachable', { bucket, code })
+  return sentence('bucketUnusable', { bucket, status, code })
 }
 
-function name({ bucket, endpoint }: S3Settings): string {
-  return `bucket ${bucket} at ${endpoint ?? 'AWS'}`
+function name({ bucket, endpoint }: S3Settings): Sentence {
+  return sentence('bucket', { bucket, place: endpoint ?? 'AWS' })
 }

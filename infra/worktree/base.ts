@@ -1,4 +1,5 @@
 import type { CommitSha } from '#core/commit-sha.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { GitError, runGit } from '#infra/git/process.ts'
 import { WorktreeError } from './place.ts'
 
@@ -29,10 +30,10 @@ export async function findBase(gitDir: string, ref: string | null): Promise<Base
   if (ref !== null) {
     const commit = await commitOf(gitDir, ref)
     if (commit !== null) return { ref, commit }
-    throw new WorktreeError(`${ref} is no branch, tag or commit of this clone: fetch it first, or name another one`)
+    throw new WorktreeError(sentence('unknownRef', { ref }))
   }
   const head = await commitOf(gitDir, 'HEAD')
-  if (head === null) throw new WorktreeError('the repository has no commit to compare with')
+  if (head === null) throw new WorktreeError(sentence('nothingCommitted'))
   for (const branch of DEFAULT_BRANCHES) {
     if ((await commitOf(gitDir, branch)) === null) continue
     const commit = await mergeBase(gitDir, head, branch)
@@ -45,14 +46,11 @@ export async function findBase(gitDir: string, ref: string | null): Promise<Base
 /** The last commit that two refs have in common. @throws WorktreeError */
 export async function findForkPoint(gitDir: string, left: string, right: string): Promise<CommitSha> {
   for (const ref of [left, right]) {
-    if ((await commitOf(gitDir, ref)) === null)
-      throw new WorktreeError(`the clone lacks the commit ${ref}: set fetch-depth: 0 at actions/checkout`)
+    if ((await commitOf(gitDir, ref)) === null) throw new WorktreeError(sentence('commitLacking', { ref }))
   }
   const commit = await mergeBase(gitDir, left, right)
   if (commit !== null) return commit
-  throw new WorktreeError(
-    `the clone has no commit that ${left} and ${right} have in common: set fetch-depth: 0 at actions/checkout`,
-  )
+  throw new WorktreeError(sentence('forkPointLacking', { left, right }))
 }
 
 async function commitOf(gitDir: string, ref: string): Promise<CommitSha | null> {
@@ -72,6 +70,6 @@ async function answerOf(gitDir: string, args: readonly string[]): Promise<Commit
     if (!(cause instanceof GitError)) throw cause
     // 1: no; 128: no such object, as the second commit of a shallow clone.
     if (cause.status === 1 || cause.status === 128) return null
-    throw new WorktreeError(`git cannot find the commit to compare with: ${cause.message}`, { cause })
+    throw new WorktreeError(sentence('baseUnknown', { reason: cause.message }), { cause })
   }
 }

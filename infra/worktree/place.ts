@@ -1,12 +1,13 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
 import { ifAbsent, readSmallFile } from '#infra/git/contained.ts'
 
 /** The folder cannot be read as a working folder. The message is one line for the user. */
-export class WorktreeError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
+export class WorktreeError extends SentenceError {
+  constructor(said: Sentence, options?: ErrorOptions) {
+    super(said, options)
     this.name = 'WorktreeError'
   }
 }
@@ -24,8 +25,7 @@ export interface WorktreePlace {
 /** @throws WorktreeError when the folder is missing or unreadable */
 export async function findWorktree(folder: string): Promise<WorktreePlace> {
   const real = await requireFolder(folder)
-  if (await isGitDir(real))
-    throw new WorktreeError(`${folder} is a bare repository or a git dir, which has no files to check: name a working folder`)
+  if (await isGitDir(real)) throw new WorktreeError(sentence('bareRepository', { folder }))
   for (let root = real; ; root = dirname(root)) {
     const gitDir = await gitDirOf(root)
     if (gitDir !== null) return { root, gitDir, folder: pathBelow(root, real) }
@@ -36,14 +36,14 @@ export async function findWorktree(folder: string): Promise<WorktreePlace> {
 async function requireFolder(folder: string): Promise<string> {
   try {
     const real = await realpath(folder)
-    if (!(await stat(real)).isDirectory()) throw new WorktreeError(`${folder} is not a folder`)
+    if (!(await stat(real)).isDirectory()) throw new WorktreeError(sentence('notAFolder', { folder }))
     await readdir(real)
     return real
   } catch (cause) {
     if (cause instanceof WorktreeError) throw cause
     const code = (cause as NodeJS.ErrnoException).code ?? ''
-    const reason = code === 'EACCES' || code === 'EPERM' ? 'may not be read' : 'does not exist'
-    throw new WorktreeError(`the folder ${folder} ${reason}`, { cause })
+    const key = code === 'EACCES' || code === 'EPERM' ? 'folderForbidden' : 'folderMissing'
+    throw new WorktreeError(sentence(key, { folder }), { cause })
   }
 }
 
@@ -54,7 +54,7 @@ async function isGitDir(folder: string): Promise<boolean> {
 
 function pathBelow(root: string, folder: string): RepoPath {
   const path = parseRepoPath(relative(root, folder).split(sep).join('/'))
-  if (path === null) throw new WorktreeError(`the folder ${folder} has a name that no repository path can hold: rename it`)
+  if (path === null) throw new WorktreeError(sentence('folderUnnamable', { folder }))
   return path
 }
 

@@ -4,6 +4,7 @@ import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { compareBytes } from '#core/text.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { ifAbsent, openReal, pathOf } from '#infra/git/contained.ts'
 import { GitError } from '#infra/git/process.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
@@ -117,7 +118,7 @@ class WorktreeReader implements Worktree {
     } catch (cause) {
       this.#checkTime()
       if (!(cause instanceof GitError)) throw cause
-      throw new WorktreeError(`git cannot list the files of ${root}: ${cause.message}`, { cause })
+      throw new WorktreeError(sentence('gitCannotList', { root, reason: cause.message }), { cause })
     }
     const listed = [...found.values()].sort((left, right) => compareBytes(left.path ?? '', right.path ?? ''))
     return [...listed, ...unnamable].slice(0, this.#maxEntries)

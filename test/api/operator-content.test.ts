@@ -133,10 +133,10 @@ describe('published content', () => {
     expect(await app.ask('showcase', '')).toEqual({ items: [] })
     const published = await publishContent(app, await readFolder(FILES), false)
     expect(published.changes).toEqual([
-      'new: featured /local/acme/tools',
-      'new: showcase first',
-      'new: showcase second',
-      'new: legal terms',
+      { change: 'new', name: 'featured /local/acme/tools' },
+      { change: 'new', name: 'showcase first' },
+      { change: 'new', name: 'showcase second' },
+      { change: 'new', name: 'legal terms' },
     ])
     expect(published.uploads).toHaveLength(3)
     await source.refresh()
@@ -149,7 +149,13 @@ describe('published content', () => {
 
     const { 'showcase/first.yaml': _, 'showcase/clip.bin': __, ...fewer } = FILES
     const next = await publishContent(app, await readFolder({ ...fewer, 'legal/terms.de.md': FILES['legal/terms.en.md'] }), false)
-    expect(next).toEqual({ uploads: [], changes: ['changed: legal terms', 'removed: showcase first'] })
+    expect(next).toEqual({
+      uploads: [],
+      changes: [
+        { change: 'changed', name: 'legal terms' },
+        { change: 'removed', name: 'showcase first' },
+      ],
+    })
     await source.refresh()
     expect((await app.ask('showcase', '')).items.map(({ id }) => id)).toEqual(['second'])
     expect((await getPicture(app, url)).status).toBe(404)

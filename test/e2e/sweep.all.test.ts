@@ -135,14 +135,14 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     expect(told).toMatchObject({ status: 0, stderr: '' })
     expect(told.stdout.split('\n')).toEqual([
       'unused, removed with --remove:',
-      '  1 snapshots: 1 damaged',
-      '  1 packs that no snapshot uses',
-      '  1 entries of the state store',
+      '  1 snapshot: 1 damaged',
+      '  1 pack that no snapshot uses',
+      '  1 entry of the state store',
       expect.stringMatching(/^ {2}1\d\d B of objects$/),
       'kept:',
-      '  1 snapshots in 2 repositories',
+      '  1 snapshot in 2 repositories',
       '  0 unused packs, 0 B: removed by the first sweep a day after they were noted',
-      '  all packs of 1 repositories: a header cannot be read',
+      '  all packs of 1 repository: a header cannot be read',
       '',
     ])
     expect([await stores.blobs.list(''), await stores.states.list('')]).toEqual(before)
@@ -157,7 +157,7 @@ describe('mountglass sweep', () => {
   test('takes the store from the command line as well', async () => {
     const { settings, stores } = await openFolder()
     await writeDead(stores, 'dead')
-    expect(run({}, '--store', settings.MOUNTGLASS_STORE ?? '').stdout).toContain('\n  1 snapshots: ')
+    expect(run({}, '--store', settings.MOUNTGLASS_STORE ?? '').stdout).toContain('\n  1 snapshot: ')
   })
 
   test.each([

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS } from '#api/service-settings.ts'
 import { unknownSettings } from '#core/settings.ts'
+import { tell } from '#core/words/sentence.ts'
+import { ENGLISH_SPEECH } from '#core/words/speech.ts'
 import { WORKER_SETTINGS } from '#indexer/main.ts'
 import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
 
@@ -212,7 +214,8 @@ test('a misspelled setting is told with the one that is meant', () => {
   const known = [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS]
   expect(known).toContain('MOUNTGLASS_DENY')
   expect(unknownSettings({ MOUNTGLASS_DENY: 'gh/a/b', PATH: '/bin', MOUNTGLASS_TEST_TIER: 'test' }, known)).toEqual([])
-  expect(unknownSettings({ MOUNTGLASS_DNEY: 'gh/a/b', MOUNTGLASS_COLOUR_OF_THE_SKY: 'blue' }, known)).toEqual([
+  const told = unknownSettings({ MOUNTGLASS_DNEY: 'gh/a/b', MOUNTGLASS_COLOUR_OF_THE_SKY: 'blue' }, known)
+  expect(told.map(said => tell(said, ENGLISH_SPEECH))).toEqual([
     'MOUNTGLASS_DNEY is no setting and has no effect; did you mean MOUNTGLASS_DENY?',
     'MOUNTGLASS_COLOUR_OF_THE_SKY is no setting and has no effect',
   ])

@@ -1,18 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
+import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { DE } from '#core/words/de.ts'
 import { EN } from '#core/words/en.ts'
+import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, fill, speechOf } from '#core/words/speech.ts'
 import { countsOf, factLines, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
 import { translateMessage } from '../../../bin/program.ts'
 
 const GERMAN = speechOf({ LANG: 'de_DE.UTF-8' })
 
-/** Every sentence of a catalogue by its key, without the advice, which is listed by code. */
+/** Every sentence of a catalogue by its key, without advice and errors, which are listed by code. */
 function sentencesOf(words: object, prefix = ''): Map<string, string> {
   return new Map(
     Object.entries(words).flatMap(([name, value]) => {
-      if (name === 'advice') return []
+      if (name === 'advice' || name === 'errors') return []
       const key = `${prefix}${name}`
       return typeof value === 'string' ? [[key, value] as const] : [...sentencesOf(value, `${key}.`)]
     }),
@@ -32,8 +34,9 @@ test('both languages have the same sentences with the same places for values, an
   expect(same, 'the same in both languages').toEqual(['diff.kinds.skill', 'diff.allowedTools'])
 })
 
-test('what to do about a finding is there in German, too', () => {
+test('what to do about a finding, and what the code of an error says, is there in German, too', () => {
   expect(Object.keys(ADVICE).filter(code => !Object.hasOwn(DE.advice, code))).toEqual([])
+  expect(Object.keys(DE.errors).sort()).toEqual(Object.keys(ERROR_STATUS).sort())
 })
 
 test.each([
@@ -57,6 +60,23 @@ test('numbers and counted words are those of the language', () => {
   expect([0, 1, 2].map(n => ENGLISH_SPEECH.count(n, EN.counts.error))).toEqual(['0 errors', '1 error', '2 errors'])
   expect([0, 1, 2].map(n => GERMAN.count(n, DE.counts.page))).toEqual(['0 Seiten', '1 Seite', '2 Seiten'])
   expect(fill('{a} {b}', { a: '{b}' }), 'a value is no template').toBe('{b} {b}')
+})
+
+test('an error says its sentence in the language of the terminal, with the sentences inside of it, and in English to programs', () => {
+  const error = new SentenceError(
+    sentence('ofText', { text: '{problem}', problem: sentence('or', { first: new ServiceError('token.limit'), last: 'b' }) }),
+  )
+  expect(error.message).toBe('{problem}: one person holds at most 50 tokens; delete one that is no longer used or b')
+  expect(messageIn(error, GERMAN)).toBe(
+    '{problem}: eine Person hat höchstens 50 Tokens; löschen Sie eines, das nicht mehr verwendet wird oder b',
+  )
+})
+
+test('an error without a sentence says what it says', () => {
+  expect(messageIn(new Error('disk full'), GERMAN)).toBe('disk full')
+  expect(messageIn(new ServiceError('file.not_found', { message: 'no a.md' }), GERMAN)).toBe('no a.md')
+  expect(messageIn({ code: 'ENOENT', message: 'not there' }, GERMAN)).toBe('not there')
+  expect(messageIn('plain', GERMAN)).toBe('plain')
 })
 
 describe('what the library says of arguments', () => {

@@ -1,0 +1,51 @@
+import { ERROR_STATUS, type ErrorCode, ServiceError } from '../errors.ts'
+import type { PROBLEMS } from './problems-en.ts'
+import { ENGLISH_SPEECH, fill, type Speech } from './speech.ts'
+
+/** A sentence of the catalogue with its values. Whoever prints it chooses the language. */
+export interface Sentence {
+  key: keyof typeof PROBLEMS
+  values: Values
+}
+
+/** A text is the same in every language. A sentence or an error is said in the language of the whole. */
+type Values = Readonly<Record<string, string | number | Sentence | Message>>
+
+/** An error, or what an answer says of one. With a sentence, or the code of an answer, it can be said in another language. */
+interface Message {
+  message: string
+  code?: unknown
+  sentence?: Sentence
+}
+
+export function sentence(key: Sentence['key'], values: Values = {}): Sentence {
+  return { key, values }
+}
+
+export function tell({ key, values }: Sentence, speech: Speech): string {
+  const told = Object.entries(values).map(([name, value]) => {
+    if (typeof value !== 'object') return [name, value] as const
+    return [name, 'key' in value ? tell(value, speech) : messageIn(value, speech)] as const
+  })
+  return fill(speech.words.problems[key], Object.fromEntries(told))
+}
+
+/** An error that says a sentence. Its `message` is English, for logs and for programs. */
+export class SentenceError extends Error {
+  readonly sentence: Sentence
+
+  constructor(said: Sentence, options?: ErrorOptions) {
+    super(tell(said, ENGLISH_SPEECH), options)
+    this.sentence = said
+  }
+}
+
+/** The message of an error for a person. What has neither a sentence nor the message of its code, such as an error of the system, stays as it is. */
+export function messageIn(error: unknown, speech: Speech): string {
+  const { sentence: said, code, message } = (error ?? {}) as Partial<Message>
+  if (said !== undefined) return tell(said, speech)
+  if (message === undefined) return String(error)
+  const isOfCode =
+    typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code) && new ServiceError(code as ErrorCode).message === message
+  return isOfCode ? (speech.words.errors[code as string] ?? message) : message
+}

@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+
+let repositories: TestRepositories
+let folder: string
+let commit: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-german-'))
+  repositories = await createRepositories()
+  const tools = await repositories.create('acme', 'tools')
+  await tools.commit({
+    'package.json': '{"license":"MIT"}',
+    'skills/a/SKILL.md': '---\nname: a\ndescription: d\n---\nDo.\n',
+    'skills/b/SKILL.md': '---\nname: b\ndescription: d\n---\nDo.\n',
+  })
+  commit = await tools.commit({ 'docs/b.md': '# B\n' })
+  const secret = await repositories.create('acme', 'secret')
+  await secret.commit({ 'a.md': '# A\n' })
+  await writeFile(join(secret.gitDir, 'mountglass-private'), '')
+})
+afterAll(async () => {
+  await repositories.remove()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    env: {
+      PATH: process.env.PATH,
+      LANG: 'de_DE.UTF-8',
+      MOUNTGLASS_GITHUB: 'off',
+      MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+      MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`,
+      ...env,
+    },
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+test('index, sweep, token and keys report in German on a German terminal', () => {
+  const indexed = run(['index', '/local/acme/tools'])
+  expect(indexed.stderr.split('\n').map(line => line.replace(/\s.*/, ''))).toEqual([
+    '/local/acme/tools',
+    'Baum',
+    'Regeln',
+    'Inhalt',
+    'Ablage',
+    'Skills:',
+    '',
+  ])
+  expect(indexed.stderr).toContain(`/local/acme/tools am Commit ${commit}\n`)
+  expect(indexed.stderr).toMatch(/\nBaum {5}Einträge: 4 von 4(?:, \d+\/s)? \(\d+,\d s\)\n/)
+  expect(indexed.stderr).toMatch(/\nSkills: 2, Dokumente: 1, Objekte: \d+, Byte: \d+\n$/)
+  expect(run(['index', 'local/acme/tools']).stderr).toMatch(/\nschon indexiert\n$/)
+  expect(run(['index', 'gh/acme/tools'])).toMatchObject({
+    status: 2,
+    stderr:
+      'address.unknown_host: diese Installation kennt das Host-Segment der Adresse nicht; prüfen Sie die Schreibweise; eine Adresse beginnt mit local/\n',
+  })
+  expect(run(['sweep']).stdout.split('\n')).toEqual([
+    'unbenutzt, wird mit --remove entfernt:',
+    '  0 Snapshots',
+    '  0 Packs, die kein Snapshot verwendet',
+    '  0 Einträge des Zustandsspeichers',
+    '  0 B an Objekten',
+    'behalten:',
+    '  1 Snapshot in 1 Repository',
+    '  0 unbenutzte Packs, 0 B: Das erste Aufräumen, das mindestens einen Tag nach dieser Feststellung läuft, entfernt sie',
+    '',
+  ])
+  expect(run(['keys', 'rotate'])).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /^mountglass: in .* gibt es keine Schlüssel; der Dienst erzeugt sie bei seinem ersten Start\n$/,
+    ),
+  })
+  expect(run(['token', 'create', '/local/acme/secret']).stdout).toMatch(/^mgp_\w+\n$/)
+  expect(run(['token', 'list']).stdout).toMatch(/\t\/local\/acme\/secret\tläuft ab \S+Z\tnie verwendet\tcommand line\n$/)
+  expect(run(['token', 'create', '/local/acme/tools']).stderr).toBe(
+    'mountglass: jeder darf dieses Repository lesen; es braucht kein Token\n',
+  )
+  expect(run(['keys', 'rotate']).stdout.split('\n')).toEqual([
+    'Schlüssel 2 ist hinzugefügt und siegelt von jetzt an. Ältere Schlüssel öffnen weiterhin.',
+    'Starten Sie alle Prozesse des Dienstes gleichzeitig neu: Sie lesen die Schlüssel beim Start.',
+    'Entfernen Sie in 30 Tagen den alten Schlüssel: mountglass keys rotate --retire 1',
+    '',
+  ])
+})
+
+test('pin and verify report in German, and their documents stay English', () => {
+  expect(run(['pin', '/local/acme/tools']).stdout.split('\n')).toEqual([
+    '/local/acme/tools',
+    `    2 Skills, 2 Dateien am Commit ${commit}`,
+    `    Agenten, die /local/acme/tools@${commit} lesen, bleiben bei diesem Commit`,
+    '',
+    'mountglass.lock.json: 1 gepinnt',
+    '',
+  ])
+  expect(run(['verify']).stdout).toBe(
+    `✓ /local/acme/tools  unverändert: 2 Skills am Commit ${commit.slice(0, 12)}\n\n1 Adresse: 1 unverändert\n`,
+  )
+  const elsewhere = { MOUNTGLASS_LOCAL_REPOSITORIES: folder }
+  expect(run(['verify'], elsewhere).stdout).toBe(
+    '- /local/acme/tools  weg: das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen [mount.repo_not_found]\n\n1 Adresse: 1 weg\nübernehmen mit: mountglass verify --update\n',
+  )
+  expect(JSON.parse(run(['verify', '--json'], elsewhere).stdout).addresses[0].error).toEqual({
+    code: 'mount.repo_not_found',
+    message: 'the repository does not exist, or you may not see it; check its owner and name',
+  })
+  expect(run(['verify', 'none.json'])).toMatchObject({
+    status: 2,
+    stderr: 'mountglass: none.json gibt es nicht: Schreiben Sie die Datei mit mountglass pin, oder nennen Sie eine andere\n',
+  })
+})
+
+test('publish says in German what it changes', async () => {
+  await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n')
+  expect(run(['publish', '.', '--dry-run']).stdout).toBe(
+    'neu: featured /local/acme/tools\nnichts wurde geschrieben (--dry-run)\n',
+  )
+  expect(run(['publish', '.']).stdout).toBe('neu: featured /local/acme/tools\nveröffentlicht\n')
+  expect(run(['publish', '.']).stdout).toBe('nichts ändert sich\n')
+})
+
+test.each([
+  [['check', 'nowhere'], {}, 'mountglass: den Ordner nowhere gibt es nicht\n'],
+  [['diff', '.'], {}, 'mountglass: . liegt in keinem Git-Arbeitsbaum, also gibt es nichts zu vergleichen\n'],
+  [['mcp', 'nowhere'], {}, 'mountglass: nowhere ist weder ein Ordner noch die Adresse eines Repositorys\n'],
+  [
+    ['work'],
+    { MOUNTGLASS_LOG: 'loud' },
+    'mountglass: MOUNTGLASS_LOG: muss einer dieser Werte sein: fatal, error, warn, info, debug, trace, silent\n',
+  ],
+  [['serve'], { PORT: '70000' }, 'mountglass: PORT: muss eine Portnummer von 0 bis 65535 sein\n'],
+  [['serve'], { MOUNTGLASS_INDEXER: 'x' }, 'mountglass: MOUNTGLASS_INDEXER: muss inline oder none sein\n'],
+  [
+    ['sweep'],
+    { MOUNTGLASS_STORE: 'tape:' },
+    'MOUNTGLASS_STORE: muss disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> oder memory: sein\n',
+  ],
+])('%j with %j says in German what is wrong', (args, env, message) => {
+  const { status, stderr } = run(args, env)
+  expect(stderr).toBe(message)
+  expect(status).not.toBe(0)
+})
