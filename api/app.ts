@@ -145,10 +145,12 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
-    done()
-  })
+  if (options.logger) {
+    app.addHook('onResponse', (request, reply, done) => {
+      logAnswer(request, reply)
+      done()
+    })
+  }
   app.addHook('preClose', async () => unchanged.close())
   app.addHook('onClose', async () => deps.uses.close())
 
@@ -173,7 +175,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   })
   unchanged.open(handlers, ({ id, route, startedAt, ...request }) => {
     const elapsedTime = performance.now() - startedAt
-    logAnswer({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
+    if (options.logger)
+      logAnswer({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
     count?.(route, 304, elapsedTime)
   })
   if (site) await app.register(site)
