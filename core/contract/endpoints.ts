@@ -6,6 +6,7 @@ import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
+import { HistoryAnswer, HistoryQuery } from './history.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
 import { OAuthDecision, OAuthRedirect, OAuthRequest, OAuthRequestQuery } from './oauth.ts'
@@ -173,6 +174,14 @@ export const ENDPOINTS = {
     query: z.strictObject({}),
     answer: RefList,
     errors: REPOSITORY_ERRORS,
+  }),
+  history: reading({
+    path: '/history/{address}',
+    subject: 'address',
+    summary: 'Commits that changed what a skill delivers',
+    query: HistoryQuery,
+    answer: HistoryAnswer,
+    errors: [...ADDRESS_ERRORS, 'skill.not_found'],
   }),
   featured: reading({
     path: '/featured',

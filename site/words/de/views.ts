@@ -273,6 +273,11 @@ export const VIEWS: typeof EN_VIEWS = {
     openSkill: 'den Skill öffnen',
     sinceSkill: 'Diesen Skill mit einem anderen Commit vergleichen',
     sinceVersion: 'Änderungen seit einer Version',
+    commits: 'Commits, die diesen Skill geändert haben',
+    isLatest: 'der Text, wie er hier steht',
+    sinceThen: 'was sich seither geändert hat',
+    ownChange: 'was er geändert hat',
+    commitsOf: 'Es kann mehr geben: Das sind die letzten Commits, die {count} des Skills geändert haben.',
     facts: {
       hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
       host: 'neuer Host in Links: {host}, in {path}',
