@@ -167,14 +167,6 @@ export const ENDPOINTS = {
     answer: ChangesAnswer,
     errors: [...ADDRESS_ERRORS, 'skill.not_found'],
   }),
-  refs: reading({
-    path: '/refs/{address}',
-    subject: 'address',
-    summary: 'Branches and tags of the repository',
-    query: z.strictObject({}),
-    answer: RefList,
-    errors: REPOSITORY_ERRORS,
-  }),
   history: reading({
     path: '/history/{address}',
     subject: 'address',
@@ -182,6 +174,14 @@ export const ENDPOINTS = {
     query: HistoryQuery,
     answer: HistoryAnswer,
     errors: [...ADDRESS_ERRORS, 'skill.not_found'],
+  }),
+  refs: reading({
+    path: '/refs/{address}',
+    subject: 'address',
+    summary: 'Branches and tags of the repository',
+    query: z.strictObject({}),
+    answer: RefList,
+    errors: REPOSITORY_ERRORS,
   }),
   featured: reading({
     path: '/featured',

@@ -277,7 +277,7 @@ export const VIEWS: typeof EN_VIEWS = {
     isLatest: 'der Text, wie er hier steht',
     sinceThen: 'was sich seither geändert hat',
     ownChange: 'was er geändert hat',
-    commitsOf: 'Es kann mehr geben: Das sind die letzten Commits, die {count} des Skills geändert haben.',
+    commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} seiner Dateien.',
     facts: {
       hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
       host: 'neuer Host in Links: {host}, in {path}',

@@ -271,7 +271,7 @@ export const VIEWS = {
     isLatest: 'the text as it is here',
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
-    commitsOf: 'There may be more: these are the latest commits that changed {count} of the skill.',
+    commitsOf: 'There may be more: these are the latest commits of {count} of its files.',
     facts: {
       hidden: 'new invisible characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',
