@@ -9,7 +9,7 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 /* The commits that changed what a skill delivers, from both hosts. */
 
 const MIT = '{"license":"MIT"}\n'
-const skill = (body: string) => `---\nname: a\ndescription: About a.\ninclude: [shared.md]\n---\n${body}\n`
+const skill = (body: string) => `---\nname: a\ndescription: About a.\ninclude: [../shared.md]\n---\n${body}\n`
 const HOSTILE = '\u001b[31mred\u0007 \u202eesrever <script> end \u{e0041}'
 
 let app: TestApp
