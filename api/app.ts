@@ -27,11 +27,11 @@ import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
-import { countRequests } from './http/request-metrics.ts'
+import { type CountAnswer, countRequests } from './http/request-metrics.ts'
 import { apiHeaders, CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
-import { UnchangedAnswers } from './http/unchanged-answers.ts'
+import { type NoteUnchanged, UnchangedAnswers } from './http/unchanged-answers.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { registerAccountForms } from './routes/account-forms.ts'
@@ -173,12 +173,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   await app.register(async api => registerApi(api, deps, { handlers, methods, tags, baseUrl: options.baseUrl }), {
     prefix: API,
   })
-  unchanged.open(handlers, ({ id, route, startedAt, ...request }) => {
-    const elapsedTime = performance.now() - startedAt
-    if (options.logger)
-      logAnswer({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
-    count?.(route, 304, elapsedTime)
-  })
+  unchanged.open(handlers, noteUnchanged(app, options.logger ? logAnswer : null, count))
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
@@ -189,6 +184,15 @@ type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | '
 function logAnswer(request: LoggedRequest, { statusCode, elapsedTime }: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>): void {
   const { method, log, server } = request
   log.info({ method, ...server.loggedTargetOf(request), status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+}
+
+/** Logs and counts the answers that no hook sees. */
+function noteUnchanged(app: FastifyInstance, log: typeof logAnswer | null, count: CountAnswer | null): NoteUnchanged {
+  return ({ id, route, startedAt, ...request }) => {
+    const elapsedTime = performance.now() - startedAt
+    log?.({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
+    count?.(route, 304, elapsedTime)
+  }
 }
 
 /** @throws ServiceError `request.*`, before the body is read */

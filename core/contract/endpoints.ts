@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
-import { ADDRESS_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
+import { ADDRESS_ERRORS, FILE_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
@@ -149,15 +149,7 @@ export const ENDPOINTS = {
     summary: 'One text file, page by page',
     query: FileQuery,
     answer: FilePage,
-    errors: [
-      ...ADDRESS_ERRORS,
-      'index.indexing',
-      'index.failed',
-      'file.not_found',
-      'file.not_served',
-      'file.too_large',
-      'file.not_text',
-    ],
+    errors: [...ADDRESS_ERRORS, ...FILE_ERRORS],
   }),
   changes: reading({
     path: '/changes/{address}',

@@ -16,13 +16,9 @@ export const SkillCommit = z
     commit: Commit,
     parent: Commit.nullable().meta({ description: 'Its first parent; `null` when the history begins here.' }),
     committedAt: Instant.nullable(),
-    subject: z
-      .string()
-      .max(SUBJECT_CHARACTERS)
-      .nullable()
-      .meta({
-        description: 'First line of the message of the commit; `null` when the license of the skill permits a description only.',
-      }),
+    subject: z.string().max(SUBJECT_CHARACTERS).nullable().meta({
+      description: 'First line of the message of the commit; `null` when the license of the skill permits a description only.',
+    }),
   })
   .meta({ id: 'SkillCommit' })
 export type SkillCommit = z.infer<typeof SkillCommit>
@@ -42,4 +38,7 @@ export const SkillHistory = z
   .meta({ id: 'SkillHistory' })
 export type SkillHistory = z.infer<typeof SkillHistory>
 
-export const HistoryAnswer = z.union([SkillHistory, IndexingAnswer, FailedAnswer])
+export const HistoryAnswer = z
+  .discriminatedUnion('status', [SkillHistory, IndexingAnswer, FailedAnswer])
+  .meta({ id: 'HistoryAnswer' })
+export type HistoryAnswer = z.infer<typeof HistoryAnswer>

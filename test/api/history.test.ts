@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { SkillHistory } from '#core/contract/history.ts'
-import { createApiClient } from '#site/lib/api-client.ts'
 import { loadAddressPage } from '#site/lib/address-page.ts'
+import { createApiClient } from '#site/lib/api-client.ts'
 import { openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -44,7 +44,10 @@ test('a folder tells the commits of every delivered file, and none of another', 
   expect(commits.map(({ parent }) => parent)).toEqual([made[5], made[3], made[2], made[0], null])
   expect(commits.slice(1).map(({ subject }) => subject)).toEqual(['rules', 'include', 'body', 'begin'])
   expect(commits.map(({ committedAt }) => committedAt)).toEqual(
-    commits.map(({ committedAt }) => committedAt).toSorted().toReversed(),
+    commits
+      .map(({ committedAt }) => committedAt)
+      .toSorted()
+      .toReversed(),
   )
 })
 
@@ -118,14 +121,23 @@ test('while the quota of GitHub is spent the answer is 503, and the page shows v
   app.github.limits.set('personal', 0)
   try {
     const answer = await app.get(`/api/v1/history${address}?path=a/SKILL.md`)
-    expect([answer.status, answer.json.error.code, Number(answer.headers['retry-after']) > 0]).toEqual([503, 'mount.rate_limited', true])
-    expect(await page()).toMatchObject({ status: 200, content: { kind: 'versions', history: null, refs: { defaultBranch: 'main' } } })
+    expect([answer.status, answer.json.error.code, Number(answer.headers['retry-after']) > 0]).toEqual([
+      503,
+      'mount.rate_limited',
+      true,
+    ])
+    expect(await page()).toMatchObject({
+      status: 200,
+      content: { kind: 'versions', history: null, refs: { defaultBranch: 'main' } },
+    })
   } finally {
     app.github.limits.reset()
   }
   app.advanceClock(3_601)
   await app.get(`/api/v1/mounts${address}`)
-  expect(await page()).toMatchObject({ content: { history: { commits: [{ subject: expect.any(String) }, { commit: made[0] }] } } })
+  expect(await page()).toMatchObject({
+    content: { history: { commits: [{ subject: expect.any(String) }, { commit: made[0] }] } },
+  })
 })
 
 describe('a private repository', () => {

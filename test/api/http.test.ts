@@ -25,9 +25,8 @@ const ROUTES = Object.keys(URLS) as Route[]
 const PATHS = ROUTES.map(pathOf)
 
 let app: TestApp
-let log: string
+let log = ''
 beforeAll(async () => {
-  log = ''
   app = await testApp(
     { 'acme/tools': { 'a.md': '# A\n' } },
     {

@@ -71,8 +71,12 @@ test('before a ref is named, the page of a skill lists the commits that changed 
   expect(status).toBe(200)
   expect(html).toContain('Commits that changed this skill')
   expect(html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what changed since</a>`)
-  expect(html).toContain(`href="${ADDRESS}@${tip}?view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what it changed</a>`)
-  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&lang=de`)).html).toContain('Commits, die diesen Skill geändert haben')
+  expect(html).toContain(
+    `href="${ADDRESS}@${tip}?view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what it changed</a>`,
+  )
+  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&lang=de`)).html).toContain(
+    'Commits, die diesen Skill geändert haben',
+  )
   expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
   expect((await get(`${ADDRESS}?view=changes`)).html).not.toContain('Commits that changed this skill')
 })

@@ -274,7 +274,6 @@ export const VIEWS: typeof EN_VIEWS = {
     sinceSkill: 'Diesen Skill mit einem anderen Commit vergleichen',
     sinceVersion: 'Änderungen seit einer Version',
     commits: 'Commits, die diesen Skill geändert haben',
-    isLatest: 'der Text, wie er hier steht',
     sinceThen: 'was sich seither geändert hat',
     ownChange: 'was er geändert hat',
     commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} seiner Dateien.',

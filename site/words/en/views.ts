@@ -268,7 +268,6 @@ export const VIEWS = {
     sinceSkill: 'Compare this skill with another commit',
     sinceVersion: 'Changes since a version',
     commits: 'Commits that changed this skill',
-    isLatest: 'the text as it is here',
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} of its files.',
