@@ -46,7 +46,7 @@ const REMEMBERED_BYTES = 4 * 1024 * 1024
 const ENTRY_BYTES = 200
 
 /** Told of an answer that was sent whole with its tag. */
-export type OnTagged = (request: FastifyRequest, tagged: TaggedAnswer, etag: string) => void
+type OnTagged = (request: FastifyRequest, tagged: TaggedAnswer, etag: string) => void
 
 /** The tags of memoized answers. */
 export interface TagsOfAnswers {

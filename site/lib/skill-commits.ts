@@ -2,7 +2,7 @@ import type { Address } from '#core/address.ts'
 import type { SkillCommit, SkillHistory } from '#core/contract/history.ts'
 import { pageHref } from './links.ts'
 
-export interface CommitLinks {
+interface CommitLinks {
   /** What changed since the commit; `null` for the latest one, since which nothing did. */
   since: string | null
   /** What the commit itself changed; `null` where the history begins. */
