@@ -18,6 +18,7 @@ import type { Deps } from './deps.ts'
 import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
 import { registerEndpoints } from './http/endpoint.ts'
+import { EntityTags } from './http/entity-tag.ts'
 import { answerError } from './http/error-handler.ts'
 import { preparePages } from './http/failure-page.ts'
 import { createFaultLog } from './http/fault-log.ts'
@@ -26,10 +27,11 @@ import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
-import { countRequests } from './http/request-metrics.ts'
-import { CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
+import { type CountAnswer, countRequests } from './http/request-metrics.ts'
+import { apiHeaders, CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
+import { type NoteUnchanged, UnchangedAnswers } from './http/unchanged-answers.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { registerAccountForms } from './routes/account-forms.ts'
@@ -79,17 +81,20 @@ const BODY_BYTES = 64 * 1024
 export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
   const rawPrefixes = createRawPrefixes()
   const common = commonHeaders(options.baseUrl)
+  const createId = () => randomUUID()
+  const tags = new EntityTags((request, tagged, etag) => unchanged.learn(request, tagged, etag))
+  const unchanged = new UnchangedAnswers({ tags, createId, headersOf: id => apiHeaders(id, common) })
   const app: FastifyInstance = fastify({
     logger: options.logger ?? false,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: createId,
     requestIdHeader: false,
     rewriteUrl: rawPrefixes.rewriteUrl,
     routerOptions: { querystringParser: parseQueryString },
     bodyLimit: BODY_BYTES,
     serverFactory: listener =>
       createHttpServer(
-        listener,
+        unchanged.before(listener),
         { ...CLIENT_LIMITS, ...options.clients },
         createRefusedAnswers(target => methods.ofTarget(target), common),
       ),
@@ -140,13 +145,16 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
-    done()
-  })
+  if (options.logger) {
+    app.addHook('onResponse', (request, reply, done) => {
+      logAnswer(request, reply)
+      done()
+    })
+  }
+  app.addHook('preClose', async () => unchanged.close())
   app.addHook('onClose', async () => deps.uses.close())
 
-  if (options.metrics) countRequests(app, options.metrics)
+  const count = options.metrics ? countRequests(app, options.metrics) : null
 
   await registerOpenApi(app, options.baseUrl)
   registerHealth(app, deps)
@@ -162,17 +170,29 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
+  await app.register(async api => registerApi(api, deps, { handlers, methods, tags, baseUrl: options.baseUrl }), {
     prefix: API,
   })
+  unchanged.open(handlers, noteUnchanged(app, options.logger ? logAnswer : null, count))
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
 }
 
-function logAnswer(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | 'log' | 'server'>
+
+function logAnswer(request: LoggedRequest, { statusCode, elapsedTime }: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>): void {
   const { method, log, server } = request
   log.info({ method, ...server.loggedTargetOf(request), status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+}
+
+/** Logs and counts the answers that no hook sees. */
+function noteUnchanged(app: FastifyInstance, log: typeof logAnswer | null, count: CountAnswer | null): NoteUnchanged {
+  return ({ id, route, startedAt, ...request }) => {
+    const elapsedTime = performance.now() - startedAt
+    log?.({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
+    count?.(route, 304, elapsedTime)
+  }
 }
 
 /** @throws ServiceError `request.*`, before the body is read */
@@ -184,7 +204,7 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
 async function registerApi(
   api: FastifyInstance,
   deps: Deps,
-  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
+  { handlers, methods, tags, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; tags: EntityTags; baseUrl: string },
 ): Promise<void> {
   // Bodies are JSON alone.
   api.removeContentTypeParser('text/plain')
@@ -202,12 +222,14 @@ async function registerApi(
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
   const featured = featuredReader(deps, api.log)
-  registerEndpoints(
-    api,
-    parsers,
-    { people: deps.people, origin: baseUrl },
-    { ...handlers, featured, owners, ...operatorHandlers(deps), ...peopleHandlers(deps), ...oauthHandlers(deps) },
-  )
+  registerEndpoints(api, parsers, { people: deps.people, origin: baseUrl }, tags, {
+    ...handlers,
+    featured,
+    owners,
+    ...operatorHandlers(deps),
+    ...peopleHandlers(deps),
+    ...oauthHandlers(deps),
+  })
   const describe = createDescription(api)
   api.get('/openapi.json', { schema: { hide: true, querystring: z.strictObject({}) } }, async (_request, reply) =>
     reply.type('application/json').send(describe()),

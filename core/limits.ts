@@ -177,3 +177,8 @@ export const UNUSED_PACK_HOURS = 24
 
 // The store
 export const PACK_BYTES = 8 * 1024 * 1024
+
+/** Commits of the history of a skill. */
+export const HISTORY_COMMITS = 20
+/** Of the first line of a commit's message. */
+export const SUBJECT_CHARACTERS = 200

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 
@@ -10,10 +11,19 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/
  * @throws ServiceError `request.invalid` when the header `host` is missing, repeated or malformed
  */
 export function refuseBadHost({ raw }: FastifyRequest): void {
-  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
-  const isMissing = raw.headers.host === undefined && raw.httpVersion !== '1.0'
-  if (isMissing || hosts > 1 || !HOST.test(raw.headers.host ?? ''))
+  if (!hasOneHost(raw))
     throw new ServiceError('request.invalid', {
       message: 'the header host is missing, repeated or malformed; send one host name, with a port if needed',
     })
+}
+
+/** Whether a request has the header `host` that HTTP demands. */
+export function hasOneHost({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean {
+  if (headers.host === undefined) return httpVersion === '1.0'
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1 && HOST.test(headers.host)
 }

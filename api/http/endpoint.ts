@@ -19,7 +19,7 @@ import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { type Admission, admit, originOf } from './admit.ts'
-import { type AnswerSource, EntityTags, NotModified } from './entity-tag.ts'
+import { type AnswerSource, type EntityTags, NotModified } from './entity-tag.ts'
 import { answerError, isInvalidBody } from './error-handler.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
 
@@ -72,10 +72,15 @@ interface Shared {
 }
 
 /** Registers the endpoints of the contract: parse the path, check guard, query and body, answer, serialise by the schema. */
-export function registerEndpoints(app: FastifyInstance, parsers: SubjectParsers, admission: Admission, handlers: Handlers): void {
+export function registerEndpoints(
+  app: FastifyInstance,
+  parsers: SubjectParsers,
+  admission: Admission,
+  tags: EntityTags,
+  handlers: Handlers,
+): void {
   app.decorateRequest('subject', null)
-  app.decorateRequest('taggedBy', null)
-  const tags = new EntityTags()
+  app.decorateRequest('tagged', null)
   for (const name of Object.keys(ENDPOINTS) as EndpointName[])
     registerEndpoint(app, { parsers, admission, tags }, name, handlers[name])
 }
@@ -135,19 +140,20 @@ function registerEndpoint<Name extends EndpointName>(
           onSource,
         } as Call<Name>)
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
-        if (endpoint.subject === 'address' && isReady(answered)) request.taggedBy ??= 'unknown'
-        else request.taggedBy = null
+        if (endpoint.subject === 'address' && answered !== null && isReady(answered)) tags.answered(request, name, answered)
+        else request.tagged = null
         if (status === 204) return reply.code(204).send()
         return reply.code(status).send(answered)
       } catch (error) {
-        request.taggedBy = null
+        request.tagged = null
         if (!(error instanceof NotModified)) throw error
         return reply.code(304).header('etag', error.etag).send()
       }
     },
     onSend: (request, reply, payload, done) => {
-      const isTagged = request.taggedBy !== null && (typeof payload === 'string' || payload instanceof Uint8Array)
-      done(null, isTagged ? tags.tag(request, reply, payload) : payload)
+      const { tagged } = request
+      const isSerialised = typeof payload === 'string' || payload instanceof Uint8Array
+      done(null, tagged !== null && isSerialised ? tags.tag(request, tagged, reply, payload) : payload)
     },
   })
 }

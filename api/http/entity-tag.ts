@@ -2,12 +2,23 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Address, formatAddress } from '#core/address.ts'
+import type { EndpointName } from '#core/contract/endpoints.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the answer is known to be one that bears a tag: what it was made of, or `unknown` where only its bytes tell. */
-    taggedBy: string | 'unknown' | null
+    /** Set once the answer is known to be one that bears a tag. */
+    tagged: TaggedAnswer | null
   }
+}
+
+/** An answer that bears a tag. */
+export interface TaggedAnswer {
+  /** Of the endpoint. */
+  name: EndpointName
+  /** See `sourceOf`; `null` where only the bytes tell. */
+  source: string | null
+  /** The answer itself where it is memoized, which a frozen one is; else `null`. */
+  memoized: object | null
 }
 
 /** What decides an answer, beside the request: the mount, and the snapshot that is read. */
@@ -22,11 +33,10 @@ export interface AnswerSource {
 }
 
 /** The client has the answer already: thrown before any of it is read. */
-export class NotModified extends Error {
+export class NotModified {
   readonly etag: string
 
   constructor(etag: string) {
-    super('the client has this answer')
     this.etag = etag
   }
 }
@@ -35,44 +45,92 @@ export class NotModified extends Error {
 const REMEMBERED_BYTES = 4 * 1024 * 1024
 const ENTRY_BYTES = 200
 
+/** Told of an answer that was sent whole with its tag. */
+type OnTagged = (request: FastifyRequest, tagged: TaggedAnswer, etag: string) => void
+
+/** The tags of memoized answers. */
+export interface TagsOfAnswers {
+  /** `undefined` while the answer was never sent. */
+  ofAnswer(answer: object): string | undefined
+}
+
 /**
  * Strong entity tags of answers: equal exactly when the bytes are equal. Remembers which tag an answer had that was made of the same snapshot by
  * the same request, so that a client that has it is told so without any of it being read.
  */
-export class EntityTags {
+export class EntityTags implements TagsOfAnswers {
   readonly #known = new LRUCache<string, string>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (etag, key) => ENTRY_BYTES + 2 * (key.length + etag.length),
   })
-  readonly #ofBytes = new WeakMap<Uint8Array, string>()
+  readonly #ofAnswers = new WeakMap<object, string>()
+  readonly #onTagged: OnTagged
+
+  constructor(onTagged: OnTagged = () => {}) {
+    this.#onTagged = onTagged
+  }
 
   /**
    * Notes what the answer to a request will be made of.
    *
-   * @param name of the endpoint
    * @throws NotModified
    */
-  expect(request: FastifyRequest, name: string, { address, repository, commit, snapshot, from }: AnswerSource): void {
-    const other = from ? [from.commit, from.snapshot.indexedAt.getTime()] : []
-    const source = [repository.id, commit, snapshot.indexedAt.getTime(), ...other, formatAddress(address)]
-    const made = [name, ...source, JSON.stringify(request.query)].join(' ')
-    request.taggedBy = made
-    // The answer to HEAD tells the length of what GET sends, also where the client has it.
-    const etag = request.method === 'HEAD' ? undefined : this.#known.get(made)
-    if (etag !== undefined && listsEtag(request.headers['if-none-match'], etag)) throw new NotModified(etag)
+  expect(request: FastifyRequest, name: EndpointName, made: AnswerSource): void {
+    const source = sourceOf(made)
+    request.tagged = { name, source, memoized: null }
+    const etag = this.#known.get(keyOf(request, name, source))
+    if (etag !== undefined) throwIfHeld(request, etag)
+  }
+
+  /** Notes the answer to a request, once it is known to bear a tag. @throws NotModified for a memoized one that the client has */
+  answered(request: FastifyRequest, name: EndpointName, answer: object): void {
+    const memoized = Object.isFrozen(answer) ? answer : null
+    request.tagged = { name, source: request.tagged?.source ?? null, memoized }
+    const etag = memoized === null ? undefined : this.#ofAnswers.get(memoized)
+    if (etag !== undefined) throwIfHeld(request, etag)
+  }
+
+  ofAnswer(answer: object): string | undefined {
+    return this.#ofAnswers.get(answer)
   }
 
   /** Sets the tag of serialised bytes, and the status 304 where the client has them. @returns what is sent */
-  tag(request: FastifyRequest, reply: FastifyReply, bytes: string | Uint8Array): string | Uint8Array | null {
-    const etag = typeof bytes === 'string' ? entityTagOf(bytes) : (this.#ofBytes.get(bytes) ?? entityTagOf(bytes))
-    if (typeof bytes !== 'string') this.#ofBytes.set(bytes, etag)
-    if (request.taggedBy !== null && request.taggedBy !== 'unknown') this.#known.set(request.taggedBy, etag)
+  tag(request: FastifyRequest, tagged: TaggedAnswer, reply: FastifyReply, bytes: string | Uint8Array): typeof bytes | null {
+    const { name, source, memoized } = tagged
+    const etag = (memoized === null ? undefined : this.#ofAnswers.get(memoized)) ?? entityTagOf(bytes)
+    if (memoized !== null) this.#ofAnswers.set(memoized, etag)
+    if (source !== null) this.#known.set(keyOf(request, name, source), etag)
+    this.#onTagged(request, tagged, etag)
     reply.header('etag', etag)
     if (!listsEtag(request.headers['if-none-match'], etag)) return bytes
     reply.code(304).removeHeader('content-type')
     // Fastify takes the length for HEAD from the bytes, and sends none of them.
     return request.method === 'HEAD' ? bytes : null
   }
+}
+
+/** The answer to HEAD tells the length of what GET sends, also where the client has it. @throws NotModified */
+function throwIfHeld({ method, headers }: FastifyRequest, etag: string): void {
+  if (method !== 'HEAD' && listsEtag(headers['if-none-match'], etag)) throw new NotModified(etag)
+}
+
+function keyOf({ query }: FastifyRequest, name: EndpointName, source: string): string {
+  return `${name} ${source} ${JSON.stringify(query)}`
+}
+
+/** A text that is equal for two answers to the same request exactly if they are made of the same. */
+export function sourceOf({ address, repository, commit, snapshot, from }: AnswerSource): string {
+  const other = from === undefined ? '' : ` ${from.commit} ${from.snapshot.indexedAt.getTime()}`
+  return `${repository.id} ${commit} ${snapshot.indexedAt.getTime()}${other} ${formatOnce(address)}`
+}
+
+/** By the parsed address: the parser gives the same frozen object for the same text. */
+const formatted = new WeakMap<Address, string>()
+
+function formatOnce(address: Address): string {
+  const text = formatted.get(address) ?? formatAddress(address)
+  if (Object.isFrozen(address)) formatted.set(address, text)
+  return text
 }
 
 /** Characters of a tag, 6 bits each: two answers never have the same by chance. */

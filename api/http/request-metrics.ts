@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { ANY_ADDRESS } from './raw-target.ts'
 
@@ -10,11 +10,14 @@ interface RouteTally {
   answered: Map<number, number>
 }
 
+/** Counts an answer that no hook sees. @param pattern of its route */
+export type CountAnswer = (pattern: string, status: number, elapsedMs: number) => void
+
 /**
  * Counts and times the requests that arrive by network. Calls of pages to the API in this process count as part of the page.
  * Each request adds to local numbers, which the next reading of the metrics records: requests are many.
  */
-export function countRequests(app: FastifyInstance, metrics: Metrics): void {
+export function countRequests(app: FastifyInstance, metrics: Metrics): CountAnswer {
   const tallies = new Map<string, RouteTally>()
 
   function tallyOf(pattern: string): RouteTally {
@@ -25,14 +28,14 @@ export function countRequests(app: FastifyInstance, metrics: Metrics): void {
     return tally
   }
 
-  function record(request: FastifyRequest, reply: FastifyReply): void {
-    const { route, answered } = tallyOf(patternOf(request))
-    answered.set(reply.statusCode, (answered.get(reply.statusCode) ?? 0) + 1)
-    metrics.record('mountglass_http_request_seconds', { route }, reply.elapsedTime / 1000)
+  function record(pattern: string, status: number, elapsedMs: number): void {
+    const { route, answered } = tallyOf(pattern)
+    answered.set(status, (answered.get(status) ?? 0) + 1)
+    metrics.record('mountglass_http_request_seconds', { route }, elapsedMs / 1000)
   }
 
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.raw.socket instanceof Socket) record(request, reply)
+    if (request.raw.socket instanceof Socket) record(patternOf(request), reply.statusCode, reply.elapsedTime)
     done()
   })
   metrics.beforeRead(() => {
@@ -42,6 +45,7 @@ export function countRequests(app: FastifyInstance, metrics: Metrics): void {
       answered.clear()
     }
   })
+  return record
 }
 
 /** The pattern of the route, never the requested path, so that the number of labels is bounded. */

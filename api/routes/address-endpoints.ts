@@ -12,10 +12,11 @@ import { requireCursorForm } from '../reading/cursor.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { FindPosition, findInMount } from '../reading/find.ts'
 import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
+import { readSkillHistory } from '../reading/skill-history.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'refs'
+type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'history' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
@@ -67,6 +68,13 @@ export function addressHandlers(deps: Deps): AddressHandlers {
         onceReady(mount => readSkillPage(deps, mount, call.query, call.pageBytes)),
       )
     },
+    history: call =>
+      // Made of what the host tells now, too.
+      answerFromMount(
+        deps,
+        call,
+        onceReady(mount => readSkillHistory(mount, call.query)),
+      ),
     refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),
     changes: call => answerChanges(deps, call),

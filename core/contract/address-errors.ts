@@ -25,3 +25,13 @@ export const ADDRESS_ERRORS = [
   'mount.path_not_found',
   'skill.unavailable',
 ] as const satisfies readonly ErrorCode[]
+
+/** Of a request for the text of a file, beside those of its address. */
+export const FILE_ERRORS = [
+  'index.indexing',
+  'index.failed',
+  'file.not_found',
+  'file.not_served',
+  'file.too_large',
+  'file.not_text',
+] as const satisfies readonly ErrorCode[]

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
-import { ADDRESS_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
+import { ADDRESS_ERRORS, FILE_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
+import { HistoryAnswer, HistoryQuery } from './history.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
 import { OAuthDecision, OAuthRedirect, OAuthRequest, OAuthRequestQuery } from './oauth.ts'
@@ -148,15 +149,7 @@ export const ENDPOINTS = {
     summary: 'One text file, page by page',
     query: FileQuery,
     answer: FilePage,
-    errors: [
-      ...ADDRESS_ERRORS,
-      'index.indexing',
-      'index.failed',
-      'file.not_found',
-      'file.not_served',
-      'file.too_large',
-      'file.not_text',
-    ],
+    errors: [...ADDRESS_ERRORS, ...FILE_ERRORS],
   }),
   changes: reading({
     path: '/changes/{address}',
@@ -164,6 +157,14 @@ export const ENDPOINTS = {
     summary: 'What an agent reads differently than at another commit',
     query: ChangesQuery,
     answer: ChangesAnswer,
+    errors: [...ADDRESS_ERRORS, 'skill.not_found'],
+  }),
+  history: reading({
+    path: '/history/{address}',
+    subject: 'address',
+    summary: 'Commits that changed what a skill delivers',
+    query: HistoryQuery,
+    answer: HistoryAnswer,
     errors: [...ADDRESS_ERRORS, 'skill.not_found'],
   }),
   refs: reading({

@@ -31,6 +31,14 @@ export interface GitHost {
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
 
   /**
+   * The latest commits, from `commit` backwards, that changed a file at one of the paths, in the repository that the host shows. As much as it tells
+   * cheaply: `paths` has those that it was asked about. Absent when a host tells no history.
+   *
+   * @param paths the more important ones first
+   */
+  history?(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>>
+
+  /**
    * The commit of the default branch as the host answers now, never a cached one. For what is stored: a visitor is answered by `resolve`.
    * `missing`: the branch does not exist, or the host does not show the repository.
    */
@@ -64,6 +72,26 @@ export interface GitHost {
 
 /** Object ids by the full names of branches (`refs/heads/…`) and tags (`refs/tags/…`). An annotated tag may have the id of its own object. */
 export type HostRefs = ReadonlyMap<string, string>
+
+/** Commits that changed files at some paths. */
+export interface PathHistory {
+  /** The latest first, `HISTORY_COMMITS` at most. */
+  commits: HistoryCommit[]
+  /** Those of the requested paths that were looked at. */
+  paths: string[]
+  /** Whether there may be older commits. */
+  isCut: boolean
+}
+
+export interface HistoryCommit {
+  commit: CommitSha
+  /** The first one; `null` when the history begins here. */
+  parent: CommitSha | null
+  /** ISO 8601, UTC; `null` when it is no date that a calendar has. */
+  committedAt: string | null
+  /** The first line of the message, visible characters alone, `SUBJECT_CHARACTERS` at most. */
+  subject: string
+}
 
 /** Requests that a host answers within a window, usually an hour. */
 export interface HostQuota {

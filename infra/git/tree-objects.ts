@@ -35,7 +35,8 @@ const COMMIT_HEAD_BYTES = 64 * 1024
 /** The end of the year 9999, after which an instant has another form. */
 const LATEST_SECONDS = 253_402_300_799
 
-function dateOf(seconds: string | undefined): string | null {
+/** An instant as ISO 8601, UTC; `null` when no calendar has it. @param seconds since 1970, in digits */
+export function dateOf(seconds: string | undefined): string | null {
   if (seconds === undefined || Number(seconds) > LATEST_SECONDS) return null
   return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z')
 }

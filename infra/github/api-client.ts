@@ -70,7 +70,10 @@ const RETRY_AFTER_MS = 100
 const RETRY_WITHIN_MS = 1_000
 const RETRIED = new Set([500, 502, 503, 504])
 /** From a hundred concurrent requests on, the host blocks the credential for a minute. Further questions fail at once, those about what may not exist first. */
-const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40, ref: 40, page: 40 } satisfies Record<Subject, number>
+const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40, ref: 40, page: 40, history: 20 } satisfies Record<
+  Subject,
+  number
+>
 const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 

@@ -12,6 +12,7 @@ import {
   type HostRefs,
   type HostRepository,
   type HostUrls,
+  type PathHistory,
   ReadError,
   type ReadLimits,
   type RepositoryReader,
@@ -28,6 +29,7 @@ import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
 import { createGitRemotes } from './git-remotes.ts'
+import { createPathHistories, type PathHistories } from './path-history.ts'
 import { createPeople, type GitHubPeople } from './people.ts'
 import { createPins, type Pins } from './pins.ts'
 import { createPrivateRepositories, type PrivateRepositories } from './private-repositories.ts'
@@ -112,6 +114,7 @@ class GitHubHost implements GitHost {
   /** The commit of the default branch, asked as anyone may who sees public repositories. */
   readonly #askTip: (repository: HostRepository) => Promise<HostAnswer<CommitSha>>
   readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
+  readonly #histories: PathHistories
   readonly #reading: Reading
   readonly #closing = new AbortController()
 
@@ -148,6 +151,7 @@ class GitHubHost implements GitHost {
     // By git, which costs no quota.
     this.#listRefs = repository => tips.list(repository, SHOWN_SECONDS)
     this.#pins = createPins({ ...common, tips })
+    this.#histories = createPathHistories(common)
     this.#reading = createReading(common)
     this.accounts = accounts
     this.avatars = createAvatars({ origins: options.avatarOrigins ?? [], closing, ...timeouts })
@@ -216,6 +220,11 @@ class GitHubHost implements GitHost {
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
     if (repository.visibility === 'private') return this.#private?.refs(repository) ?? Promise.resolve(MISSING)
     return this.#listRefs(repository)
+  }
+
+  history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
+    const histories = repository.visibility === 'private' ? this.#private : { history: this.#histories.read }
+    return histories?.history(repository, commit, paths) ?? Promise.resolve(MISSING)
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {

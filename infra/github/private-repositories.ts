@@ -2,10 +2,19 @@ import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { entriesAtMost } from '#core/memory.ts'
-import type { BlobSelection, HostAnswer, HostRefs, HostRepository, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
+import type {
+  BlobSelection,
+  HostAnswer,
+  HostRefs,
+  HostRepository,
+  PathHistory,
+  ReadLimits,
+  RepositoryReader,
+} from '#core/ports/git-host.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
 import { describeRepository } from './described.ts'
+import { createPathHistories, type PathHistories } from './path-history.ts'
 import { createPins, type Pins } from './pins.ts'
 import { createPrivateAccess, type PrivateAccess, type PrivateAccessOptions } from './private-access.ts'
 import { createReading, type Reading } from './reading.ts'
@@ -27,6 +36,7 @@ export interface PrivateRepositories {
   resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>>
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
+  history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>>
   open(
     repository: HostRepository,
     commit: CommitSha,
@@ -54,6 +64,7 @@ class TokenReadRepositories implements PrivateRepositories {
   readonly #tips: Tips
   readonly #refs: Refs
   readonly #pins: Pins
+  readonly #histories: PathHistories
   readonly #reading: Reading
   /** By id: the account, in lower case. */
   readonly #owners = new LRUCache<string, string>(entriesAtMost(REPOSITORIES))
@@ -69,6 +80,7 @@ class TokenReadRepositories implements PrivateRepositories {
     const repositories = { noteShown: () => {}, look: (repository: HostRepository) => this.#look(repository) }
     this.#refs = createRefs({ ...common, tips: this.#tips, repositories })
     this.#pins = createPins({ ...common, tips: this.#tips })
+    this.#histories = createPathHistories(common)
     this.#reading = createReading(common)
   }
 
@@ -88,6 +100,10 @@ class TokenReadRepositories implements PrivateRepositories {
 
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
     return this.#tips.list(repository, SHOWN_SECONDS)
+  }
+
+  history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
+    return this.#histories.read(repository, commit, paths)
   }
 
   open(

@@ -6,10 +6,10 @@ import type { Clock } from '#core/ports/system.ts'
  * - `known`: the host answered it before
  * - `shown`: something that exists
  * - `name`, `hash`, `account`: a repository, commit or account that may not exist
- * - `ref`, `page`: a branch or tag other than the default branch; a page of the repositories of an account. Visitors choose how many
- *   there are, so they count when they are known, too
+ * - `ref`, `page`, `history`: a branch or tag other than the default branch; a page of the repositories of an account; the commits of a path.
+ *   Visitors choose how many there are, so they count when they are known, too
  */
-export type Subject = 'known' | 'shown' | 'name' | 'hash' | 'account' | 'ref' | 'page'
+export type Subject = 'known' | 'shown' | 'name' | 'hash' | 'account' | 'ref' | 'page' | 'history'
 
 /** Tracks how many questions the API still answers. */
 export interface Quota {
@@ -25,7 +25,7 @@ export interface Quota {
 
 /** Share of an hour's questions that is reserved for what is known. With a credential, "not modified" is free of charge while any question is left. */
 const RESERVED_SHARE = 0.2
-/** Visitors decide how many names, hashes, accounts, refs and pages are asked for. This is the share of an hour's questions for each of these kinds. */
+/** Visitors decide how many names, hashes, accounts, refs, pages and histories are asked for. This is the share of an hour's questions for each of these kinds. */
 const ENDLESS_SHARE = 0.2
 /** The share for all these kinds together. The rest is left for repositories that nobody has opened yet. */
 const ALL_ENDLESS_SHARE = 0.4

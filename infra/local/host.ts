@@ -12,6 +12,7 @@ import {
   type HostRefs,
   type HostRepository,
   type HostUrls,
+  type PathHistory,
   ReadError,
   type ReadLimits,
   type RepositoryReader,
@@ -29,6 +30,7 @@ import { createGitPlaces } from './git-places.ts'
 import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
+import { PlaceHistory } from './place-history.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
 import { type OnRefused, tellOnce } from './refusals.ts'
@@ -96,6 +98,7 @@ class LocalGitHost implements LocalHost {
   readonly #views = new PrivateViews()
   readonly #gitPlaces = createGitPlaces()
   readonly #commits: Commits
+  readonly #history: PlaceHistory
   readonly #onRefused: OnRefused
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
@@ -107,6 +110,7 @@ class LocalGitHost implements LocalHost {
     this.#onRefused = onRefused
     const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
     this.#commits = new Commits(this.#views, this.#gitPlaces, { signal: () => this.#answerSignal(), waitMs: WAIT_MS }, refuse)
+    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, () => this.#answerSignal())
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -135,6 +139,13 @@ class LocalGitHost implements LocalHost {
     return answer(async () => {
       const place = await this.#place(owner, name)
       return place && this.#commits.refs(place).catch(this.#tellTooLarge({ owner, name }))
+    })
+  }
+
+  history({ owner, name }: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
+    return answer(async () => {
+      const place = await this.#place(owner, name)
+      return place && this.#history.read(place, commit, paths).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 

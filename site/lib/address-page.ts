@@ -3,6 +3,7 @@ import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
+import type { SkillHistory } from '#core/contract/history.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
@@ -46,8 +47,8 @@ export type PageContent =
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
   | { kind: 'changes'; page: ChangesPage }
-  /** Before a ref was named: those that there are, if the host says. */
-  | { kind: 'versions'; refs: RefList | null }
+  /** Before a ref was named: those that there are, and of a skill the commits that changed it, if the host says. */
+  | { kind: 'versions'; refs: RefList | null; history: SkillHistory | null }
   | { kind: 'skill-changes'; page: SkillChangesPage }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
@@ -241,11 +242,18 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
   }
 }
 
-/** Without a ref to compare with, the page has the form and the versions that the host names. */
+/**
+ * Without a ref to compare with, the page has the form and the versions that the host names. A host that tells no history now, for want of quota for
+ * example, is no error: the page has what there is.
+ */
 async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
   if (from === undefined) {
-    const refs = await client.get('refs', address, {})
-    return { status: 200, content: { kind: 'versions', refs: refs.ok ? refs.answer : null } }
+    const [refs, history] = await Promise.all([
+      client.get('refs', address, {}),
+      path !== undefined && isSkillPath(path) ? client.get('history', address, { path }) : null,
+    ])
+    const commits = history?.ok && history.answer.status === 'ready' ? history.answer : null
+    return { status: 200, content: { kind: 'versions', refs: refs.ok ? refs.answer : null, history: commits } }
   }
   const where =
     path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }

@@ -58,7 +58,7 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'changes':
       return changesLines(page, content.page, link)
     case 'versions':
-      return versionLines(page, content.refs, link)
+      return versionLines(page, content, link)
     case 'skill-changes':
       return skillChangesLines(content.page)
     case 'browse':
@@ -80,12 +80,19 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
   ]
 }
 
-function versionLines({ address, request }: MountPage, refs: RefList | null, link: Link): string[] {
+function versionLines(
+  { address, request }: MountPage,
+  { refs, history }: Extract<PageContent, { kind: 'versions' }>,
+  link: Link,
+): string[] {
   const versions = refs === null ? [] : versionsOf(refs, address)
   const hrefOf = (from: string) => pageHref(address, 'changes', { path: request.path, from })
   return [
     'Add `&from=` with a branch, a tag or a commit.',
     '',
+    ...(history?.commits ?? []).map(({ commit, committedAt, subject }) =>
+      [`- since ${link(commit, hrefOf(commit))}`, committedAt, subject && inline(subject)].filter(Boolean).join(' '),
+    ),
     ...versions.map(({ ref, name }) => `- since ${link(name, hrefOf(ref))}`),
   ]
 }

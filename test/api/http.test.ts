@@ -13,6 +13,7 @@ const URLS: Record<Route, string> = {
   skills: '/api/v1/skills/local/acme/tools?path=x',
   files: '/api/v1/files/local/acme/tools?path=x',
   changes: '/api/v1/changes/local/acme/tools?from=main',
+  history: '/api/v1/history/local/acme/tools?path=x',
   refs: '/api/v1/refs/local/acme/tools',
   featured: '/api/v1/featured',
   owners: '/api/v1/owners/gh/acme',
@@ -24,9 +25,8 @@ const ROUTES = Object.keys(URLS) as Route[]
 const PATHS = ROUTES.map(pathOf)
 
 let app: TestApp
-let log: string
+let log = ''
 beforeAll(async () => {
-  log = ''
   app = await testApp(
     { 'acme/tools': { 'a.md': '# A\n' } },
     {

@@ -84,6 +84,8 @@ test('only the parameters that are required are, and integers are described with
     'files path',
     'changes address',
     'changes from',
+    'history address',
+    'history path',
     'refs address',
     'owners owner',
     'legal kind',

@@ -65,6 +65,22 @@ test('the page of a skill shows its texts on the thread, and the text of the rep
   expect(html).toContain('U+202E')
 })
 
+test('before a ref is named, the page of a skill lists the commits that changed it, in both languages', async () => {
+  const tip = (await service.get('mounts', ADDRESS)).commit
+  const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
+  expect(status).toBe(200)
+  expect(html).toContain('Commits that changed this skill')
+  expect(html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what changed since</a>`)
+  expect(html).toContain(
+    `href="${ADDRESS}@${tip}?view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what it changed</a>`,
+  )
+  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&lang=de`)).html).toContain(
+    'Commits, die diesen Skill geändert haben',
+  )
+  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
+  expect((await get(`${ADDRESS}?view=changes`)).html).not.toContain('Commits that changed this skill')
+})
+
 test('Markdown has the same', async () => {
   expect((await get(`${LIST()}&format=markdown`)).html).toContain('~ [a/SKILL.md](')
   expect((await get(`${ONE()}&format=markdown`)).html).toContain('+See [it](https://new.example/x).')

@@ -70,6 +70,7 @@ export const REPOSITORY_REQUESTS: Readonly<Record<string, (at: string, asking: A
   '/api/v1/skills/~': at => gets(`/api/v1/skills${at}?path=SKILL.md`),
   '/api/v1/files/~': at => gets(`/api/v1/files${at}?path=SKILL.md`),
   '/api/v1/changes/~': at => gets(`/api/v1/changes${at}?from=main`, `/api/v1/changes${at}?from=main&skill=SKILL.md`),
+  '/api/v1/history/~': at => gets(`/api/v1/history${at}?path=SKILL.md`),
   '/api/v1/refs/~': at => gets(`/api/v1/refs${at}`),
   '/gh/~': at => [
     ...gets(at, `${at}@main`, ...VIEWS.map(view => `${at}?view=${view}&path=SKILL.md&query=form&from=main`)),

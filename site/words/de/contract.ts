@@ -1,6 +1,15 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
+  'Commits that changed what a skill delivers': 'Commits, die geändert haben, was ein Skill ausliefert',
+  'Its first parent; `null` when the history begins here.': 'Sein erster Vorgänger; `null`, wo die Historie beginnt.',
+  'First line of the message of the commit; `null` when the license of the skill permits a description only.':
+    'Erste Zeile der Nachricht des Commits; `null`, wenn die Lizenz des Skills nur eine Beschreibung erlaubt.',
+  'The latest first.': 'Der letzte zuerst.',
+  'The delivered files whose commits are listed. A host may not tell those of all files cheaply.':
+    'Die ausgelieferten Dateien, deren Commits aufgeführt sind. Ein Host sagt die Commits aller Dateien womöglich nicht ohne großen Aufwand.',
+  'Older commits, or commits of other files of the skill, may be missing.':
+    'Ältere Commits, oder Commits anderer Dateien des Skills, können fehlen.',
   'Branches and tags of the repository': 'Branches und Tags des Repositorys',
   'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
   'The repository has more branches or more tags than are listed.':

@@ -254,6 +254,10 @@ export const VIEWS: typeof EN_VIEWS = {
     openSkill: 'den Skill öffnen',
     sinceSkill: 'Diesen Skill mit einem anderen Commit vergleichen',
     sinceVersion: 'Änderungen seit einer Version',
+    commits: 'Commits, die diesen Skill geändert haben',
+    sinceThen: 'was sich seither geändert hat',
+    ownChange: 'was er geändert hat',
+    commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} seiner Dateien.',
     facts: {
       hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
       host: 'neuer Host in Links: {host}, in {path}',

@@ -248,6 +248,10 @@ export const VIEWS = {
     openSkill: 'open the skill',
     sinceSkill: 'Compare this skill with another commit',
     sinceVersion: 'Changes since a version',
+    commits: 'Commits that changed this skill',
+    sinceThen: 'what changed since',
+    ownChange: 'what it changed',
+    commitsOf: 'There may be more: these are the latest commits of {count} of its files.',
     facts: {
       hidden: 'new invisible characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',

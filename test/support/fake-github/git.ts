@@ -110,15 +110,17 @@ export interface CommitFacts {
 
 const COMMIT_FORMAT = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
 
-/** Newest first. `range` is a commit, or what `git log` takes to mean several. */
+/** Newest first. `range` is a commit, or what `git log` takes to mean several. With paths, those that changed one of them. */
 export async function readCommits(
   world: World,
   repository: Repository,
   range: readonly string[],
   limit: number,
   skip = 0,
+  paths: readonly string[] = [],
 ): Promise<CommitFacts[]> {
-  const args = ['log', '-z', `--max-count=${limit}`, `--skip=${skip}`, `--format=tformat:${COMMIT_FORMAT}%x01`, ...range, '--']
+  const form = `--format=tformat:${COMMIT_FORMAT}%x01`
+  const args = ['log', '-z', `--max-count=${limit}`, `--skip=${skip}`, form, ...range, '--', ...paths]
   const text = (await runGit(world, repository, args)).toString()
   const person = (name = '', email = '', seconds = '0') => ({
     name,

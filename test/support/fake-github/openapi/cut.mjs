@@ -30,6 +30,7 @@ const OPERATIONS = [
   'GET /repos/{owner}/{repo}',
   'PATCH /repos/{owner}/{repo}',
   'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
+  'GET /repos/{owner}/{repo}/commits',
   'GET /repos/{owner}/{repo}/commits/{ref}',
   'GET /repos/{owner}/{repo}/compare/{basehead}',
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',

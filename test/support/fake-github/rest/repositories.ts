@@ -37,6 +37,11 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
     answer: call => withRepository(call, 'metadata', () => refuse(call, 403, 'Must have admin rights to Repository.')),
   },
   {
+    operation: 'GET /repos/{owner}/{repo}/commits',
+    docs: 'commits/commits#list-commits',
+    answer: call => withRepository(call, 'contents', repository => answerCommits(call, repository)),
+  },
+  {
     operation: 'GET /repos/{owner}/{repo}/commits/{ref}',
     docs: 'commits/commits#get-a-commit',
     greedy: true,
@@ -77,6 +82,20 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
     answer: call => withRepository(call, 'metadata', repository => answerPermission(call, repository)),
   },
 ]
+
+const LISTED_COMMITS = 1_000
+
+/** From `sha` backwards, those that changed `path`. A path that is nothing has no commits. */
+async function answerCommits(call: Call, repository: Repository): Promise<RestAnswer> {
+  const { world, request } = call
+  const resolved = await resolveRef(world, repository, request.query.get('sha') ?? 'HEAD')
+  if (resolved.status === 'empty') return refuse(call, 409, EMPTY)
+  if (resolved.status === 'missing') return notFound(call)
+  const path = request.query.get('path') ?? ''
+  const all = await readCommits(world, repository, [resolved.commit], LISTED_COMMITS, 0, path === '' ? [] : [path])
+  const { items, headers } = cutPage(call, all, `/repositories/${repository.id}/commits`)
+  return { status: 200, json: items.map(commit => commitBody(call, repository, commit, null)), headers }
+}
 
 async function answerCommit(call: Call, repository: Repository): Promise<RestAnswer> {
   const { world, params, request } = call

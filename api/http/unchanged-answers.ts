@@ -1,0 +1,151 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { endOfTurn } from '#core/concurrency/end-of-turn.ts'
+import type { EndpointName } from '#core/contract/endpoints.ts'
+import { memoryOf } from '#core/memory.ts'
+import { ANONYMOUS } from '../people/viewer.ts'
+import { hasOneHost } from './bad-host.ts'
+import type { Call, Handlers } from './endpoint.ts'
+import { type AnswerSource, listsEtag, sourceOf, type TaggedAnswer, type TagsOfAnswers } from './entity-tag.ts'
+
+/** A request that was answered whole, to everybody alike. */
+interface KnownRequest {
+  name: EndpointName
+  subject: unknown
+  query: unknown
+  /** The pattern of its route. */
+  route: string
+  etag: string
+  /** What the answer was made of; `null` where only the answer tells, which is memoized. */
+  source: string | null
+}
+
+/** What remains to be done when such a request was answered: it is logged and counted as every other. */
+export type NoteUnchanged = (request: {
+  id: string
+  method: string
+  originalUrl: string
+  route: string
+  startedAt: number
+}) => void
+
+interface UnchangedOptions {
+  tags: TagsOfAnswers
+  /** A new id of a request. */
+  createId: () => string
+  /** All headers of an answer of the interface, the id included. */
+  headersOf: (id: string) => Record<string, string>
+}
+
+/** Memory of the known requests. */
+const KNOWN_BYTES = 8 * 1024 * 1024
+const ENTRY_BYTES = 400
+
+/** Thrown to end a handler before it reads anything. No error: nobody looks at its stack, which would take longer than the rest. */
+const ENDED = Symbol('all is known')
+
+/**
+ * Answers 304 before the router and the hooks: they take longer than to find out that nothing changed. Known are URLs that were answered whole to
+ * a request without credentials. The handler of the endpoint runs for each request as for an answer that is sent whole, up to where its first
+ * read of the snapshot would begin: visibility, the operator's rules and the commit are decided by the same code. Whatever it finds but an
+ * unchanged answer, the request takes the usual way.
+ */
+export class UnchangedAnswers {
+  readonly #options: UnchangedOptions
+  readonly #known = new LRUCache<string, KnownRequest>({
+    maxSize: KNOWN_BYTES,
+    sizeCalculation: (known, url) => ENTRY_BYTES + 2 * url.length + memoryOf(known),
+  })
+  #handlers: Partial<Handlers> | null = null
+  #note: NoteUnchanged = () => {}
+
+  constructor(options: UnchangedOptions) {
+    this.#options = options
+  }
+
+  /** Begins to answer. @param note called for each answer */
+  open(handlers: Partial<Handlers>, note: NoteUnchanged): void {
+    this.#handlers = handlers
+    this.#note = note
+  }
+
+  /** From now on all requests take the usual way, which tells clients that their connection closes. */
+  close(): void {
+    this.#handlers = null
+  }
+
+  /** Notes an answer that was sent whole. */
+  learn(request: FastifyRequest, { name, source, memoized }: TaggedAnswer, etag: string): void {
+    const { method, originalUrl, subject, query, routeOptions, viewer, raw } = request
+    // Of other answers nothing tells that they are the same but their bytes.
+    if (source === null && memoized === null) return
+    if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
+    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source })
+  }
+
+  /** A listener that answers what is unchanged, and leaves everything else to another. */
+  before(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      const ifNoneMatch = request.headers['if-none-match']
+      const known = ifNoneMatch === undefined ? undefined : this.#find(request, ifNoneMatch)
+      if (known === undefined) listener(request, response)
+      else void this.#answer(known, request, response, listener)
+    }
+  }
+
+  #find(request: IncomingMessage, ifNoneMatch: string): KnownRequest | undefined {
+    if (request.method !== 'GET' || this.#handlers === null || !isPlain(request)) return undefined
+    const known = this.#known.get(request.url ?? '')
+    return known && listsEtag(ifNoneMatch, known.etag) && hasOneHost(request) ? known : undefined
+  }
+
+  async #answer(
+    known: KnownRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+    listener: RequestListener,
+  ): Promise<void> {
+    const startedAt = performance.now()
+    await endOfTurn()
+    const isUnchanged = await this.#isUnchanged(known).catch(() => false)
+    if (!isUnchanged) {
+      this.#known.delete(request.url ?? '')
+      listener(request, response)
+      return
+    }
+    const id = this.#options.createId()
+    response.writeHead(304, { ...this.#options.headersOf(id), etag: known.etag }).end()
+    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route: known.route, startedAt })
+  }
+
+  /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */
+  async #isUnchanged({ name, subject, query, source, etag }: KnownRequest): Promise<boolean> {
+    const handle = this.#handlers?.[name] as ((call: Call<EndpointName>) => Promise<object>) | null | undefined
+    if (!handle) return false
+    let isSame = false
+    const onSource = (now: AnswerSource) => {
+      isSame = sourceOf(now) === source
+      throw ENDED
+    }
+    const call = { subject, query, body: null, viewer: ANONYMOUS, ...(source === null ? {} : { onSource }) } as Call<EndpointName>
+    try {
+      return this.#options.tags.ofAnswer(await handle(call)) === etag
+    } catch (error) {
+      if (error === ENDED) return isSame
+      throw error
+    }
+  }
+}
+
+/** Whether nothing in the headers lets the answer depend on who asks, and no body follows. */
+function isPlain({ headers }: IncomingMessage): boolean {
+  return (
+    headers.authorization === undefined &&
+    headers.cookie === undefined &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined &&
+    headers.expect === undefined &&
+    headers.upgrade === undefined
+  )
+}
