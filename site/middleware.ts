@@ -8,7 +8,10 @@ import { carryLanguage } from './words/ui.ts'
  * status.
  */
 export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
-  const { body, status, headers } = await next()
+  const response = await next()
+  const { body, status, headers } = response
+  // A page that shows another one (`Astro.rewrite`) receives that one as it is to be sent: compressed again, no browser could read it.
+  if (headers.get('vary')?.includes('accept-encoding')) return response
   headers.append('vary', 'accept, accept-language, accept-encoding')
   const { ui } = locals
   const location = headers.get('location')

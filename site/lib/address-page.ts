@@ -1,5 +1,5 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
-import type { BrowsePage } from '#core/contract/browse.ts'
+import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
@@ -15,6 +15,7 @@ import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import { findLatest, findNearRefs, type Latest, type NearRef } from './refs.ts'
+import { loadWithheld } from './withheld.ts'
 
 /** The view that the URL of an address page requests. */
 export interface PageRequest {
@@ -40,7 +41,7 @@ export interface PageRequest {
 export type PageContent =
   | { kind: 'indexing' }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
-  | { kind: 'problem'; error: ApiError; next?: NextSteps | null }
+  | { kind: 'problem'; error: ApiError; next?: NextSteps | null; withheld?: BrowseEntry | null }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
@@ -138,7 +139,11 @@ export async function loadAddressPage(
     status: mount.status,
     content: await overviewContent(client, asking, mount.answer, request),
   }
-  if (content.kind === 'problem') content.next = await loadNextSteps(client, address, request.path ?? '', content.error.code)
+  if (content.kind === 'problem') {
+    const { path = '' } = request
+    content.next = await loadNextSteps(client, address, path, content.error.code)
+    content.withheld = await loadWithheld(client, address, path, content.error.code)
+  }
   const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
   return { kind: 'mount', status, mount: mount.answer, address, request, content, moved }
 }

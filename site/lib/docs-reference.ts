@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { REPOSITORY_ERRORS } from '#core/contract/address-errors.ts'
 import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
 import type { Words } from '../words/en/en.ts'
 import type { Language } from '../words/languages.ts'
 import { fill } from '../words/ui.ts'
 import { WORDS } from '../words/words.ts'
+import { slugOf } from './render-markdown.ts'
 
 /** A JSON schema, as far as the reference reads it. */
 interface Schema {
@@ -32,28 +34,55 @@ export function formatReference(language: Language): string {
   const shapes = new Map<string, Schema>()
   const routes = Object.values(ENDPOINTS).map(endpoint => {
     const answer = endpoint.status === 204 ? {} : toSchema(endpoint.answer, 'output', shapes)
-    const query = toSchema(endpoint.query, 'input', shapes)
-    const own = endpoint.errors.filter(code => !(COMMON_ERRORS as readonly string[]).includes(code))
+    const said: readonly string[] = endpoint.subject === 'address' ? [...COMMON_ERRORS, ...REPOSITORY_ERRORS] : COMMON_ERRORS
+    const own = endpoint.errors.filter(code => !said.includes(code))
     return [
       `## ${translated(endpoint.summary, words)}`,
-      `\`${endpoint.method} /api/v1${endpoint.path}\``,
-      ...fieldTable(say.parameter, query, words),
+      ['```', requestLine(endpoint), '```'].join('\n'),
+      ...fieldTable(say.parameter, toQuery(endpoint.query, shapes), words),
       ...(endpoint.body === null ? [] : [fill(say.takes, { type: typeWords(toSchema(endpoint.body, 'input', shapes), words) })]),
       endpoint.status === 204 ? say.answersNothing : fill(say.answers, { type: typeWords(answer, words) }),
-      own.length === 0 ? '' : fill(say.errors, { codes: own.map(code => `\`${code}\``).join(', ') }),
+      own.length === 0 ? '' : fill(say.errors, { codes: codes(own) }),
     ].filter(part => part !== '')
   })
-  const common = COMMON_ERRORS.map(code => `\`${code}\``).join(', ')
+  const index = Object.values(ENDPOINTS).map(endpoint => {
+    const heading = translated(endpoint.summary, words)
+    return `| [${heading}](#${slugOf(heading)}) | \`${endpoint.method} ${endpoint.path}\` |`
+  })
   const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
   return [
     `# ${say.title}`,
     say.about,
-    fill(say.common, { codes: common }),
+    say.examples,
+    `## ${say.routes}`,
+    [`| ${say.meaning} | ${say.route} |`, '|---|---|', ...index].join('\n'),
     ...routes.flat(),
+    `## ${say.errorsOfAll}`,
+    fill(say.common, { codes: codes(COMMON_ERRORS) }),
+    fill(say.ofAddresses, { codes: codes(REPOSITORY_ERRORS) }),
     `## ${say.shapes}`,
     ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, words)]),
     '',
   ].join('\n\n')
+}
+
+function requestLine({ method, path }: { method: string; path: string }): string {
+  return `${method} /api/v1${path}`
+}
+
+function codes(listed: readonly string[]): string {
+  return listed.map(code => `\`${code}\``).join(', ')
+}
+
+/** The schema of a query. A number is text in a URL; what it is read as says which numbers there are. */
+function toQuery(contract: z.ZodType, shapes: Map<string, Schema>): Schema {
+  const sent = toSchema(contract, 'input', shapes)
+  const read = toSchema(contract, 'output', shapes).properties ?? {}
+  const properties = Object.entries(sent.properties ?? {}).map(([name, field]) => {
+    const asRead = read[name]
+    return [name, asRead?.type === 'integer' ? asRead : field] as const
+  })
+  return { ...sent, properties: Object.fromEntries(properties) }
 }
 
 /** The schema of a contract. Shapes with a name are collected. */
@@ -103,7 +132,14 @@ function typeWords(schema: Schema, words: Words): string {
   if (schema.type === 'array') return fill(say.listOf, { type: typeWords(schema.items ?? {}, words) })
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
     return fill(say.mapOf, { type: typeWords(schema.additionalProperties, words) })
+  if (schema.type === 'integer' && schema.minimum !== undefined && schema.maximum !== undefined)
+    return integerWords(schema.minimum, schema.maximum, words)
   return schema.type ?? 'any'
+}
+
+function integerWords(min: number, max: number, { reference: say }: Words): string {
+  if (max === Number.MAX_SAFE_INTEGER) return 'integer'
+  return fill(say.integer, { min: String(min), max: String(max) })
 }
 
 function translated(description: string, { contract }: Words): string {

@@ -141,6 +141,10 @@ export function isSkillPath(path: string): boolean {
   return baseNameOf(path as RepoPath) === 'SKILL.md'
 }
 
+export function isManifestPath(path: string): boolean {
+  return baseNameOf(path as RepoPath) === 'SKILLSET.md'
+}
+
 export function isMarkdownPath(path: string): boolean {
   return /\.(?:md|markdown|mdown|mdx)$/i.test(path)
 }

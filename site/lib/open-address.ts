@@ -71,6 +71,7 @@ function unreadableWords(
   )
   if (text.trim() === '') return fill(say.empty, { starts })
   if (code === null) return hosts.includes(ACCOUNT_HOST) ? say.foreignOrGithub : say.foreign
+  if (code === 'address.unknown_host' && !text.includes('/')) return fill(say.oneWord, { starts })
   const translated = words.errors[code]
   const where = code === 'address.unknown_host' ? `; ${fill(say.starts, { starts })}` : ''
   return fill(say.noAddress, { message: translated === undefined ? message : translated + where })

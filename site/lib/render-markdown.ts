@@ -41,7 +41,10 @@ export function renderMarkdown(source: string, options: MarkdownOptions): string
     cellsLeft: source.length / CELL_CHARACTERS,
   }
   const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
-  return (frontMatter === '' ? '' : codeBlock(frontMatter, 'yaml')) + markdown.render(source.slice(frontMatter.length), env)
+  return (
+    (frontMatter === '' ? '' : `<div class="front-matter">${codeBlock(frontMatter, 'yaml')}</div>\n`) +
+    markdown.render(source.slice(frontMatter.length), env)
+  )
 }
 
 // Markdown itself would take it for a rule and a heading.
@@ -217,12 +220,17 @@ function headingLevel(tag = 'h1', { headingOffset = HEADING_OFFSET }: MarkdownOp
   return Math.min(6, Number(tag.slice(1)) + headingOffset)
 }
 
-/** The id of a heading, as links `#words-of-the-heading` spell it; numbered when the heading occurs again. */
-function uniqueId(env: RenderEnv, heading: string): string {
-  const slug = heading
+/** The words of a heading as a link to it has them, before they are numbered. */
+export function slugOf(heading: string): string {
+  return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
     .replaceAll(' ', '-')
+}
+
+/** The id of a heading, as links `#words-of-the-heading` spell it; numbered when the heading occurs again. */
+function uniqueId(env: RenderEnv, heading: string): string {
+  const slug = slugOf(heading)
   const used = env.usedIds.get(slug) ?? 0
   env.usedIds.set(slug, used + 1)
   return `${env.idPrefix}${slug}${used === 0 ? '' : `-${used}`}`

@@ -130,6 +130,33 @@ describe('browse', () => {
     expect(questions[1]?.query.get('cursor')).toBe('abc_-1')
   })
 
+  test('what is true of every file of a folder is said once, and why a file may be missing', async () => {
+    const license = { kind: 'unknown', name: null, source: 'LICENSE' } as const
+    const file = (path: string) => ({ path, kind: 'file', size: 1, title: 'About', license, describedOnly: true }) as const
+    const other = { ...file('docs/c.md'), license: { kind: 'restricted', name: 'BUSL-1.1', source: null } } as const
+    const { get } = await open({
+      mounts: () => readyMount({ license }),
+      browse: ({ query }) => {
+        const described = [file('docs/a.md'), file('docs/about.md'), other]
+        return browsePage({
+          path: 'docs',
+          entries: query.has('cursor') ? [...described, { path: 'docs/d.md', kind: 'file', size: 1 }] : described,
+        })
+      },
+    })
+    const { html } = await get(`${PAGE}?view=browse&path=docs`)
+    const text = textOf(html)
+    expect(text).toContain('No license that is known permits a copy of these files')
+    expect(text.match(/described only/g)).toBeNull()
+    // The license of the address is not repeated, nor a title that says what the name of the file does.
+    expect(text.match(/BUSL-1.1|unknown license/g)).toEqual(['unknown license', 'BUSL-1.1'])
+    expect(text.match(/About/g)).toHaveLength(2)
+    expect(attributesOf(html, 'a', 'href')).toContain('/docs#what-is-left-out')
+    const mixed = textOf((await get(`${PAGE}?view=browse&path=docs&cursor=x`)).html)
+    expect(mixed.match(/described only/g)).toHaveLength(3)
+    expect(mixed).not.toContain('permits a copy of these files')
+  })
+
   test.each(['c++.md', '%5Bboop%5D.html', 'a b.md', '#1?.md', '日本語.md', 'a&b=c.md', "it's.md", 'x"y.md'])(
     'a file named %s opens from its folder under exactly that name',
     async name => {
@@ -157,6 +184,7 @@ describe('find', () => {
     const { status, html } = await get(`${PAGE}?view=find`)
     expect(status).toBe(200)
     expect(attributesOf(html, 'input', 'name')).toContain('query')
+    expect(textOf(html)).toContain('Names, descriptions and texts are searched: 1 skill and 1 document.')
   })
 
   test('results are in order, with the matching files of a skill', async () => {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
@@ -111,6 +112,11 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
   })
 })
 
+test.each(LANGUAGES)('pages lead to what is left out, as the documentation in %s has it', async language => {
+  const { html } = await site.get(`/docs?lang=${language}`)
+  expect(attributesOf(html, 'h2', 'id')).toContain(WORDS[language].docs.leftOutId)
+})
+
 test('the reference has every route with its parameters, its errors and the fields of its answer', async () => {
   const text = textOf((await site.get('/docs/rest')).html)
   for (const { method, path, summary, errors } of Object.values(ENDPOINTS)) {
@@ -129,6 +135,15 @@ test.each(['/docs/nothing', '/docs/Rest', '/docs/a/b', '/docs/..%2Fstart', '/doc
     expect(html).not.toContain('REST reference')
   },
 )
+
+test.each([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+])('what is not found can be read by a browser that accepts %s', async (accepted, decompress) => {
+  const { headers, bytes } = await site.get('/docs/nothing', 'GET', { 'accept-encoding': accepted })
+  expect(headers).toMatchObject({ 'content-encoding': accepted, vary: 'accept, accept-language, accept-encoding' })
+  expect(decompress(bytes).toString()).toContain('Page not found')
+})
 
 test('the sitemap has the pages that are the same for everyone, and robots.txt names it', async () => {
   const { html } = await site.get('/sitemap.xml')

@@ -62,7 +62,7 @@ describe('the address field', () => {
   test.each([
     ['', 'Write an address'],
     ['   ', 'Write an address'],
-    ['nonsense', 'an address starts with gh/ or local/'],
+    ['nonsense', 'it starts with gh/ or local/, then come an owner and a repository'],
     ['local/acme', 'it needs /<host>/<owner>/<repository>'],
     ['https://github.com/', 'it needs /<host>/<owner>/<repository>'],
     ['gh/ac.me', 'it needs /<host>/<owner>/<repository>'],

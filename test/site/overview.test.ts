@@ -194,6 +194,20 @@ test('diagnostics have a view of their own: grouped, with what to do, linked to 
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=b/LICENSE`)
 })
 
+test('what several places have in common is said once', async () => {
+  const found = (path: string, message: string) => ({ code: 'x.y', severity: 'info' as const, path, message })
+  const said = async (messages: string[]) => {
+    const diagnostics = messages.map((message, index) => found(`${index}.md`, message))
+    const { get, close } = await open({ mounts: () => readyMount({ diagnostics }) })
+    const text = textOf((await get(`${PAGE}?view=diagnostics`)).html)
+    await close()
+    return text
+  }
+  expect((await said(['rename it', 'rename it', 'rename it'])).match(/rename it/g)).toHaveLength(1)
+  expect(await said(['rename it', 'rename it'])).toContain('In each of them: rename it .')
+  expect((await said(['rename it', 'remove it'])).match(/rename it|remove it/g)).toHaveLength(2)
+})
+
 test('a finding that names a line leads to it, in the source of its file', async () => {
   const diagnostics = [
     {

@@ -102,7 +102,7 @@ describe('an account', () => {
     for (const path of [PAGE, '/owners/%zz']) {
       const { status, html } = await get(path)
       expect([path, status]).toEqual([path, 404])
-      expect(textOf(html)).toContain('There is no page at this path.')
+      expect(textOf(html)).toContain('There is no page at')
     }
     expect((await get('/gh/acme')).status).toBe(400)
   })

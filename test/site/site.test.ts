@@ -88,7 +88,9 @@ test('what a page loads comes from this origin and is there', async () => {
 test('a path that is no page is a page of its own, below the API an answer of the API', async () => {
   const page = await site.get('/nothing/here')
   expect(page.status).toBe(404)
-  expect(textOf(page.html)).toContain('There is no page at this path.')
+  expect(textOf(page.html)).toContain('There is no page at /nothing/here .')
+  expect(attributesOf(page.html, 'a', 'href')).toEqual(expect.arrayContaining(['/', '/docs']))
+  expect(textOf((await site.get('/docs/none?x=1')).html)).toContain('There is no page at /docs/none .')
   const answer = await site.get('/api/v1/nothing')
   expect(answer.status).toBe(404)
   expect(JSON.parse(answer.html)).toMatchObject({ error: { code: 'request.not_found' } })

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { filePage, readyMount, refusal, skillPage, whole } from './support/answers.ts'
+import type { License } from '#core/contract/shared.ts'
+import { browsePage, filePage, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
 useOpenedSite()
+
+const CURSOR = 'c'.repeat(23)
 
 describe('skill', () => {
   const parts = {
@@ -198,6 +201,71 @@ describe('file', () => {
     const { status, html } = await get(`${PAGE}?view=file&path=big`)
     expect(status).toBe(413)
     expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/big')
+  })
+
+  test('of a manifest says that it is a rule, and of which skills', async () => {
+    const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
+    const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
+    expect(textOf(html)).toContain('An agent receives its text as a rule before every skill below its folder')
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([`${PAGE}/skills`, '/docs/rules']))
+    expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('This is a manifest')
+  })
+
+  test.each(['file.too_large', 'file.not_text'] as const)('that answers %s is named, in words for people', async code => {
+    const { get } = await open({ files: () => refusal(code) })
+    const text = textOf((await get(`${PAGE}?view=file&path=docs/big.bin`)).html)
+    expect(text).toContain('docs/big.bin')
+    expect(text).toContain('read it at its host')
+    expect(text).not.toContain('sourceUrl')
+  })
+
+  describe('a file whose text is withheld', () => {
+    const path = 'docs/guide.md'
+    const target = `${PAGE}?view=file&path=${path}`
+    const refused = () => refusal('file.not_served')
+    const listed = (license: License) =>
+      ({ path, kind: 'file', size: 2_048, title: 'Guide', license, describedOnly: true }) as const
+
+    test.each([
+      [{ kind: 'restricted', name: 'BUSL-1.1', source: 'docs/LICENSE' }, 'Its license, BUSL-1.1 , permits no copy.'],
+      [{ kind: 'unknown', name: null, source: 'LICENSE' }, 'Its license is not one that is known to permit a copy.'],
+      [{ kind: 'none', name: null, source: null }, 'No license was found for this file'],
+    ] as const)('is described beside the reason: %j', async (license, reason) => {
+      const { get } = await open({ files: refused, browse: () => browsePage({ path: 'docs', entries: [listed(license)] }) })
+      const { status, html } = await get(target)
+      expect(status).toBe(403)
+      for (const words of [reason, 'Title Guide', '2.0 KiB', '403 file.not_served', license.source ?? 'no license found'])
+        expect(textOf(html)).toContain(words)
+      expect(attributesOf(html, 'a', 'href')).toEqual(
+        expect.arrayContaining([`${PAGE}?view=browse&path=docs`, '/docs/licenses', `${PAGE}?view=diagnostics`]),
+      )
+    })
+
+    test('is looked for on later pages of its folder, and not without an end', async () => {
+      const asked: (string | null)[] = []
+      const found = await open({
+        files: refused,
+        browse: ({ query }) => {
+          asked.push(query.get('cursor'))
+          const license = { kind: 'unknown', name: null, source: null } as const
+          return query.has('cursor') ? browsePage({ entries: [listed(license)] }) : browsePage({ nextCursor: CURSOR })
+        },
+      })
+      expect(textOf((await found.get(target)).html)).toContain('Title Guide')
+      expect(asked).toEqual([null, CURSOR])
+      await found.close()
+      let pages = 0
+      const endless = await open({
+        files: refused,
+        browse: () => {
+          pages++
+          return browsePage({ nextCursor: CURSOR })
+        },
+      })
+      const { html } = await endless.get(target)
+      expect(textOf(html)).toContain('No license that is known permits a copy of this file.')
+      expect(pages).toBe(5)
+    })
   })
 
   test('a path that is no file may be a folder', async () => {

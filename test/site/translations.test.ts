@@ -69,6 +69,8 @@ const ENGLISH = new Map(sentencesOf(WORDS.en))
 /** What two languages may share: names, and words that are the same in both. */
 const SHARED = new Set([
   ...[...sentencesOf(WORDS.de)].filter(([path, sentence]) => ENGLISH.get(path) === sentence).map(([, sentence]) => sentence),
+  // The last word of a path that is no page, which that page names.
+  'nothing',
   ...['Mountglass', '/local/', '/gh/', 'SKILL.md', 'README', `Version ${manifest.version}`],
   ...['Claude Code', 'Codex', 'Cursor', 'VS Code', 'Gemini CLI', 'REST', 'mountglass check', 'owner/repository'],
 ])

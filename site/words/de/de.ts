@@ -3,6 +3,7 @@ import type { Words } from '../en/en.ts'
 import { CONTRACT } from './contract.ts'
 import { COUNTS } from './counts.ts'
 import { ERRORS } from './errors.ts'
+import { FILES } from './files.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
@@ -12,6 +13,7 @@ import { VIEWS } from './views.ts'
 export const DE: Words = {
   ...FRAME,
   ...VIEWS,
+  ...FILES,
   ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,

@@ -141,6 +141,7 @@ export const VIEWS: typeof EN_VIEWS = {
     skillOnHost: 'SKILL.md beim Git-Host',
     frontMatter: 'Frontmatter',
     tooLarge: 'Zu groß für die Anzeige',
+    title: 'Titel',
   },
   refs: {
     title: 'Branches und Tags',
@@ -160,6 +161,10 @@ export const VIEWS: typeof EN_VIEWS = {
     skill: 'Skill',
     document: 'Dokument',
     pages: 'Seiten dieses Ordners',
+    listed:
+      'Aufgeführt sind Skills, Dokumente und ihre Ordner. Andere Textdateien lassen sich über ihren Pfad öffnen. [Warum eine Datei fehlen kann](leftOut)',
+    allDescribed:
+      'Keine Lizenz, die bekannt ist, erlaubt eine Kopie dieser Dateien: Sie werden nur beschrieben ([warum](licenses)).',
   },
   find: {
     title: 'Suche',
@@ -176,6 +181,8 @@ export const VIEWS: typeof EN_VIEWS = {
     files: 'Passende Dateien dieses Skills',
     more: 'und {n} weitere',
     pages: 'Seiten der Ergebnisse',
+    about:
+      'Durchsucht werden Namen, Beschreibungen und Texte: {counts}. Auch Wörter, die fast so geschrieben sind wie Ihre, werden gefunden.',
   },
   skill: {
     describedOnly: 'Nur beschrieben',
@@ -212,32 +219,6 @@ export const VIEWS: typeof EN_VIEWS = {
     tokensInAll: 'insgesamt {tokens}',
     exactNote: 'Ein Agent erhält diese Texte ohne das Frontmatter ihrer Dateien. [Die Datei allein](file) wird mit ihm gezeigt.',
     bytes: '{n} Byte',
-  },
-  text: {
-    views: 'Ansicht des Textes',
-    rendered: 'Gestaltet',
-    exact: 'Genauer Text',
-    tooLarge: 'Dieser Text ist zu groß, um gestaltet zu werden. Dies ist sein genauer Wortlaut.',
-    unavailable:
-      'Dieser Text lässt sich gerade nicht gestalten. Dies ist sein genauer Wortlaut; laden Sie die Seite neu, um ihn gestaltet zu sehen.',
-    table: 'Tabelle',
-    footnotes: 'Fußnoten',
-    backTo: 'zurück zu {n}',
-    done: 'erledigt',
-    toDo: 'zu tun',
-    image: 'Bild: {name}',
-    noDescription: 'ohne Beschreibung',
-  },
-  file: {
-    isSkill:
-      'Dies ist nur die Datei. [Öffnen Sie sie als Skill](skill), um die Regeln und Dateien zu sehen, die ein Agent mit ihr erhält.',
-    thisFile: 'Diese Datei',
-    theText: 'Text',
-    raw: 'Rohdatei',
-    permalink: 'Permalink',
-    empty: 'Diese Datei ist leer.',
-    end: 'Dies ist das Ende der Datei.',
-    pages: 'Seiten dieser Datei',
   },
   changes: {
     title: 'Was sich geändert hat',
@@ -290,6 +271,7 @@ export const VIEWS: typeof EN_VIEWS = {
     none: 'Es wurde nichts gefunden, was zu berichtigen wäre.',
     severities: { error: 'Fehler', warning: 'Warnung', info: 'Hinweis' },
     toDo: 'Zu tun: {advice}.',
+    same: 'An jeder dieser Stellen: {message}.',
     field: 'Feld {field}',
     closed: 'geschlossen: {path}',
     line: 'Zeile {n}',

@@ -1,4 +1,5 @@
 import { COUNTS } from './counts.ts'
+import { FILES } from './files.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
@@ -12,11 +13,18 @@ import { VIEWS } from './views.ts'
 export const EN = {
   ...FRAME,
   ...VIEWS,
+  ...FILES,
   ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
   /** Sentences for the codes of the API, without a full stop. Where there is none, its own message is shown. */
-  errors: {} as Readonly<Record<string, string>>,
+  errors: {
+    'address.unknown_host': 'its first part names no git host of this deployment',
+    'skill.ambiguous': 'several skills match; choose one of the folders',
+    'file.not_found': 'there is no readable file at this path; check the path',
+    'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
+    'file.not_text': 'the file is not UTF-8 text; read it at its host',
+  } as Readonly<Record<string, string>>,
   /** What to do about a finding, by its code. Where there is none, that of `core/advice.ts` is shown. */
   advice: {} as Readonly<Record<string, string>>,
   /** What the contract of the interface says, by its own words. Where there is nothing, these are shown. */

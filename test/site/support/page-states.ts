@@ -111,7 +111,7 @@ export const ANSWERS: Answers = {
           license: OPEN,
           describedOnly: true,
         },
-        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: 'A file' },
+        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: 'A file', license: OPEN, describedOnly: true },
       ],
       nextCursor: 'next',
       diagnostics: DIAGNOSTICS,
@@ -157,7 +157,9 @@ export const ANSWERS: Answers = {
   files: ({ query }) =>
     query.get('path') === 'big'
       ? refusal('file.too_large', { sourceUrl: 'https://host.example/big' })
-      : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
+      : query.get('path') === `skills/${LONG}.md`
+        ? refusal('file.not_served', { sourceUrl: 'https://host.example/closed' })
+        : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
 }
 
 /** Every kind of page in every state. */
@@ -179,6 +181,7 @@ export const PAGES = [
   '/gh/acme/tools?view=file&path=docs/guide.md&offset=3',
   '/gh/acme/tools?view=file&path=docs/guide.md&look=exact',
   '/gh/acme/tools?view=file&path=big',
+  `/gh/acme/tools?view=file&path=skills/${LONG}.md`,
   '/gh/acme/later',
   '/gh/acme/broken',
   '/gh/acme/tools?view=diagnostics',
