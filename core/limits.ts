@@ -40,7 +40,7 @@ export const DIFFERENCE_PAGE_BYTES = 16 * 1024
 export const MOVE_PAIRS = 10_000
 export const MOVE_BYTES = 8 * 1024 * 1024
 /** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
-export const DIFFERENCE_COMPARISONS = 4_000_000
+export const DIFFERENCE_COMPARISONS = 1_000_000
 /** A comparison of texts yields to other requests after this time. */
 export const COMPARED_SLICE_MS = 8
 

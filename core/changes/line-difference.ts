@@ -1,7 +1,7 @@
 import library from '@jest/diff-sequences'
-import { createTurns, type Turn } from '../concurrency/turns.ts'
-import { COMPARED_SLICE_MS, DIFFERENCE_COMPARISONS } from '../limits.ts'
-import { eachLine } from './lines.ts'
+import { createPace, type Turn } from '../concurrency/turns.ts'
+import { DIFFERENCE_COMPARISONS } from '../limits.ts'
+import { type NumberedLines, numberLines } from './numbered-lines.ts'
 
 // Its types describe the CommonJS file; Node imports the ES module, whose default is the function itself.
 const diffSequences = library as unknown as typeof library.default
@@ -14,60 +14,35 @@ export interface ChangedLines {
   newTo: number
 }
 
-/** A text by its lines. */
-export interface LinesOfText {
-  text: string
-  /** Where each line begins, and the end of the text. */
-  starts: readonly number[]
-}
-
 /**
- * Compares two texts line by line, and yields to other requests all along. Finds a short difference as long as that takes at most
- * `DIFFERENCE_COMPARISONS`; lines between which none was found by then are replaced as a whole.
+ * Compares two texts line by line. Finds a short difference as long as that takes at most `DIFFERENCE_COMPARISONS`; lines between which none
+ * was found by then are replaced as a whole.
+ *
+ * @param turn taken after every piece of work, each of at most some milliseconds
  */
 export async function compareLines(
   before: string,
   after: string,
-): Promise<{ before: LinesOfText; after: LinesOfText; changes: ChangedLines[] }> {
-  const turn = createTurns(undefined, COMPARED_SLICE_MS)
-  const ids = new Map<string, number>()
-  const old = await readLines(before, ids, turn)
-  const new_ = await readLines(after, ids, turn)
-  const whole = { oldFrom: 0, oldTo: old.ids.length, newFrom: 0, newTo: new_.ids.length }
+  turn: Turn,
+): Promise<{ before: NumberedLines; after: NumberedLines; changes: ChangedLines[] }> {
+  const lines = await numberLines(before, after, turn)
+  const [old, new_] = [lines.before.numbers, lines.after.numbers]
+  const whole = { oldFrom: 0, oldTo: old.length, newFrom: 0, newTo: new_.length }
   const changes: ChangedLines[] = []
   const left = { comparisons: DIFFERENCE_COMPARISONS }
-  const middle = withoutCommonEnds(old.ids, new_.ids, whole)
+  const middle = withoutCommonEnds(old, new_, whole)
   await turn()
-  for (const range of await splitAtAnchors(old.ids, new_.ids, middle, { ids: ids.size, turn })) {
-    await turn()
-    for (const change of await compareRange(old.ids, new_.ids, range, left, turn)) append(changes, change)
+  const pace = createPace(turn, COMPARISONS_AT_ONCE)
+  for (const range of await splitAtAnchors(old, new_, middle, { count: lines.count, turn })) {
+    const before = left.comparisons
+    for (const change of compareRange(old, new_, range, left)) append(changes, change)
+    const waiting = pace(COMPARISONS_OF_RANGE + before - left.comparisons)
+    if (waiting) await waiting
   }
-  return { before: old.lines, after: new_.lines, changes }
+  return { before: lines.before, after: lines.after, changes }
 }
 
-interface NumberedLines {
-  lines: LinesOfText
-  /** The same number for the same line. */
-  ids: number[]
-}
-
-async function readLines(text: string, known: Map<string, number>, turn: Turn): Promise<NumberedLines> {
-  const ids: number[] = []
-  const starts: number[] = []
-  for (let at = 0; at < text.length; ) {
-    at = eachLine(text, at, (line, start) => {
-      const id = known.get(line) ?? known.size
-      if (id === known.size) known.set(line, id)
-      ids.push(id)
-      starts.push(start)
-    })
-    await turn()
-  }
-  starts.push(text.length)
-  return { lines: { text, starts }, ids }
-}
-
-function withoutCommonEnds(old: readonly number[], new_: readonly number[], range: ChangedLines): ChangedLines {
+function withoutCommonEnds(old: Int32Array, new_: Int32Array, range: ChangedLines): ChangedLines {
   let { oldFrom, oldTo, newFrom, newTo } = range
   while (oldFrom < oldTo && newFrom < newTo && old[oldFrom] === new_[newFrom]) {
     oldFrom++
@@ -84,13 +59,13 @@ function withoutCommonEnds(old: readonly number[], new_: readonly number[], rang
  * Cuts a range at lines that occur once in each text, in the longest sequence that both texts have in the same order (patience difference). What
  * lies between is short in most texts.
  *
- * @param ids how many different lines there are
+ * @param count how many numbers lines have
  */
 async function splitAtAnchors(
-  old: readonly number[],
-  new_: readonly number[],
+  old: Int32Array,
+  new_: Int32Array,
   range: ChangedLines,
-  { ids, turn }: { ids: number; turn: Turn },
+  { count, turn }: { count: number; turn: Turn },
 ): Promise<ChangedLines[]> {
   const ranges: ChangedLines[] = []
   let { oldFrom, newFrom } = range
@@ -99,38 +74,55 @@ async function splitAtAnchors(
     oldFrom = oldTo + 1
     newFrom = newTo + 1
   }
-  const unique = uniqueInBoth(old, new_, range, ids)
-  await turn()
-  const anchors = await longestRising(unique, turn)
+  const anchors = await longestRising(await uniqueInBoth(old, new_, range, { count, turn }), turn)
   for (let at = 0; at < anchors.length; at += 2) add(anchors[at] as number, anchors[at + 1] as number)
   add(range.oldTo, range.newTo)
   return ranges
 }
 
 /** The places of lines that occur once in each text, in the order of the old one: old, new, old, new, … */
-function uniqueInBoth(old: readonly number[], new_: readonly number[], range: ChangedLines, ids: number): number[] {
-  const oldCounts = new Int32Array(ids)
-  const newCounts = new Int32Array(ids)
-  const newPlaces = new Int32Array(ids)
-  for (let at = range.oldFrom; at < range.oldTo; at++) oldCounts[old[at] as number] = (oldCounts[old[at] as number] as number) + 1
-  for (let at = range.newFrom; at < range.newTo; at++) {
-    const id = new_[at] as number
-    newCounts[id] = (newCounts[id] as number) + 1
-    newPlaces[id] = at
-  }
-  const places: number[] = []
+async function uniqueInBoth(
+  old: Int32Array,
+  new_: Int32Array,
+  range: ChangedLines,
+  { count, turn }: { count: number; turn: Turn },
+): Promise<Int32Array> {
+  const oldPlaces = await singlePlaces(old, range.oldFrom, range.oldTo, { count, turn })
+  const newPlaces = await singlePlaces(new_, range.newFrom, range.newTo, { count, turn })
+  const places = new Int32Array(2 * Math.min(range.oldTo - range.oldFrom, range.newTo - range.newFrom))
+  let length = 0
   for (let at = range.oldFrom; at < range.oldTo; at++) {
-    const id = old[at] as number
-    if (oldCounts[id] === 1 && newCounts[id] === 1) places.push(at, newPlaces[id] as number)
+    if ((at - range.oldFrom) % PLACES_AT_ONCE === 0) await turn()
+    const number = old[at] as number
+    const newPlace = newPlaces[number] as number
+    if (newPlace <= 0 || (oldPlaces[number] as number) <= 0) continue
+    places[length++] = at
+    places[length++] = newPlace - 1
+  }
+  return places.subarray(0, length)
+}
+
+/** By the number of a line: its place plus 1 where it occurs once in a range, 0 where it does not occur, less where it occurs more often. */
+async function singlePlaces(
+  lines: Int32Array,
+  from: number,
+  to: number,
+  { count, turn }: { count: number; turn: Turn },
+): Promise<Int32Array> {
+  const places = new Int32Array(count)
+  for (let at = from; at < to; at++) {
+    if ((at - from) % PLACES_AT_ONCE === 0) await turn()
+    const number = lines[at] as number
+    places[number] = places[number] === 0 ? at + 1 : -1
   }
   return places
 }
 
-/** Places that are looked at before others get their turn. */
+/** Places that are looked at before others may get their turn. */
 const PLACES_AT_ONCE = 8_192
 
 /** The longest subsequence of pairs whose second places rise, by patience sorting. */
-async function longestRising(places: readonly number[], turn: Turn): Promise<number[]> {
+async function longestRising(places: Int32Array, turn: Turn): Promise<Int32Array> {
   const count = places.length / 2
   const newPlace = (index: number) => places[2 * index + 1] as number
   const tops = new Int32Array(count)
@@ -149,10 +141,14 @@ async function longestRising(places: readonly number[], turn: Turn): Promise<num
     tops[low] = index
     if (low === length) length++
   }
-  const rising: number[] = []
-  for (let at = length === 0 ? -1 : (tops[length - 1] as number); at >= 0; at = before[at] as number)
-    rising.push(newPlace(at), places[2 * at] as number)
-  return rising.reverse()
+  const rising = new Int32Array(2 * length)
+  let at = length === 0 ? -1 : (tops[length - 1] as number)
+  for (let end = rising.length; at >= 0; end -= 2) {
+    rising[end - 2] = places[2 * at] as number
+    rising[end - 1] = newPlace(at)
+    at = before[at] as number
+  }
+  return rising
 }
 
 /** Thrown to end a search for a difference that takes too long. */
@@ -160,18 +156,16 @@ class TooManyComparisons extends Error {}
 
 /** Comparisons of one call of the library, which cannot be interrupted: some milliseconds. */
 const COMPARISONS_AT_ONCE = 100_000
+/** What a range takes besides, in comparisons. */
+const COMPARISONS_OF_RANGE = 32
 
 /** The changes in a range: exact while comparisons are `left`, else the whole range. */
-async function compareRange(
-  old: readonly number[],
-  new_: readonly number[],
-  whole: ChangedLines,
-  left: { comparisons: number },
-  turn: Turn,
-): Promise<ChangedLines[]> {
+function compareRange(old: Int32Array, new_: Int32Array, whole: ChangedLines, left: { comparisons: number }): ChangedLines[] {
   const range = withoutCommonEnds(old, new_, whole)
   const { oldFrom, oldTo, newFrom, newTo } = range
   if (oldFrom === oldTo || newFrom === newTo) return oldFrom === oldTo && newFrom === newTo ? [] : [range]
+  // The ends of the range differ.
+  if (oldTo - oldFrom === 1 && newTo - newFrom === 1) return [range]
   let allowed = Math.min(left.comparisons, COMPARISONS_AT_ONCE)
   const granted = allowed
   const changes: ChangedLines[] = []
@@ -193,7 +187,6 @@ async function compareRange(
   } catch (error) {
     if (!(error instanceof TooManyComparisons)) throw error
     left.comparisons -= granted
-    await turn()
     return [range]
   }
   left.comparisons -= granted - allowed

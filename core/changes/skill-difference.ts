@@ -1,5 +1,6 @@
+import { createTurns, type Turn } from '../concurrency/turns.ts'
 import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
-import { DIFFERENCE_PAGE_BYTES } from '../limits.ts'
+import { COMPARED_SLICE_MS, DIFFERENCE_PAGE_BYTES } from '../limits.ts'
 import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
 import { countCharacters, cutAtBytes, utf8Length } from '../text.ts'
 import type { Compared, Sided } from './items.ts'
@@ -30,8 +31,10 @@ export async function compareSkillTexts(
   const before = placedTexts(pair.before, delivered.before)
   const after = placedTexts(pair.after, delivered.after)
   const texts: TextDifference[] = []
-  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text))
-  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null))
+  // One for all texts: many short ones may take as long as a long one.
+  const turn = createTurns(undefined, COMPARED_SLICE_MS)
+  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text, turn))
+  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null, turn))
   return { metadata: { before: delivered.before?.metadata ?? null, after: delivered.after?.metadata ?? null }, texts }
 }
 
@@ -53,9 +56,10 @@ function placedTexts(side: Sided<DeliveredSkill> | null, delivered: SkillTexts |
   )
 }
 
-async function differenceOf(before: PlacedText | null, after: PlacedText | null): Promise<TextDifference> {
+async function differenceOf(before: PlacedText | null, after: PlacedText | null, turn: Turn): Promise<TextDifference> {
   const { kind, path } = (after ?? before) as PlacedText
-  const content = await unifiedDifference(before?.text ?? '', after?.text ?? '')
+  const content = await unifiedDifference(before?.text ?? '', after?.text ?? '', turn)
+  await turn()
   const hasMoved = before !== null && after !== null && before.path !== after.path
   return {
     kind,

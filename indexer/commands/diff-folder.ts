@@ -11,6 +11,7 @@ import { openWorktree } from '#infra/worktree/reader.ts'
 import { compareRead, type DiffReport, readSide } from '../check/difference.ts'
 import { formatDifference } from '../check/difference-text.ts'
 import { FailOnError, failuresOf, parseFailOn } from '../check/fail-on.ts'
+import { withDigestsLike } from '../check/file-digests.ts'
 import type { Paint } from '../check/fold.ts'
 import { formatFailure, formatJson } from '../check/terminal.ts'
 import { errorCodeOf, IndexError } from '../pipeline/index-error.ts'
@@ -68,7 +69,9 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
     try {
       const before = await readSide(old, repository, path)
       const after = await readSide(worktree, repository, path)
-      return await compareRead(before, after, { from, to: { commit: null }, path })
+      const digests = (file: string, sizeBytes: number) => worktree.digests(file, sizeBytes)
+      const items = await withDigestsLike(before.items, after.items, digests)
+      return await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })
     } finally {
       await old.close()
     }

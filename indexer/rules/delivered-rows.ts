@@ -118,11 +118,21 @@ function filesOf(paths: ReadonlySet<string>, { plan, fileRows }: DeliveredParts)
   const rows = [...paths].map((path): [string, DeliveredFile] => {
     const row = fileRows.get(path as RepoPath)
     const file = plan.tree.file(path as RepoPath)
-    const blob = file && isBlobId(file.oid) ? `git:${file.oid.slice(0, DIGEST_CHARACTERS)}` : null
-    const digest = row?.sha256?.slice(0, DIGEST_CHARACTERS) ?? blob
+    const blob = file && isBlobId(file.oid) ? digestOfBlob(file.oid) : null
+    const digest = row?.sha256 === undefined ? blob : digestOfBytes(row.sha256)
     return [path, [path, row?.sizeBytes ?? 0, digest, file?.mode === '100755' ? 1 : 0]]
   })
   return sortRows(rows).map(([, file]) => file)
+}
+
+/** Of a file whose bytes are held. */
+export function digestOfBytes(sha256: string): string {
+  return sha256.slice(0, DIGEST_CHARACTERS)
+}
+
+/** Of a file whose bytes are not held. */
+export function digestOfBlob(oid: string): string {
+  return `git:${oid.slice(0, DIGEST_CHARACTERS)}`
 }
 
 function declaredIncludes({ skill }: PlannedSkill, chain: readonly Manifest[]): DeclaredInclude[] {

@@ -7,6 +7,7 @@ import { compareBytes } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
 import { ifAbsent, openReal, pathOf } from '#infra/git/contained.ts'
 import { GitError } from '#infra/git/process.ts'
+import { digestFile, type FileDigests } from './digests.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
 
@@ -20,6 +21,8 @@ export interface Worktree extends RepositoryReader {
   readonly unseen: UnseenFiles
   /** 40 hexadecimal digits that change with every file: of paths, sizes and times, without reading a file. */
   fingerprint(): Promise<string>
+  /** Digests of a file of any size; `null` when no regular file of this size lies there. @throws ReadError */
+  digests(path: string, sizeBytes: number): Promise<FileDigests | null>
 }
 
 /** Files that the reader could not see. */
@@ -77,6 +80,15 @@ class WorktreeReader implements Worktree {
     })
     for await (const line of lines) hash.update(`${line}\n`)
     return hash.digest('hex')
+  }
+
+  async digests(path: string, sizeBytes: number): Promise<FileDigests | null> {
+    try {
+      return await digestFile(join(this.description.root, path), sizeBytes, () => this.#checkTime())
+    } catch (cause) {
+      if (cause instanceof ReadError) throw cause
+      throw new ReadError('index.fetch_failed', `${path} cannot be read now`, { cause })
+    }
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {

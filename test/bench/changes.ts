@@ -152,6 +152,8 @@ function texts(): [text: string, before: string, after: string][] {
   const list = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => `${line(index)}\n`)
   const prose = list(15_000, () => Array.from({ length: 8 }, () => Math.floor(random() * 1e8).toString(36)).join(' '))
   const coins = () => list(170_000, () => (random() < 0.5 ? 'heads' : 'tails')).join('')
+  const everySecond = (sign: string) => list(150_000, index => (index % 2 === 0 ? `${index}` : `${sign}${index}`)).join('')
+  const shuffled = list(120_000, () => Math.floor(random() * 1e9).toString(36))
   const edited = (share: number) => prose.map(line => (random() < share ? `x${line}` : line)).join('')
   return [
     ['1 % of the lines', prose.join(''), edited(0.01)],
@@ -161,6 +163,8 @@ function texts(): [text: string, before: string, after: string][] {
     ['nothing in common', list(100_000, index => `a${index}`).join(''), list(100_000, index => `b${index}`).join('')],
     ['two lines by chance', coins(), coins()],
     ['the opposite order', list(150_000, index => `${index}`).join(''), list(150_000, index => `${150_000 - index}`).join('')],
+    ['every second line', everySecond('a'), everySecond('b')],
+    ['any order', shuffled.join(''), shuffled.toSorted().join('')],
     ['empty lines', '\n'.repeat(1_048_576), `${'\n'.repeat(524_288)}x`],
   ]
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, expect, test } from 'vitest'
@@ -85,6 +85,41 @@ test('of a folder only what lies below it is compared, with the rules above it',
   await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n', 'docs/guide.md': '# Other\n' })
   const report = DiffReport.parse(JSON.parse(run(join(root, 'a'), '--json').stdout))
   expect(report.status === 'compared' && pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
+})
+
+test('a large or binary file that was edited and keeps its size is told, and one that was only touched is not', async () => {
+  const binary = (last: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, last])
+  const file = (name: string) => join(root, 'a', 'assets', name)
+  const large = (last: string) => `${'x'.repeat(3_000_000)}${last}`
+  await write({ 'a/assets/large.txt': large('1'), 'a/assets/same.txt': large('1'), 'a/assets/becomes.txt': 'letters' })
+  await writeFile(file('picture.png'), binary(1))
+  await writeFile(file('becomes.png'), binary(1))
+  git('add', '.')
+  git('commit', '-qm', 'files')
+  const pathOf = (report: Compared) =>
+    report.items.flatMap(item => (item.kind === 'skill' ? item.causes : [])).map(({ path }) => path)
+  await write({ 'a/assets/same.txt': large('1') })
+  expect(pathOf(compared())).toEqual([])
+
+  await write({ 'a/assets/large.txt': large('2'), 'a/assets/becomes.png': 'letters' })
+  await writeFile(file('picture.png'), binary(2))
+  await writeFile(file('becomes.txt'), binary(1))
+  const report = compared()
+  expect(pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
+  expect(pathOf(report)).toEqual(['becomes.png', 'becomes.txt', 'large.txt', 'picture.png'].map(name => `a/assets/${name}`))
+})
+
+test('a skill that moves keeps its large files, and tells those that changed', async () => {
+  const large = (last: string) => `${'x'.repeat(2_000_000)}${last}`
+  const skill = SKILL('a', 'One line.\nAnother line.\nA third line.\n')
+  await write({ 'a/one.txt': large('1'), 'a/two.txt': large('2') })
+  git('add', '.')
+  git('commit', '-qm', 'files')
+  await rm(join(root, 'a'), { recursive: true })
+  await write({ 'c/a/SKILL.md': skill, 'c/a/one.txt': large('1'), 'c/a/two.txt': large('3') })
+  expect(compared().items).toMatchObject([
+    { change: 'moved', parts: ['files'], causes: [{ part: 'files', path: 'c/a/two.txt', change: 'changed' }] },
+  ])
 })
 
 test('a linked work tree is compared, too', async () => {

@@ -57,17 +57,63 @@ test.each([
   ['texts with nothing in common', numbered('a', 50_000), numbered('b', 50_000)],
   ['lines in the opposite order', numbered('', 50_000), numbered('', 50_000).split('\n').reverse().join('\n')],
   ['two lines in any order', coins(1), coins(2)],
+  ['every second line', everySecond('a'), everySecond('b')],
+  ['empty lines', '\n'.repeat(500_000), `${'\n'.repeat(250_000)}x`],
+  ['lines beyond Latin', numbered('漢字 👍', 20_000), numbered('字漢 👍', 20_000)],
 ])('a difference of %s applies', async (_what, before, after) => {
   expect(applied(before, await unifiedDifference(before, after)) === after).toBe(true)
+})
+
+test('lines that collide in a hash table are told apart, and equal ones are found', async () => {
+  const lines = collidingLines(7).map(line => `${line}\n`)
+  expect(new Set(lines).size).toBe(128)
+  const before = lines.join('')
+  const after = [...lines.slice(64), ...lines.slice(0, 32), 'other\n'].join('')
+  expect(applied(before, await unifiedDifference(before, after))).toBe(after)
+  const few = lines.slice(0, 4).join('')
+  expect(await unifiedDifference(few, `${few}more\n`)).toMatch(/^@@ -2,3 \+2,4 @@\n/)
+})
+
+test('others may get their turn after every piece of the work', async () => {
+  const [before, after] = [numbered('a', 50_000), numbered('b', 50_000)]
+  const seen = { turns: 0 }
+  await unifiedDifference(before, after, () => void seen.turns++)
+  // Lines are found, counted and numbered on both sides, then written: each unit is read four times.
+  expect(seen.turns).toBeGreaterThan((4 * (before.length + after.length)) / 65_536)
 })
 
 function numbered(sign: string, count: number): string {
   return Array.from({ length: count }, (_, at) => `${sign}${at}\n`).join('')
 }
 
+/** Lines of one FNV-1a hash over UTF-16 units: after each pair of units, two pairs lead to the same state. */
+function collidingLines(pairs: number): string[] {
+  const next = (state: number, unit: number) => Math.imul(state ^ unit, 0x01000193)
+  const letters = Array.from({ length: 0xd000 }, (_, at) => 0x800 + at)
+  let lines = ['']
+  let state = 0x811c9dc5 | 0
+  for (let pair = 0; pair < pairs; pair++) {
+    const firstByHigh = new Map(letters.map(unit => [next(state, unit) >>> 16, unit]))
+    const [first, other] = letters
+      .map(unit => [unit, firstByHigh.get(next(state, unit) >>> 16) ?? unit] as const)
+      .find(([unit, same]) => unit !== same) ?? [0, 0]
+    // The second unit makes up for the difference of the low halves.
+    const low = (next(state, first) ^ next(state, other)) & 0xffff
+    const second = letters.find(unit => (unit ^ low) >= 0x800 && (unit ^ low) < 0xd800) ?? 0
+    const pieces = [String.fromCharCode(first, second), String.fromCharCode(other, second ^ low)]
+    lines = lines.flatMap(line => pieces.map(piece => line + piece))
+    state = next(next(state, first), second)
+  }
+  return lines
+}
+
 function coins(seed: number): string {
   const random = createRandom(seed)
   return Array.from({ length: 200_000 }, () => (random() < 0.5 ? 'heads\n' : 'tails\n')).join('')
+}
+
+function everySecond(sign: string): string {
+  return Array.from({ length: 50_000 }, (_, at) => `${at % 2 === 0 ? at : `${sign}${at}`}\n`).join('')
 }
 
 function edit(text: string, random: () => number, pick: () => string): string {
