@@ -20,8 +20,9 @@ import { type ServiceTime, serviceTime } from './processor-time.ts'
 import { keepTo } from './processors.ts'
 
 /**
- * What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. Attacker and git host have processors of
- * their own, as they would be other machines: what counts is the work that the service does for the attacker.
+ * What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. Visitor, attacker and git host have
+ * processors of their own, as they would be other machines: what counts is the work that the service does for the attacker. The service, its jobs
+ * and its git share the other half: of a machine with two processors, one, which is the narrowest place that the documentation names.
  */
 const SECONDS = 8
 const FRESH_EACH = 5
@@ -125,19 +126,22 @@ async function loopDelayOf({ baseUrl }: Service): Promise<Watched['loopDelay']> 
 async function visitFor(visit: Visit): Promise<Waited> {
   const child = spawn(process.execPath, [VISITOR], { stdio: ['pipe', 'pipe', 'inherit'] })
   if (child.pid !== undefined) {
-    keepTo('service', child.pid)
+    keepTo('others', child.pid)
     prefer(child.pid)
   }
   child.stdin.end(JSON.stringify(visit))
   return JSON.parse(await text(child.stdout)) as Waited
 }
 
-/** The visitor stands for another machine: it does not wait for a processor that the service has. Only an administrator may have it so. */
+/**
+ * The visitor stands for another machine: it takes no processor from the service, and does not wait for one that the attacker has. Only an
+ * administrator may have it so.
+ */
 function prefer(pid: number): void {
   try {
     setPriority(pid, PREFERRED)
   } catch {
-    // Its waits for the processor count as waits for the service.
+    // Its waits for a processor count as waits for the service; the second table tells them.
   }
 }
 
