@@ -22,7 +22,7 @@ import { keepTo } from './processors.ts'
 /**
  * What an ordinary visitor waits while somebody attacks, beside what the same visitor waits without. Visitor, attacker and git host have
  * processors of their own, as they would be other machines: what counts is the work that the service does for the attacker. The service, its jobs
- * and its git share the other half: of a machine with two processors, one, which is the narrowest place that the documentation names.
+ * and its git share the other half, since they are one machine in life, too.
  */
 const SECONDS = 8
 const FRESH_EACH = 5
