@@ -3,7 +3,14 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findNode, keepCompiledSources, NODE_MISSING, runInForeground, whenLeftByNpm } from '../scripts/setup/runtime.mjs'
+import {
+  beginInHugePages,
+  findNode,
+  keepCompiledSources,
+  NODE_MISSING,
+  runInForeground,
+  whenLeftByNpm,
+} from '../scripts/setup/runtime.mjs'
 
 const file = realpathSync(fileURLToPath(import.meta.url))
 const root = dirname(dirname(file))
@@ -14,6 +21,7 @@ else if (node === null) fail(NODE_MISSING)
 else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
+  beginInHugePages(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
   const { runCommands } = await import('./commands.ts')

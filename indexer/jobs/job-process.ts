@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -99,13 +100,27 @@ export async function startJobProcess(settings: JobProcessSettings, signal: Abor
   )
 }
 
-/** Where processors are scarce, answers come before jobs. The git processes of a job inherit its priority. */
+/**
+ * Where processors are scarce, answers come before jobs. Processes and threads inherit the priority; threads that started before have one of
+ * their own on Linux.
+ */
 function yieldToVisitors({ pid }: ChildProcess): void {
   if (pid === undefined) return
+  for (const thread of threadsOf(pid)) {
+    try {
+      setPriority(thread, Math.max(getPriority(), JOB_PRIORITY))
+    } catch {
+      // It ended already, or this system knows no priorities.
+    }
+  }
+}
+
+/** The process itself where the system does not tell its threads. */
+function threadsOf(pid: number): number[] {
   try {
-    setPriority(pid, Math.max(getPriority(), JOB_PRIORITY))
+    return readdirSync(`/proc/${pid}/task`).map(Number)
   } catch {
-    // The process ended already, or this system knows no priorities.
+    return [pid]
   }
 }
 
@@ -132,8 +147,10 @@ class RunningProcess implements JobProcess {
     this.ready = new Promise(resolve => {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
-        else if (message.type === 'ready') resolve()
-        else if (message.type === 'recorded') {
+        else if (message.type === 'ready') {
+          yieldToVisitors(this.#child)
+          resolve()
+        } else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
         else this.#onMessage(message)

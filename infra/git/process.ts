@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { getPriority, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { gitEnvironment } from './environment.ts'
@@ -72,6 +73,7 @@ export function startGit(args: readonly string[], { gitDir, signal, resources, c
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
+  yieldToAnswers(child.pid)
   const ending = endOf(child)
   // Node creates no streams when it is out of file descriptors; the error event comes later.
   if (!child.stdin) throw new GitError(args[0] ?? '', { status: null, signal: null, message: 'out of file descriptors' })
@@ -95,6 +97,18 @@ export function startGit(args: readonly string[], { gitDir, signal, resources, c
       child.stdout.destroy()
       await ended
     },
+  }
+}
+
+/** Niceness of git: answers that need no git come first, and it is no lower than that of jobs. */
+export const GIT_PRIORITY = 5
+
+function yieldToAnswers(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    setPriority(pid, Math.max(getPriority(), GIT_PRIORITY))
+  } catch {
+    // Git ended already, or this system knows no priorities.
   }
 }
 

