@@ -140,10 +140,13 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
-    done()
-  })
+  // What nobody reads is not put together.
+  if (ANSWER_LEVELS.has(app.log.level)) {
+    app.addHook('onResponse', (request, reply, done) => {
+      logAnswer(request, reply)
+      done()
+    })
+  }
   app.addHook('onClose', async () => deps.uses.close())
 
   if (options.metrics) countRequests(app, options.metrics)
@@ -169,6 +172,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   else registerWithoutPages(app, deps)
   return app
 }
+
+/** Levels of a log that has a line for each answer. */
+const ANSWER_LEVELS: ReadonlySet<string> = new Set(['info', 'debug', 'trace'])
 
 function logAnswer(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
   const { method, log, server } = request
