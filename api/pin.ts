@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { createInProcessRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openInfra } from '#infra/open.ts'
@@ -186,7 +187,7 @@ function parseService(text: string): string {
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (!isPlain || !/^https?:$/.test(url.protocol))
     throw new SettingsError('--service', 'must be the base URL of a deployment, like https://skills.example.org')
-  return url.href.replace(/\/+$/, '')
+  return withoutTrailing(url.href, /\//)
 }
 
 const TOKEN = 'MOUNTGLASS_TOKEN'

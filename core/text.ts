@@ -49,6 +49,13 @@ export function truncateCharacters(text: string, limit: number): string {
   return countCharacters(text) <= limit ? text : `${sliceCharacters(text, 0, limit - 1)}…`
 }
 
+/** The text without the characters at its end that the expression matches. Takes linear time, which an expression with `+$` does not. */
+export function withoutTrailing(text: string, character: RegExp): string {
+  let end = text.length
+  while (end > 0 && character.test(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
 /** The longest prefix of at most `limitBytes` bytes of UTF-8. Never splits a code point. */
 export function cutAtBytes(text: string, limitBytes: number): string {
   // A UTF-16 unit takes at most three bytes.

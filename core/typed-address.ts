@@ -1,6 +1,7 @@
 import { type Address, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
+import { withoutTrailing } from './text.ts'
 
 /** The meaning of a text that a person writes where an address is asked for. */
 export type TypedAddress =
@@ -77,10 +78,7 @@ const FILE_VIEWS = ['blob', 'raw', 'blame', 'edit', 'plain']
 
 /** The path of a GitHub URL: a repository, and a folder, a file, a commit, a release or something else of it. */
 function readGithub(rest: string, hosts: readonly string[]): TypedAddress {
-  const [owner = '', repository = '', view = '', ...segments] = rest
-    .replace(/[?#].*$/s, '')
-    .replace(/\/+$/, '')
-    .split('/')
+  const [owner = '', repository = '', view = '', ...segments] = withoutTrailing(rest.replace(/[?#].*/s, ''), /\//).split('/')
   const root = `gh/${owner}/${repository.replace(/\.git$/, '')}`
   if (view === 'commit') return readAddress(`${root}@${segments[0] ?? ''}`, hosts)
   if (view === 'releases' && segments[0] === 'tag') return readAddress(`${root}@${segments.slice(1).join('%2F')}`, hosts)

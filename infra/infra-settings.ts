@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, SettingsError } from '#core/settings.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
 import type { GitHubApp } from './github/app.ts'
 
@@ -90,7 +91,7 @@ function baseUrl(example: string) {
   return z.string().transform((text, context): string => {
     const url = URL.parse(text)
     const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-    if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
+    if (isPlain && /^https?:$/.test(url.protocol)) return withoutTrailing(url.href, /\//)
     context.addIssue(`must be a URL like ${example}, without credentials, query and fragment`)
     return z.NEVER
   })

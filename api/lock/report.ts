@@ -1,5 +1,6 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { printable } from '#core/hidden-text.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { type ChangedFile, type ChangedSkill, isSameAddress } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 import type { Verdict } from './verdict.ts'
@@ -43,7 +44,7 @@ function verdictLines(verdict: Verdict, paint: Paint, service: string | undefine
 
 /** Where a deployment shows what agents read differently since the pin. */
 function changesPage(service: string, { address, commit }: Extract<Verdict, { status: 'different' }>): string {
-  return `${service.replace(/\/+$/, '')}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
+  return `${withoutTrailing(service, /\//)}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
 }
 
 const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], gone: ['red', '-'] } as const

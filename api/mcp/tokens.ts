@@ -43,7 +43,7 @@ export function inOneLine(text: string, tokens: number): string {
   const end = endWithin(flat, tokens)
   if (end === flat.length) return flat
   const cut = flat.slice(0, end)
-  return `${(flat[end] === ' ' ? cut : cut.replace(/\s+\S{0,30}$/, '')).trimEnd()}…`
+  return `${(flat[end] === ' ' ? cut : cut.replace(/ \S{0,30}$/, '')).trimEnd()}…`
 }
 
 /** Where the text ends that leaves a token to the ellipsis; its whole length where it takes no more than `limit`. */

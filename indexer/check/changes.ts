@@ -13,7 +13,7 @@ function missingIn(other: Checked, report: Checked): Finding[] {
 }
 
 function keyOf({ code, path, field, message }: Finding): string {
-  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*$/, '').replace(COUNT, '#')])
+  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*/, '').replace(COUNT, '#')])
 }
 
 /** A number that is a word of its own: not a part of a name, a path or a version. */

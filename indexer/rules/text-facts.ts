@@ -1,6 +1,6 @@
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
-import { compareBytes } from '#core/text.ts'
+import { compareBytes, withoutTrailing } from '#core/text.ts'
 
 /** What a reviewer looks for in a text that agents receive: hidden characters, and the hosts of http(s) links. */
 export function factsOfText(text: string): DeliveredFacts {
@@ -44,7 +44,7 @@ const AUTHORITY = /^[^\s/?#\\"'<>(){}|^`]*/
 const HOST = /^(?:\[[\da-f:.]+\]|[\p{L}\p{M}\p{N}\p{Cf}._~%-]+)/iu
 
 function hostOf(authority: string): string | null {
-  const written = HOST.exec(authority.slice(authority.lastIndexOf('@') + 1))?.[0].replace(/[.~_-]+$/, '') ?? ''
+  const written = withoutTrailing(HOST.exec(authority.slice(authority.lastIndexOf('@') + 1))?.[0] ?? '', /[.~_-]/)
   if (written === '') return null
   if (/^[\w.-]+$/.test(written)) return written.toLowerCase()
   return URL.canParse(`http://${written}/`) ? new URL(`http://${written}/`).hostname : null

@@ -16,7 +16,9 @@ export type Outcome =
 
 /** The warning for the operator, as `Warn` takes it. @param message of the host, untrusted */
 export function warningOf(outcome: Outcome, { message }: Refused): [key: string, text: string, account?: string] {
-  const text = `${textOf(outcome)}. GitHub says: ${visibleLine(message).replace(QUERY, '$1').slice(0, MESSAGE_LENGTH)}`
+  const text = `${textOf(outcome)}. GitHub says: ${visibleLine(message.slice(0, 4 * MESSAGE_LENGTH))
+    .replace(QUERY, '$1')
+    .slice(0, MESSAGE_LENGTH)}`
   return 'account' in outcome ? [outcome.of, text, outcome.account ?? ''] : [outcome.of, text]
 }
 

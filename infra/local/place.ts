@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
-import { detached } from '#core/text.ts'
+import { detached, withoutTrailing } from '#core/text.ts'
 import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import type { Watch } from './signatures.ts'
 import type { Computed } from './signed-cache.ts'
@@ -125,7 +125,7 @@ async function gitDirsOf(root: string, real: string, isBare: boolean, search: Se
 /** The linked worktree at a real path: its `.git` file names a git dir in the main repository, which names that file back. */
 async function worktreeDirsOf(root: string, real: string, search: Search): Promise<GitDirs | null> {
   const file = join(real, '.git')
-  const target = /^gitdir: (.+?)\s*$/.exec((await readRealText(file)) ?? '')?.[1]
+  const target = /^gitdir: (.+)$/.exec((await readRealText(file))?.trimEnd() ?? '')?.[1]
   const gitDir = target === undefined ? null : await realpath(resolve(real, target)).catch(ifAbsent)
   if (gitDir === null || basename(dirname(gitDir)) !== 'worktrees')
     return refused(search, 'its .git is a file that names no linked worktree: put the repository itself here')
@@ -144,8 +144,8 @@ async function worktreeDirsOf(root: string, real: string, search: Search): Promi
 
 /** The path that a file of the git dir holds, with its folders resolved; `null` without one. */
 async function pathIn(gitDir: string, file: string): Promise<string | null> {
-  const text = (await readRealText(join(gitDir, file)))?.replace(/[\r\n]+$/, '')
-  if (!text) return null
+  const text = withoutTrailing((await readRealText(join(gitDir, file))) ?? '', /[\r\n]/)
+  if (text === '') return null
   const path = resolve(gitDir, text)
   const folder = await realpath(dirname(path)).catch(ifAbsent)
   return folder === null ? null : join(folder, basename(path))

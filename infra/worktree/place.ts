@@ -62,7 +62,11 @@ function pathBelow(root: string, folder: string): RepoPath {
 async function gitDirOf(root: string): Promise<string | null> {
   const inner = join(root, '.git')
   const kind = await lstat(inner).catch(ifAbsent)
-  const gitDir = kind?.isFile() ? /^gitdir: (.+?)\s*$/.exec((await readSmallFile(inner)) ?? '')?.[1] : kind ? inner : undefined
+  const gitDir = kind?.isFile()
+    ? /^gitdir: (.+)$/.exec((await readSmallFile(inner))?.trimEnd() ?? '')?.[1]
+    : kind
+      ? inner
+      : undefined
   if (gitDir === undefined) return null
   const resolved = resolve(root, gitDir)
   return (await lstat(join(resolved, 'HEAD')).catch(ifAbsent)) ? resolved : null

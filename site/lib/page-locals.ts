@@ -59,7 +59,7 @@ export function uiOf(query: URLSearchParams, headers: IncomingHttpHeaders): Ui {
 
 /** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
 export function wantsMarkdown(accept: string): boolean {
-  const types = accept.split(',').map(part => part.trim().replace(/;.*$/, '').toLowerCase())
+  const types = accept.split(',').map(part => part.trim().replace(/;.*/, '').toLowerCase())
   const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
   return markdown >= 0 && (html < 0 || markdown < html)
 }

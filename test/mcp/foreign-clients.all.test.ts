@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
+import { freePort } from '../../scripts/servers/free-port.mjs'
 import { ensureBuilt } from '../site/support/built-site.ts'
 import { openPerson } from './person.ts'
 import { listen, textOf } from './scene.ts'
@@ -107,6 +108,34 @@ describe('a private repository', () => {
     const env = { PATH: process.env.PATH, HOME: folder }
     const ended = run(process.execPath, args, { cwd: folder, env })
     await expect(ended).rejects.toMatchObject({ stderr: expect.stringContaining('auth_required') })
+  })
+
+  test('the inspector sends the person to the service, keeps what they approved, and ends it', async () => {
+    const person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
+    const inspect = async (...args: string[]) => {
+      const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`
+      const all = ['--cli', url, '--transport', 'http', '--callback-url', callback, '--method', 'tools/call', ...args]
+      const env = { PATH: process.env.PATH, HOME: folder, BROWSER: 'true', MCP_AUTO_OPEN_ENABLED: 'true' }
+      const ended = run(process.execPath, [program('mcp-inspector'), ...all], { cwd: folder, env })
+      let said = ''
+      let visit: Promise<unknown> | null = null
+      ended.child.stderr?.on('data', chunk => {
+        said += chunk
+        const location = /http\S+\/oauth\/authorize\?\S+/.exec(said)?.[0]
+        if (location !== undefined && visit === null) visit = person.decide(new URL(location))
+      })
+      const { stdout } = await ended
+      await visit
+      return { stdout, isAsked: visit !== null }
+    }
+    const read = ['--tool-name', 'browse_repo']
+    expect(await inspect(...read)).toEqual({ stdout: expect.stringContaining(`From ${scene.address} at commit `), isAsked: true })
+    expect(await inspect(...read)).toEqual({
+      stdout: expect.stringContaining(`From ${scene.address} at commit `),
+      isAsked: false,
+    })
+    expect(await inspect(...read, '--relogin')).toMatchObject({ isAsked: true })
+    await person.close()
   })
 
   test('mcp-remote sends the person to the service, and passes calls on once they approved', async () => {

@@ -1,5 +1,5 @@
 import { SUMMARY_CHARACTERS } from '#core/limits.ts'
-import { countCharacters, sliceCharacters } from '#core/text.ts'
+import { countCharacters, sliceCharacters, withoutTrailing } from '#core/text.ts'
 import type { Region } from './region.ts'
 import { placeEnd, Tally } from './tally.ts'
 import type { TermFinder, TermPlaces } from './term-places.ts'
@@ -69,5 +69,5 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** Without trailing spaces and punctuation that joins to the next words. */
 function trimmed(text: string): string {
-  return text.replace(/[\s·,;:–-]+$/u, '')
+  return withoutTrailing(text, /[\s·,;:–-]/)
 }

@@ -1,3 +1,5 @@
+import { withoutTrailing } from '#core/text.ts'
+
 /** A license text as words. Copyright lines are separate: they name people, not permissions, but may hide a condition. */
 export interface NormalizedText {
   /** Words in order, in lower case, without punctuation, list numbers and apostrophes; a URL is one word. */
@@ -47,7 +49,7 @@ const LINE_MARKS = 200
 const MARKS = /^[\s>#*_=|/;%"'.~-]+/
 // `(c)` alone also numbers clauses, so a year has to follow it.
 const COPYRIGHT_LINE =
-  /^(?:portions )?(?:copyright\b[^\p{L}\p{N}]*(?:\(c\)|©|\p{N}|[<[{]|by )|(?:\(c\)\s*(?:copyright\b)?|©)[^\p{L}\p{N}]*(?:\p{N}{4}|[<[{]))/u
+  /^(?:portions )?(?:copyright\b[^\p{L}\p{N}]*(?:\(c\)|©|\p{N}|[<[{]|by )|(?:\(c\)(?:\s*copyright\b)?|©)[^\p{L}\p{N}]*(?:\p{N}{4}|[<[{]))/u
 const COPYRIGHT_WORDS = 24
 const LIST_NUMBER = /^(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|\(?\d{1,2}(?:\.\d{1,2}){1,2}[.)]?)\s+/
 const WORD = /https?:\/\/[^\s<>()[\]"']+|[\p{L}\p{N}\p{M}](?:[\p{L}\p{N}\p{M}]|'(?=\p{L}))*/gu
@@ -58,5 +60,5 @@ const SPELLINGS = new Map([
 ])
 
 function withoutScheme(address: string): string {
-  return address.replace(/^https?:\/\/(?:www\.)?/, '').replace(/[/.,;:*_]+$/, '')
+  return withoutTrailing(address.replace(/^https?:\/\/(?:www\.)?/, ''), /[/.,;:*_]/)
 }

@@ -49,7 +49,7 @@ function headingsOf(lines: readonly string[]): Heading[] {
     const mark = line.match(/^ {0,3}(`{3,}|~{3,})/)?.[1]
     if (mark !== undefined && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark : null
     if (fence !== null || mark !== undefined) continue
-    const atx = line.match(/^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/)
+    const atx = line.match(/^ {0,3}(#{1,6})(?:[ \t]+([^ \t].*)?)?$/)
     const setext = line.match(/^ {0,3}(=+|-+)[ \t]*$/)
     const before = lines[index - 1]?.trim() ?? ''
     if (atx !== null) headings.push({ line: index, depth: atx[1]?.length ?? 1, text: atx[2] ?? '' })
