@@ -145,7 +145,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
-  if (options.logger) {
+  // What nobody reads is not put together.
+  const logsAnswers = ANSWER_LEVELS.has(app.log.level)
+  if (logsAnswers) {
     app.addHook('onResponse', (request, reply, done) => {
       logAnswer(request, reply)
       done()
@@ -173,11 +175,14 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   await app.register(async api => registerApi(api, deps, { handlers, methods, tags, baseUrl: options.baseUrl }), {
     prefix: API,
   })
-  unchanged.open(handlers, noteUnchanged(app, options.logger ? logAnswer : null, count))
+  unchanged.open(handlers, noteUnchanged(app, logsAnswers ? logAnswer : null, count))
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
 }
+
+/** Levels of a log that has a line for each answer. */
+const ANSWER_LEVELS: ReadonlySet<string> = new Set(['info', 'debug', 'trace'])
 
 type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | 'log' | 'server'>
 

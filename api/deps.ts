@@ -2,7 +2,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { OwnerListings } from '#core/owner-listings.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
-import type { JobQueue } from '#core/ports/job-queue.ts'
+import type { IndexJob, JobQueue } from '#core/ports/job-queue.ts'
 import type { RawFile, RawFileReader } from '#core/ports/raw-file.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { OAuthDeps } from './oauth/oauth.ts'
@@ -40,7 +40,7 @@ export interface Deps {
   /** Told of failures that fail no answer. Default: not counted. */
   fallbacks?: Fallbacks
   /** Called when a job was offered, so that an indexer in this process starts without polling. */
-  onOffered(): void
+  onOffered(job: IndexJob): void
   /** Receives work that continues after an answer was sent. The promise never rejects. Default: ignored. */
   onWorking?(work: Promise<void>): void
   /**

@@ -50,7 +50,10 @@ export function startInProcess({ infra, runner }: InProcessSource): InProcessSer
   }
 }
 
-function assembleDeps({ blobs, states, queue, hosts, clock, random }: InProcessSource['infra'], onOffered: () => void): Deps {
+function assembleDeps(
+  { blobs, states, queue, hosts, clock, random }: InProcessSource['infra'],
+  onOffered: Deps['onOffered'],
+): Deps {
   const keys = parseSealingKeys(formatNewKeys('1', random.bytes(32)))
   if (keys === null) throw new Error('new keys cannot be read')
   const damages = createDamageReports(states)

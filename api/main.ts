@@ -7,6 +7,7 @@ import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
+import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { SettingsError, unknownSettings } from '#core/settings.ts'
 import { messageIn, type Sentence, SentenceError, sentence, tell } from '#core/words/sentence.ts'
@@ -90,7 +91,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const deps = await assembleDeps(settings, infra, operator, {
     metrics,
     checkReady: readiness.check,
-    onOffered: () => indexer.wake(),
+    onOffered: job => indexer.wake(job),
     log,
     fallbacks,
     context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
@@ -261,7 +262,7 @@ function pages(
 }
 
 interface Indexer {
-  wake(): void
+  wake(job: IndexJob): void
   stop(): Promise<void>
 }
 

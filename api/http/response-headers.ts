@@ -39,7 +39,8 @@ export function commonHeaders(origin: string): CommonHeaders {
 
 /** The request id is generated here, never taken from the client. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, common: CommonHeaders): void {
-  reply.headers({ 'x-request-id': request.id, ...common })
+  // Copying the constants for every request would cost more than setting them.
+  reply.header('x-request-id', request.id).headers(common)
 }
 
 /** Headers of every answer below `/api/v1`. */

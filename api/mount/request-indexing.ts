@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 export async function requestIndexing(deps: Pick<Deps, 'queue' | 'onOffered'>, job: IndexJob): Promise<JobState> {
   try {
     const state = await deps.queue.offer(job)
-    if (state.status === 'indexing') deps.onOffered()
+    if (state.status === 'indexing') deps.onOffered(job)
     return state
   } catch (cause) {
     throw new ServiceError('skill.unavailable', { cause })

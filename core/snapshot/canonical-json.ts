@@ -3,13 +3,21 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
     // Fast path: long lists hold numbers, without keys to sort.
     if (typeof value[0] === 'number' && value.every(item => typeof item === 'number')) return JSON.stringify(value)
-    return `[${value.map(item => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`
+    let items = ''
+    for (const item of value) items += `${items === '' ? '' : ','}${item === undefined ? 'null' : canonicalJson(item)}`
+    return `[${items}]`
   }
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const fields: string[] = []
+  // Texts are joined as they come: a list of the fields of each row would be garbage a moment later.
+  let fields = ''
   for (const key of Object.keys(value).sort()) {
     const field = (value as Record<string, unknown>)[key]
-    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field)}`)
+    if (field === undefined) continue
+    const name = PLAIN_KEY.test(key) ? `"${key}"` : JSON.stringify(key)
+    fields += `${fields === '' ? '' : ','}${name}:${canonicalJson(field)}`
   }
-  return `{${fields.join(',')}}`
+  return `{${fields}}`
 }
+
+/** Needs no escapes. */
+const PLAIN_KEY = /^\w+$/

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Lease } from '#core/ports/job-queue.ts'
+import type { IndexJob, Lease } from '#core/ports/job-queue.ts'
+import { queueKey } from '#core/snapshot/store-keys.ts'
 import { type LeaseDeps, runLease } from './run-lease.ts'
 
 export interface Worker {
-  /** A job was queued: poll now. */
-  wake(): void
+  /** A job was offered: poll now, unless this worker runs it already. */
+  wake(job: IndexJob): void
   /** Resolves when the worker has stopped. */
   stopped: Promise<void>
 }
@@ -21,23 +22,31 @@ export interface WorkerOptions {
 
 /**
  * Takes jobs from the queue and runs them until it is stopped. After a failure of the queue or the runner it backs off and polls again.
- * It takes a job only when the job can start without delay.
+ * It takes a job only when the job can start without delay. Beside a job that has just started it prepares for the next one only if one waits:
+ * the start of a process takes as long as a small job, which would share its processors with it. Decision 0087.
  */
 export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOptions): Worker {
   const { queue, runner, metrics, log } = deps
   const name = `${hostname()}:${process.pid}:${randomUUID()}`
   const running = new Set<Promise<void>>()
+  const runningKeys = new Set<string>()
   let rest = new AbortController()
   let failures = 0
+  /** The last look took a job, so there was no pause since. */
+  let hasJustStarted = false
   // Every running job adds a listener.
   setMaxListeners(0, signal)
   metrics.beforeRead(() => metrics.record('mountglass_jobs_running', {}, running.size))
 
   async function takeJob(): Promise<Lease | null> {
     try {
+      const mayPrepare = !hasJustStarted || running.size === 0 || (await queue.depth()) > running.size
+      hasJustStarted = false
+      if (!mayPrepare) return null
       await runner.ready(signal)
       const lease = await queue.take(name)
       failures = 0
+      hasJustStarted = lease !== null
       return lease
     } catch (error) {
       if (signal.aborted) return null
@@ -50,8 +59,13 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
 
   function start(lease: Lease): void {
     const job = runLease(deps, lease, signal).catch(error => log.error({ err: error }, 'cannot record the result of a job'))
-    const ended = job.finally(() => running.delete(ended))
+    const key = keyOf(lease.job)
+    const ended = job.finally(() => {
+      running.delete(ended)
+      runningKeys.delete(key)
+    })
     running.add(ended)
+    runningKeys.add(key)
   }
 
   /** Waits for the next poll, or for `wake`, which is throttled to one poll in `MIN_POLL_MILLISECONDS`. */
@@ -79,7 +93,17 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
     await runner.close()
   }
 
-  return { wake: () => rest.abort(), stopped: run() }
+  return {
+    wake(job) {
+      // Visitors who wait for a running job ask many times a second.
+      if (!runningKeys.has(keyOf(job))) rest.abort()
+    },
+    stopped: run(),
+  }
+}
+
+function keyOf({ repository, commit }: IndexJob): string {
+  return queueKey(repository, commit)
 }
 
 /** Mean pause between polls, in addition to `MIN_POLL_MILLISECONDS`. The queue of a bucket may look less often (`infra/open.ts`). */

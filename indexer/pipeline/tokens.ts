@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { cutAtBytes, utf8Length } from '#core/text.ts'
 
 /** Estimates the tokens of a text. Each model counts with an encoding of its own. */
@@ -32,7 +32,7 @@ export function createTokenCounter(known: ReadonlyMap<string, number>): TokenCou
 
 /** SHA-256 of the text, first 32 hex digits. */
 function keyOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return hash('sha256', text).slice(0, 32)
 }
 
 let loading: Promise<Tokenizer> | null = null

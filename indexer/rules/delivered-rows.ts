@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isBlobId } from '#core/ports/git-host.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
@@ -182,5 +182,5 @@ function servedFile(path: RepoPath, tokens: number, { fileRows }: DeliveredParts
 const DIGEST_CHARACTERS = 32
 
 function digestOf(value: unknown): Digest {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, DIGEST_CHARACTERS)
+  return hash('sha256', canonicalJson(value)).slice(0, DIGEST_CHARACTERS)
 }

@@ -38,11 +38,13 @@ export function parseYamlMapping(yaml: string): ParsedYaml {
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
     const value = loadYaml(yaml)
-    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: 'not a mapping of keys to values' }
+    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: NO_MAPPING }
   } catch (error) {
     return { ok: false, message: faultOf(yaml) ?? messageOf(error, 0) }
   }
 }
+
+const NO_MAPPING = 'not a mapping of keys to values'
 
 /**
  * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first values that begin like plain text
@@ -52,10 +54,21 @@ export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired
   const strict = parseYamlMapping(yaml)
   if (strict.ok || isTooLong(yaml)) return strict
   for (const pattern of [PLAIN_VALUE, ANY_VALUE]) {
-    const repaired = parseYamlMapping(yaml.replace(pattern, quoteValue))
-    if (repaired.ok) return { ...repaired, repaired: strict.message }
+    const mapping = mappingOf(yaml.replace(pattern, quoteValue))
+    if (mapping !== null) return { ok: true, mapping, repaired: strict.message }
   }
   return strict
+}
+
+/** The mapping, if the text is one; else `null`: what is wrong is asked of the text as it was alone. */
+function mappingOf(yaml: string): YamlMapping | null {
+  if (isTooLong(yaml)) return null
+  try {
+    const value = loadYaml(yaml)
+    return isMapping(value) ? value : null
+  } catch {
+    return null
+  }
 }
 
 const PLAIN_VALUE = /^([ \t]*(?:- )?[\w.-]+:[ \t]+)([^\s"'|>&*!%@`[\]{},#?-][^\r\n]*|-[^\s][^\r\n]*)$/gm
@@ -109,8 +122,15 @@ function lineAt(text: string, start: number): { content: string; next: number } 
   }
 }
 
+/** Its errors have no stack: to record one takes longer than to parse most front matter, and nobody reads it. @throws YAMLException */
 function loadYaml(yaml: string): unknown {
-  return load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return load(yaml, { schema: FAILSAFE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 /**
