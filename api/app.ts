@@ -145,14 +145,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
-  // What nobody reads is not put together.
-  const logsAnswers = ANSWER_LEVELS.has(app.log.level)
-  if (logsAnswers) {
-    app.addHook('onResponse', (request, reply, done) => {
-      logAnswer(request, reply)
-      done()
-    })
-  }
+  const log = logAnswers(app)
   app.addHook('preClose', async () => unchanged.close())
   app.addHook('onClose', async () => deps.uses.close())
 
@@ -175,10 +168,20 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   await app.register(async api => registerApi(api, deps, { handlers, methods, tags, baseUrl: options.baseUrl }), {
     prefix: API,
   })
-  unchanged.open(handlers, noteUnchanged(app, logsAnswers ? logAnswer : null, count))
+  unchanged.open(handlers, noteUnchanged(app, log, count))
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
+}
+
+/** Logs each answer, where the log has such lines: what nobody reads is not put together. @returns what does so; `null` where nothing does */
+function logAnswers(app: FastifyInstance): typeof logAnswer | null {
+  if (!ANSWER_LEVELS.has(app.log.level)) return null
+  app.addHook('onResponse', (request, reply, done) => {
+    logAnswer(request, reply)
+    done()
+  })
+  return logAnswer
 }
 
 /** Levels of a log that has a line for each answer. */

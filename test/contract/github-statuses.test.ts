@@ -44,6 +44,7 @@ const PLACES: Readonly<Record<Question, NonNullable<Fault['match']>>> = {
   'GET /repos/{owner}/{repo}': { host: 'api', path: /^\/repos\/[^/]+\/[^/]+$/ },
   'GET /repositories/{id}': { host: 'api', path: /^\/repositories\// },
   'GET /repos/{owner}/{repo}/commits/{ref}': { host: 'api', path: /\/commits\// },
+  'GET /repos/{owner}/{repo}/commits': { host: 'api', path: /\/commits\?/ },
   'GET /repos/{owner}/{repo}/compare/{basehead}': { host: 'api', path: /\/compare\// },
   'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': { host: 'api', path: /\/git\/trees\// },
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': { host: 'api', path: /\/git\/blobs\// },
@@ -88,6 +89,12 @@ const ASK: Readonly<Record<Question, (asked: Asked) => Promise<Reading>>> = {
     if (row.status === 304) await passLifetime(() => host.resolve(described, null))
     befall()
     return readingOf(await host.resolve(described, null))
+  },
+  async 'GET /repos/{owner}/{repo}/commits'({ host, repository, befall }) {
+    const commit = await repository.commit({ 'SKILL.md': 'skill' })
+    const described = await describeAt(host, repository)
+    befall()
+    return readingOf((await host.history?.(described, commit, ['SKILL.md'])) ?? { status: 'none' })
   },
   async 'GET /repos/{owner}/{repo}/compare/{basehead}'({ host, repository, befall }) {
     const commit = await repository.commit({ a: 'behind' })

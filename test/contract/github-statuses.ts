@@ -19,6 +19,7 @@ export type Question =
   | 'GET /repos/{owner}/{repo}'
   | 'GET /repositories/{id}'
   | 'GET /repos/{owner}/{repo}/commits/{ref}'
+  | 'GET /repos/{owner}/{repo}/commits'
   | 'GET /repos/{owner}/{repo}/compare/{basehead}'
   | 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}'
   | 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}'
@@ -119,6 +120,20 @@ const ROWS: Record<Question, readonly Row[]> = {
     [422, 'no such ref', DESCRIPTION, 'missing', message('No commit found for SHA: main')],
     [500, 'failure', DESCRIPTION, 'unavailable', SERVER_ERROR],
     [503, 'failure', DESCRIPTION, 'unavailable', SERVER_ERROR],
+  ],
+  'GET /repos/{owner}/{repo}/commits': [
+    [200, 'the commits of a file', DESCRIPTION, 'shown'],
+    [400, 'not valid', DESCRIPTION, 'unavailable', message('Bad Request')],
+    [
+      403,
+      'rate limit',
+      DOCUMENTATION,
+      'rate limited',
+      { ...message('API rate limit exceeded'), headers: { 'x-ratelimit-remaining': '0' } },
+    ],
+    [404, 'the repository is gone, which the next visit finds', DESCRIPTION, 'unavailable', NOT_FOUND],
+    [409, 'the repository is empty', DESCRIPTION, 'unavailable', message('Git Repository is empty.')],
+    [500, 'failure', DESCRIPTION, 'unavailable', SERVER_ERROR],
   ],
   'GET /repos/{owner}/{repo}/compare/{basehead}': [
     [200, 'behind the default branch', DESCRIPTION, 'shown'],
