@@ -190,6 +190,12 @@ const EDITS: Readonly<Record<string, Edit>> = {
     return true
   },
   'a file of a skill goes': edited => removeOne(edited, filesOfSkills(edited)),
+  'a license closes documents': edited => {
+    const folder = edited.pick(foldersOfDocuments(edited))
+    if (folder === undefined || edited.paths.includes(`${folder}/LICENSE`)) return false
+    write(edited, `${folder}/LICENSE`, 'All rights reserved.\n')
+    return true
+  },
 }
 
 function editedFolder(folder: string, seed: string, mark: string): Edited {
