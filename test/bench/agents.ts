@@ -8,6 +8,10 @@ import type { BenchRepository } from './repositories.ts'
 
 const REVISION = '2026-07-28'
 const CALLS = 1_000
+/** V8 still compiles during the first thousands. */
+const WARMING_CALLS = 3_000
+/** Until then, V8 compiles what is called most and finds the size of its heap, once. */
+const SETTLING_CALLS = 30_000
 const GROWTH_CALLS = 20_000
 const CLIENTS = 64
 /** A tool against the REST call of the same content; of a loaded skill and of the list of tools in milliseconds. */
@@ -104,24 +108,27 @@ async function measureMany({ baseUrl, process }: Service, address: string, path:
     message: { method: 'tools/call', params: { name: 'load_skill', arguments: { path } } },
   }
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
-  const megabytes: number[] = []
-  const startedAt = performance.now()
-  for (let part = 0; part < 4; part++) {
-    let left = GROWTH_CALLS / 4
+  const askMany = async (calls: number) => {
+    let left = calls
     await Promise.all(
       Array.from({ length: CLIENTS }, async () => {
         while (left-- > 0) await ask(baseUrl, question, agent)
       }),
     )
-    megabytes.push(residentMegabytes(process.pid ?? 0))
+    return residentMegabytes(process.pid ?? 0)
   }
+  const begun = residentMegabytes(process.pid ?? 0)
+  const settled = await askMany(SETTLING_CALLS)
+  const startedAt = performance.now()
+  const ended = await askMany(GROWTH_CALLS)
   agent.destroy()
   printTable(`${CLIENTS} clients at once, ${GROWTH_CALLS} calls of load_skill`, [
     {
       'calls/s': Math.round(GROWTH_CALLS / ((performance.now() - startedAt) / 1000)),
-      'MB after a quarter': megabytes[0] ?? 0,
-      'MB at the end': megabytes[3] ?? 0,
-      'last three quarters, MB more': (megabytes[3] ?? 0) - (megabytes[0] ?? 0),
+      'MB before': begun,
+      [`MB after ${SETTLING_CALLS} calls`]: settled,
+      'MB at the end': ended,
+      'MB more': ended - settled,
     },
   ])
 }
@@ -146,7 +153,7 @@ async function measureArchives({ baseUrl }: Service, address: string): Promise<v
 /** Of warm calls. */
 async function timesOf(baseUrl: string, question: Question): Promise<Spread> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  await spreadOf(CALLS / 5, () => ask(baseUrl, question, agent))
+  await spreadOf(WARMING_CALLS, () => ask(baseUrl, question, agent))
   const spread = await spreadOf(CALLS, () => ask(baseUrl, question, agent))
   agent.destroy()
   return spread
