@@ -72,7 +72,7 @@ async function askAtRate(rate: number, seconds: number): Promise<Loaded> {
   const asked: Promise<void>[] = []
   await new Promise<void>(resolve => {
     const timer = setInterval(() => {
-      const due = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * rate))
+      const due = Math.min(total, 1 + Math.floor(((performance.now() - startedAt) / 1000) * rate))
       while (asked.length < due)
         asked.push(ask(paths[asked.length % paths.length] ?? '', startedAt + (asked.length / rate) * 1000))
       if (asked.length < total) return
