@@ -195,27 +195,6 @@ describe('items', () => {
   })
 })
 
-test('documents that a license closes and opens are told as such', async () => {
-  const closed = 'All rights reserved.\n'
-  const files = {
-    'package.json': MIT,
-    'closes/a.md': '# A\n\nText.\n',
-    'opens/b.md': '# B\n\nText.\n',
-    'opens/LICENSE': closed,
-  }
-  const licensed = await testApp({ 'acme/tools': files })
-  const repository = licensed.repository('acme/tools')
-  await repository.tag('v1', licensed.commitOf('acme/tools'))
-  await repository.commit({ 'closes/LICENSE': closed, 'opens/LICENSE': null })
-  for (const address of [ADDRESS, `${ADDRESS}@v1`]) await licensed.open(address)
-  const { items } = (await licensed.ask('changes', ADDRESS, { from: 'v1' })) as Ready
-  expect(items.map(item => ('facts' in item ? [item.path, item.parts, item.facts] : item))).toEqual([
-    ['closes/a.md', ['body', 'metadata', 'license', 'serving'], { serving: 'closed' }],
-    ['opens/b.md', ['body', 'metadata', 'license', 'serving'], { serving: 'opened' }],
-  ])
-  await licensed.close()
-})
-
 describe('the difference of a skill', () => {
   test('has each text under its path, with unchanged ones', async () => {
     const { entries, metadata, skill: item, nextCursor } = await compareSkill('one/SKILL.md')
