@@ -16,9 +16,8 @@ export default defineConfig({
     reporters: ['default', './test/support/slowest-files.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other. Those of the second
-    // tier wait for leases and repetitions, too: see decision 0086.
-    maxWorkers: process.env.MOUNTGLASS_TEST_TIER === 'test:all' ? 3 : 2,
+    // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other.
+    maxWorkers: 2,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,6 +1,6 @@
 /**
- * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, and the
- * first minutes in a fresh clone beside them. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
+ * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, then the
+ * first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
  * files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'
@@ -48,12 +48,10 @@ async function testFirst(node) {
 /** @param {string} node */
 async function testAll(node) {
   await prepareSystemPackages([BROWSER, PERL_CLIENT, ...servers()])
-  // Beside the tests: it waits for the registry half of its time.
-  const checking = checkFreshClone()
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
-  const fresh = await checking
+  const fresh = await checkFreshClone()
   process.stdout.write(`${fresh.said}\n`)
-  if (fresh.failed) process.stderr.write('failed beside the tests: the start in a fresh clone\n')
+  if (fresh.failed) process.stderr.write('failed: the start in a fresh clone\n')
   return fresh.failed && code === 0 ? 1 : code
 }
 
