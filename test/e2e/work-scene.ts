@@ -81,6 +81,9 @@ export function start({ concurrency = 1, isSlow = false, env = {} }: StartOption
 
 export const jobOf = (name: string): Promise<IndexJob> => jobAt(host, 'acme', name)
 
+/** The queue as it is for whoever looks at the time: a failure of later has not run out. */
+export const queueAt = (time: Date): JobQueue => createStateQueue(states, { now: () => time })
+
 export async function offer(...names: string[]): Promise<void> {
   for (const name of names) expect(await queue.offer(await jobOf(name))).toEqual({ status: 'indexing' })
 }
