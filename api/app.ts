@@ -174,7 +174,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
-/** Logs each answer, where the log has such lines: what nobody reads is not put together. @returns what does so; `null` where nothing does */
+/** Has every answer logged, if the log has lines of that level. @returns the function that logs an answer; `null` if it has no such lines */
 function logAnswers(app: FastifyInstance): typeof logAnswer | null {
   if (!ANSWER_LEVELS.has(app.log.level)) return null
   app.addHook('onResponse', (request, reply, done) => {

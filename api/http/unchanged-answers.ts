@@ -42,7 +42,7 @@ interface UnchangedOptions {
 const KNOWN_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 400
 
-/** Thrown to end a handler before it reads anything. No error: nobody looks at its stack, which would take longer than the rest. */
+/** Thrown to end a handler before it reads anything. It is no `Error`, because recording a stack would take longer than the rest. */
 const ENDED = Symbol('all is known')
 
 /**

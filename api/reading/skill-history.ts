@@ -5,8 +5,8 @@ import type { ContextRow } from '#core/snapshot/format.ts'
 import { type ReadyMount, requireValue } from '../mount/open-mount.ts'
 
 /**
- * The commits that changed what a skill is made of, as far as the host tells. It is asked about delivered files alone, so a commit that changed nothing
- * but what is withheld does not appear.
+ * The commits that changed what a skill is made of, as far as the host tells. Only delivered files are asked about, so a commit that changed
+ * nothing but withheld files does not appear.
  *
  * @throws ServiceError `skill.not_found`, `mount.*` when the host cannot be asked, `skill.unavailable`
  */
@@ -23,7 +23,7 @@ export async function readSkillHistory(mount: ReadyMount, query: HistoryQuery): 
     status: 'ready',
     commit,
     path,
-    // A message may quote the text that the license permits nobody to copy.
+    // A commit message may quote a text whose license does not permit a copy.
     commits: row.full ? found.commits : found.commits.map(one => ({ ...one, subject: null })),
     paths: found.paths,
     truncated: found.isCut || found.paths.length < paths.length,

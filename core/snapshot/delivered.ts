@@ -31,7 +31,7 @@ const FileDigest = z.string().regex(/^(?:git:)?[0-9a-f]{32}$/)
 
 /**
  * A file of a skill: its path, its size, its digest, and 1 if it is executable. The digest is `null` where neither bytes nor blob id are known, as
- * of large files of a working folder that nobody compared.
+ * of large files of a working folder that was not compared with a commit.
  */
 export const DeliveredFile = z.tuple([Path, Bytes, FileDigest.nullable(), z.union([z.literal(0), z.literal(1)])])
 export type DeliveredFile = z.infer<typeof DeliveredFile>

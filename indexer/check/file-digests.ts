@@ -7,8 +7,8 @@ export type ReadDigests = (path: string, sizeBytes: number) => Promise<{ blob: s
 
 /**
  * Gives the files of a working folder the digests by which they are told from those of a commit. A working folder names no blobs, so without
- * them a large or binary file that was edited, and kept its size, counts as unchanged. Only files of which the commit has one of the same size
- * are read: others differ anyway.
+ * them a large or binary file that was edited, and kept its size, counts as unchanged. A file is read only if the commit has one of the same
+ * size: others differ anyway.
  */
 export async function withDigestsLike(before: DeliveredItems, after: DeliveredItems, read: ReadDigests): Promise<DeliveredItems> {
   const known = knownFiles(before)

@@ -122,7 +122,7 @@ function lineAt(text: string, start: number): { content: string; next: number } 
   }
 }
 
-/** Its errors have no stack: to record one takes longer than to parse most front matter, and nobody reads it. @throws YAMLException */
+/** Its errors have no stack, because recording one takes longer than parsing most front matter. @throws YAMLException */
 function loadYaml(yaml: string): unknown {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
