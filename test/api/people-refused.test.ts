@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { message } from '#test/mcp/scene.ts'
+import { mistyped } from '#test/support/mistyped.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 
 const CLOSED = '/gh/acme/closed'
@@ -58,7 +59,7 @@ test('v5.0.0-16.3.2: what somebody was refused is in the log, with its status an
   lines.length = 0
   const refused = [
     await stranger.get(`/api/v1/mounts${CLOSED}`),
-    await scene.get(`/api/v1/mounts${CLOSED}`, { headers: { authorization: `Bearer ${token.slice(0, -1)}0` } }),
+    await scene.get(`/api/v1/mounts${CLOSED}`, { headers: { authorization: `Bearer ${mistyped(token)}` } }),
     await scene.get('/api/v1/mounts/gh/acme/other', { headers: bearer() }),
     await stranger.post('/api/v1/me/tokens', { address: CLOSED, label: 'x', expiresInDays: 1 }),
     await scene.browser().get('/api/v1/me/tokens'),

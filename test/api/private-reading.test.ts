@@ -8,6 +8,7 @@ import {
   repositoryPayload,
   signDelivery,
 } from '#test/support/fake-github/webhooks.ts'
+import { mistyped } from '#test/support/mistyped.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import { WEBHOOK_SECRET } from '#test/support/test-app.ts'
 
@@ -129,7 +130,7 @@ describe('tokens', () => {
         'Bearer error="invalid_token"',
       ])
     }
-    for (const value of ['nonsense', `${token.slice(0, -1)}0`, token.slice(0, -3)])
+    for (const value of ['nonsense', mistyped(token), token.slice(0, -3)])
       for (const address of [CLOSED, '/gh/acme/tools'])
         expect(codeOf(await withToken(`/api/v1/mounts${address}`, value))).toBe('401 auth.required')
   })

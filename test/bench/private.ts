@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import type { Account, App } from '#test/support/fake-github/world.ts'
+import { mistyped } from '#test/support/mistyped.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { appSettings, makeToken, signInAt } from '#test/support/signed-in.ts'
 import { until } from '#test/support/until.ts'
@@ -131,7 +132,7 @@ async function measureBeside(ask: Ask, cases: readonly Beside[]): Promise<void> 
 /** Requests that do little more than find out who asks. */
 async function measureChecks(ask: Ask, { token, cookie }: { token: string; cookie: string }): Promise<void> {
   const [me, other] = ['/api/v1/me', '/api/v1/mounts/gh/closed-org/none']
-  const changed = `${token.slice(0, 20)}${token[20] === 'a' ? 'b' : 'a'}${token.slice(21)}`
+  const changed = mistyped(token, 20)
   const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
   const rows = []
   for (const [name, path, headers] of [

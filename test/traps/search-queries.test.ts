@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIND_QUERY_CHARACTERS } from '#core/limits.ts'
 import { checkAnswer } from '#test/support/check-answer.ts'
+import { mistyped } from '#test/support/mistyped.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from '../api/support/texts.ts'
 
@@ -279,10 +280,7 @@ describe('a cursor', () => {
 
   test('with any of its characters changed, cut, lengthened or respelled is none', async () => {
     const cursor = await first()
-    const changed = Array.from(
-      cursor,
-      (character, at) => cursor.slice(0, at) + (character === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
-    )
+    const changed = Array.from(cursor, (_, at) => mistyped(cursor, at))
     const others = [
       '',
       'x',
