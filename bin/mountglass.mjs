@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
-  beginInHugePages,
+  beginAsService,
   findNode,
   keepCompiledSources,
   NODE_MISSING,
@@ -21,7 +21,7 @@ else if (node === null) fail(NODE_MISSING)
 else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
-  beginInHugePages(file)
+  beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
   const { runCommands } = await import('./commands.ts')

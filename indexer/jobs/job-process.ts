@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
@@ -72,8 +73,6 @@ const HEAP_SHARE = 2 / 3
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const MEMORY_LOOK_MILLISECONDS = 200
-/** Niceness. Low enough for answers to come first, and not so low that other programs of the machine starve jobs. */
-export const JOB_PRIORITY = 5
 /** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 
@@ -108,7 +107,7 @@ function yieldToVisitors({ pid }: ChildProcess): void {
   if (pid === undefined) return
   for (const thread of threadsOf(pid)) {
     try {
-      setPriority(thread, Math.max(getPriority(), JOB_PRIORITY))
+      setPriority(thread, Math.max(getPriority(), YIELDING_NICENESS))
     } catch {
       // It ended already, or this system knows no priorities.
     }

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { gitEnvironment } from './environment.ts'
 
@@ -100,13 +101,11 @@ export function startGit(args: readonly string[], { gitDir, signal, resources, c
   }
 }
 
-/** Niceness of git: answers that need no git come first, and it is no lower than that of jobs. */
-export const GIT_PRIORITY = 5
-
+/** Answers that need no git come first. */
 function yieldToAnswers(pid: number | undefined): void {
   if (pid === undefined) return
   try {
-    setPriority(pid, Math.max(getPriority(), GIT_PRIORITY))
+    setPriority(pid, Math.max(getPriority(), YIELDING_NICENESS))
   } catch {
     // Git ended already, or this system knows no priorities.
   }

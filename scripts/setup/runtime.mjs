@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
-import { constants } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 
 /**
@@ -56,32 +56,44 @@ export function keepCompiledSources(root) {
 }
 
 const HUGE_PAGES = 'glibc.malloc.hugetlb=1'
+const MOST_HELPERS = 4
 
 /**
- * The environment in which a service keeps its memory in huge pages; `null` when it has them already, cannot have them, or when
- * `GLIBC_TUNABLES` says something else.
+ * How a service on this machine begins: with its memory in huge pages, and with no more helper threads of V8 than there are processors beside that
+ * of the event loop. `null` when it began so already, or when the operator said something else.
  *
  * To start git, the service is copied: its page tables, and each page again once it is written. All answers wait meanwhile. With huge pages
  * there is less to copy. The C library reads the variable only when a process begins. Other C libraries ignore it.
  *
- * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv }} start
+ * The helpers collect garbage and compile, at the priority of the event loop. V8 has four of them on any machine, so on one processor the loop would
+ * have a fifth of it while all are busy, in turns of 4 ms each.
+ *
+ * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv, execArgv: string[], processors: number }} start
+ * @returns {{ env: NodeJS.ProcessEnv, execArgv: string[] } | null}
  */
-export function environmentOfHugePages({ platform, command, env }) {
-  if (platform !== 'linux' || command !== 'serve' || env.GLIBC_TUNABLES !== undefined) return null
-  return { ...env, GLIBC_TUNABLES: HUGE_PAGES }
+export function serviceStart({ platform, command, env, execArgv, processors }) {
+  if (command !== 'serve') return null
+  const needsPages = platform === 'linux' && env.GLIBC_TUNABLES === undefined
+  const needsFewer = processors <= MOST_HELPERS && ![...execArgv, env.NODE_OPTIONS].some(said => said?.includes('--v8-pool-size'))
+  if (!needsPages && !needsFewer) return null
+  return {
+    env: needsPages ? { ...env, GLIBC_TUNABLES: HUGE_PAGES } : env,
+    execArgv: needsFewer ? [...execArgv, `--v8-pool-size=${Math.max(1, processors - 1)}`] : execArgv,
+  }
 }
 
 /**
- * Begins this process anew, as the same one for whoever watches it, if it is a service without huge pages. Else it returns.
+ * Begins this process anew, as the same one for whoever watches it, if it is a service that `serviceStart` would begin otherwise. Else it returns.
  *
  * @param {string} file the running program
  */
-export function beginInHugePages(file) {
+export function beginAsService(file) {
+  const { platform, env, execArgv } = process
   const args = process.argv.slice(2)
-  const env = environmentOfHugePages({ platform: process.platform, command: args[0], env: process.env })
+  const start = serviceStart({ platform, command: args[0], env, execArgv, processors: availableParallelism() })
   // A process with a channel to its parent would lose it.
-  if (env === null || process.execve === undefined || process.connected) return
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, file, ...args], env)
+  if (start === null || process.execve === undefined || process.connected) return
+  process.execve(process.execPath, [process.execPath, ...start.execArgv, file, ...args], start.env)
 }
 
 /**

@@ -1,5 +1,8 @@
+import { readdir } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseAddress } from '#core/address.ts'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { createTextRenderer, type RendererOptions, type RenderOutcome } from '#site/lib/render-pool.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 
@@ -43,6 +46,15 @@ test('a text is rendered once and kept by its content; the same text at once is 
   expect(both).toEqual([1, 2].map(() => ({ status: 'rendered', html })))
   expect(await render('# A\n\n[b](b.md)')).toEqual(both[0])
   expect(outcomes).toEqual(['rendered', 'rendered', 'cached'])
+})
+
+test.runIf(process.platform === 'linux')('the thread yields to the event loop, which keeps its priority', async () => {
+  const usual = getPriority()
+  const prioritiesOf = async () => (await readdir('/proc/self/task')).map(thread => getPriority(Number(thread)))
+  const { render } = openRenderer()
+  await render('# A')
+  expect((await prioritiesOf()).filter(priority => priority !== usual)).toEqual([Math.max(usual, YIELDING_NICENESS)])
+  expect(getPriority(process.pid)).toBe(usual)
 })
 
 test('results are kept up to their bytes: a forgotten text is rendered again', async () => {

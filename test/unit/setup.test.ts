@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { alone } from '../../scripts/setup/lock.mjs'
 import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
-import { bundledNodePath, chooseNode, environmentOfHugePages, runInForeground } from '../../scripts/setup/runtime.mjs'
+import { bundledNodePath, chooseNode, runInForeground, serviceStart } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
 const run = promisify(execFile)
@@ -55,21 +55,41 @@ describe('packages', () => {
   })
 })
 
-describe('huge pages', () => {
-  const env = { PATH: '/bin' }
+describe('the start of a service', () => {
+  const small = {
+    platform: 'linux',
+    command: 'serve',
+    env: { PATH: '/bin' } as NodeJS.ProcessEnv,
+    execArgv: ['--trace-warnings'],
+    processors: 2,
+  }
+  const pages = 'glibc.malloc.hugetlb=1'
 
-  test('a service on Linux asks for them, and keeps the rest of its environment', () => {
-    expect(environmentOfHugePages({ platform: 'linux', command: 'serve', env })).toEqual({
-      PATH: '/bin',
-      GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+  test('has huge pages, and a helper thread for each processor but one; the rest stays', () => {
+    expect(serviceStart(small)).toEqual({
+      env: { PATH: '/bin', GLIBC_TUNABLES: pages },
+      execArgv: ['--trace-warnings', '--v8-pool-size=1'],
     })
+    expect(serviceStart({ ...small, processors: 1 })?.execArgv).toContain('--v8-pool-size=1')
+    expect(serviceStart({ ...small, processors: 4 })?.execArgv).toContain('--v8-pool-size=3')
+    expect(serviceStart({ ...small, processors: 5 })?.execArgv).toEqual(small.execArgv)
   })
 
-  test('other commands and systems do not, nor does a service whose operator said something else', () => {
-    expect(environmentOfHugePages({ platform: 'linux', command: 'check', env })).toBeNull()
-    expect(environmentOfHugePages({ platform: 'linux', command: undefined, env })).toBeNull()
-    expect(environmentOfHugePages({ platform: 'darwin', command: 'serve', env })).toBeNull()
-    expect(environmentOfHugePages({ platform: 'linux', command: 'serve', env: { ...env, GLIBC_TUNABLES: '' } })).toBeNull()
+  test('is not begun anew when it is so already, and other commands never', () => {
+    const begun = serviceStart(small)
+    expect(serviceStart({ ...small, ...begun })).toBeNull()
+    expect(serviceStart({ ...small, command: 'check' })).toBeNull()
+    expect(serviceStart({ ...small, command: undefined })).toBeNull()
+    expect(serviceStart({ ...small, platform: 'darwin', processors: 8 })).toBeNull()
+  })
+
+  test('keeps what the operator says', () => {
+    expect(serviceStart({ ...small, env: { GLIBC_TUNABLES: '' } })?.env).toEqual({ GLIBC_TUNABLES: '' })
+    const chosen = { NODE_OPTIONS: '--v8-pool-size=4' }
+    expect(serviceStart({ ...small, env: chosen })).toEqual({
+      env: { ...chosen, GLIBC_TUNABLES: pages },
+      execArgv: small.execArgv,
+    })
   })
 })
 

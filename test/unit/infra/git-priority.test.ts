@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { expect, test } from 'vitest'
-import { GIT_PRIORITY, startGit } from '#infra/git/process.ts'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
+import { startGit } from '#infra/git/process.ts'
 
 test('git yields to whoever started it, with limits and without', async () => {
   const bare = { gitDir: '/nonexistent' }
@@ -10,7 +11,7 @@ test('git yields to whoever started it, with limits and without', async () => {
     const git = startGit(['hash-object', '--stdin'], options)
     try {
       const started = (await childrenOf(process.pid)).filter(pid => !before.includes(pid))
-      expect(started.map(pid => getPriority(pid))).toEqual([Math.max(getPriority(), GIT_PRIORITY)])
+      expect(started.map(pid => getPriority(pid))).toEqual([Math.max(getPriority(), YIELDING_NICENESS)])
     } finally {
       await git.stop()
     }
