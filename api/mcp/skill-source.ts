@@ -8,20 +8,12 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
-import { isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import { isInside, parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
-import {
-  findFile,
-  findPackage,
-  listFiles,
-  listPackages,
-  packageAround,
-  SKILL_FILE,
-  type SkillPackage,
-} from '../packages/packages.ts'
+import { findFile, findPackage, listFiles, listPackages, packageAround, type SkillPackage } from '../packages/packages.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { type CursorBinding, readCursor, sealCursor } from '../reading/cursor.ts'
 import { requireReady } from '../reading/file-page.ts'

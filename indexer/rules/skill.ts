@@ -32,8 +32,6 @@ import { readMarkdown } from './markdown.ts'
 import { type PackageFrontMatter, readPackageFrontMatter } from './package-front-matter.ts'
 import { readTranslations } from './translations.ts'
 
-export const SKILL_FILE = 'SKILL.md'
-
 /** The contents of a `SKILL.md`. */
 export interface ParsedSkill {
   path: RepoPath
