@@ -81,7 +81,8 @@ export interface VerifyOptions extends PinOptions {
 
 /**
  * `mountglass verify [<lock file>]`, or with `--lock <file>` as for `pin`: compares what the addresses of a lock file have now with their
- * pins. Exit code 0, 1 (a difference that is not written), 2 (no usable lock file, or a wrong setting) or 3 (no difference, but an address could not be read).
+ * pins. Exit code 0, 1 (a difference that `--update` did not write), 2 (no usable lock file, or a wrong
+ * setting) or 3 (no difference, but an address could not be read).
  */
 export async function verify(
   named: string | undefined,
