@@ -106,7 +106,7 @@ function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow
   }
 }
 
-/** An internal skill is not listed, so nothing installs it. */
+/** Why clients cannot install the skill; `null` when they can, and for an internal skill, which is not listed. */
 function refusalOf(snapshot: KeptSnapshot, path: RepoPath): string | null {
   const row = snapshot.rows('packages').get(path)
   return row !== undefined && 'refusal' in row ? row.refusal : null

@@ -58,7 +58,7 @@ export interface ParsedSkill {
   links: readonly TextLink[] | null
   /** `keywords` and `tags`, one per line; only searched. */
   keywords: string
-  /** The front matter as clients read it that install the skill. */
+  /** The front matter as read by clients that install the skill. */
   packageFrontMatter: PackageFrontMatter
 }
 
