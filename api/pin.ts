@@ -121,7 +121,7 @@ function forPrograms(verdict: Verdict): Verdict {
   return { ...verdict, error: { code, message } }
 }
 
-/** Of these a lock file keeps what it has: nothing is known of them now. */
+/** Whether `--update` keeps the pin of the address as it is: nothing is known about its present state. */
 function isKept(verdict: Verdict): boolean {
   return verdict.status === 'unverified' || (verdict.status === 'gone' && mayBeHidden(verdict.error))
 }
