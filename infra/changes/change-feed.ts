@@ -9,7 +9,7 @@ export interface ChangeFeed<Change> {
   tell(change: Change): void
   /** Looks now. For a caller that knows that something was told. */
   look(): Promise<void>
-  /** Waits for what is being written. */
+  /** Waits for the changes that are being written. */
   close(): Promise<void>
 }
 
