@@ -174,7 +174,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   return app
 }
 
-/** Has every answer logged, if the log has lines of that level. @returns the function that logs an answer; `null` if it has no such lines */
+/** Logs every answer, if the log level includes such lines. @returns the function that logs an answer; `null` at a higher level */
 function logAnswers(app: FastifyInstance): typeof logAnswer | null {
   if (!ANSWER_LEVELS.has(app.log.level)) return null
   app.addHook('onResponse', (request, reply, done) => {

@@ -81,7 +81,8 @@ export interface VerifyOptions extends PinOptions {
 
 /**
  * `mountglass verify [<lock file>]`, or with `--lock <file>` as for `pin`: compares what the addresses of a lock file have now with their
- * pins. Exit code 0, 1 (a difference that is not written), 2 (no usable lock file, or a wrong setting) or 3 (no difference, but an address could not be read).
+ * pins. Exit code 0, 1 (a difference that `--update` did not write), 2 (no usable lock file, or a wrong
+ * setting) or 3 (no difference, but an address could not be read).
  */
 export async function verify(
   named: string | undefined,
@@ -120,7 +121,7 @@ function forPrograms(verdict: Verdict): Verdict {
   return { ...verdict, error: { code, message } }
 }
 
-/** Of these a lock file keeps what it has: nothing is known of them now. */
+/** Whether `--update` keeps the pin of the address as it is: nothing is known about its present state. */
 function isKept(verdict: Verdict): boolean {
   return verdict.status === 'unverified' || (verdict.status === 'gone' && mayBeHidden(verdict.error))
 }

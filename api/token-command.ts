@@ -25,8 +25,8 @@ const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
 /**
- * `mountglass token create|list|delete`: the operator's own tokens, which read private local repositories. Whoever can write the store may make
- * them, so nobody signs in. Exit code 0, 1 or 2.
+ * `mountglass token create|list|delete`: the operator's own tokens, which read private local repositories. No sign-in is needed: access
+ * to the store is the permission. Exit code 0, 1 or 2.
  *
  * @param store overrides `MOUNTGLASS_STORE`
  */

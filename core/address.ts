@@ -114,7 +114,7 @@ export function isRefName(text: string): boolean {
 
 /**
  * The full names that a ref may stand for, best first: a branch wins over a tag of the same name. Empty for `HEAD` and for refs that are
- * neither branches nor tags: the head of a pull request is the text of somebody else under the name of the owner.
+ * neither branches nor tags: the head of a pull request is not the owner's text, although it has the owner's name in the address.
  *
  * @param ref a ref name, no commit hash
  */

@@ -9,6 +9,11 @@ export type RepoPath = string & { readonly __repoPath: true }
 
 export const ROOT = '' as RepoPath
 
+/** The file that makes its folder a skill. */
+export const SKILL_FILE = 'SKILL.md'
+/** The file that makes its folder a skill set: its manifest. */
+export const MANIFEST_FILE = 'SKILLSET.md'
+
 /** The text as a canonical path; `null` when it is not one. */
 export function parseRepoPath(text: string): RepoPath | null {
   if (text === '') return ROOT

@@ -24,8 +24,8 @@ const GZIP_HEADER = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const LAST_BLOCK = new Uint8Array([1, 0, 0, 0xff, 0xff])
 
 /**
- * Writes a `.tar.gz` (POSIX ustar) of which every byte follows from names, modes and contents: the same files give the same archive on every
- * machine and with every version of zlib, since deflate stores the bytes as they are. A server compresses it on its way.
+ * Writes a `.tar.gz` (POSIX ustar) reproducibly: the same names, modes and contents give the same bytes on every machine and with every version
+ * of zlib, since deflate stores the contents uncompressed. A server compresses the archive on its way.
  */
 export class ArchiveWriter {
   readonly #crc32: Checksum

@@ -27,7 +27,7 @@ export const APP_VARIABLES = {
 
 type AppVariables = z.infer<z.ZodObject<typeof APP_VARIABLES>>
 
-/** @returns `null` when no App is set: nobody signs in @throws SettingsError when only a part of it is set, or the key cannot be read */
+/** @returns `null` without an App: sign-in is not set up @throws SettingsError when only a part of it is set, or the key cannot be read */
 export function appSettings(variables: AppVariables): GitHubApp | null {
   const needed = {
     id: variables.MOUNTGLASS_GITHUB_APP_ID,

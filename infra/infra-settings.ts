@@ -159,7 +159,7 @@ export interface GitHubSettings {
   token: string | null
   /** Key of the signatures of webhook deliveries; `null`: deliveries are not accepted. */
   webhookSecret: string | null
-  /** `null`: nobody signs in, and no private repository is read. */
+  /** `null`: sign-in is not set up, and private repositories are not read. */
   app: GitHubApp | null
 }
 

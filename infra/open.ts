@@ -29,7 +29,7 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' |
   hosts: readonly GitHost[]
   /** The host of local repositories, whose raw files this process serves itself; `null` when git is not installed. */
   local: LocalHost | null
-  /** With whose accounts people sign in; `null`: nobody does. */
+  /** The host whose accounts sign in; `null`: sign-in is not set up. */
   people: PeopleHost | null
   /** What this process knows now, for `openJobInfra` of a child process. Without secrets. */
   handover(): string

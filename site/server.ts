@@ -35,7 +35,7 @@ export interface SiteOptions {
   hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
-  /** Default: nobody signs in, and there are no tokens. */
+  /** Default: there is no sign-in, and there are no tokens. */
   people?: PeopleOfPages | null
   /** Of the thread that renders texts. */
   rendering?: RendererOptions
@@ -183,7 +183,7 @@ async function answerAddress(
   { cache, readFacts }: { cache: PageCache; readFacts: FactsReader },
 ): Promise<FastifyReply | undefined> {
   const read = readAddress(request.rawAddress ?? '', options.hosts)
-  // What is shown to somebody is kept for nobody.
+  // Pages of requests with credentials are not cached.
   const isPersonal = options.people?.credentialsOf(request.headers) != null
   if ('error' in read || request.method !== 'GET' || isPersonal) {
     await renderPage(astro, path, request, reply, options)

@@ -20,7 +20,7 @@ export interface Admission {
 }
 
 /**
- * The viewer of a request, if the guard admits it. Where the request comes from is checked before anybody is looked up.
+ * The viewer of a request, if the guard admits it. The origin is checked before a session or token is looked up.
  *
  * @throws ServiceError `auth.forbidden_origin`, `auth.required`, `auth.unavailable`
  */

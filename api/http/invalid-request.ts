@@ -20,7 +20,7 @@ export function explainInvalid(problems: readonly FastifySchemaValidationError[]
   return inOneMessage(explained)
 }
 
-/** The same of the arguments of a tool. */
+/** The same for the arguments of an MCP tool. */
 export function explainArguments(issues: readonly z.core.$ZodIssue[], given: Readonly<Record<string, unknown>>): string {
   return inOneMessage(issues.flatMap(issue => explainIssue(issue, given)))
 }

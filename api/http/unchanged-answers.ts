@@ -78,13 +78,13 @@ export class UnchangedAnswers {
   /** Notes an answer that was sent whole. */
   learn(request: FastifyRequest, { name, source, memoized }: TaggedAnswer, etag: string): void {
     const { method, originalUrl, subject, query, routeOptions, viewer, raw } = request
-    // Of other answers nothing tells that they are the same but their bytes.
+    // Whether another answer is unchanged shows only when it is computed and serialized again.
     if (source === null && memoized === null) return
     if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
     this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source })
   }
 
-  /** A listener that answers what is unchanged, and leaves everything else to another. */
+  /** A listener that answers 304 where the client has the current answer, and passes every other request to `listener`. */
   before(listener: RequestListener): RequestListener {
     return (request, response) => {
       const ifNoneMatch = request.headers['if-none-match']
@@ -138,7 +138,7 @@ export class UnchangedAnswers {
   }
 }
 
-/** Whether nothing in the headers lets the answer depend on who asks, and no body follows. */
+/** Whether the request has no credentials, no body and no upgrade, so that its answer is the same for every client. */
 function isPlain({ headers }: IncomingMessage): boolean {
   return (
     headers.authorization === undefined &&

@@ -8,12 +8,12 @@ import { type Answers, UnansweredError } from './answers.ts'
 export interface RemoteService {
   /** Without a trailing slash. */
   baseUrl: string
-  /** Sent as a bearer; `null`: what everybody may read. */
+  /** Sent as a bearer token; `null`: requests are anonymous and read public repositories alone. */
   token: string | null
 }
 
 const REQUEST_MS = 30_000
-/** An answer is longer only if it is none of this service. */
+/** Longer answers are not from Mountglass, for example from a proxy. */
 const ANSWER_BYTES = 8 * 1024 * 1024
 /** Repeats of a request that met a busy service. */
 const REPEATS = 4

@@ -1,5 +1,6 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { printable } from '#core/hidden-text.ts'
+import { SKILL_FILE } from '#core/repo-path.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
@@ -77,7 +78,7 @@ function changesOf({ path, sha256, delivery, files }: ChangedSkill, say: Speech[
   const parts = [
     ...(delivery.before === delivery.after ? [] : [`${say.deliveries[delivery.before]} → ${say.deliveries[delivery.after]}`]),
     ...(text === null ? [] : [fill(say.text, text)]),
-    ...(text === null && supporting.length < files.length ? ['SKILL.md'] : []),
+    ...(text === null && supporting.length < files.length ? [SKILL_FILE] : []),
     ...(supporting.length === 0 ? [] : [fill(say.files, { names: supporting.map(file => fileWord(path, file)).join(', ') })]),
   ]
   return parts.join('; ')

@@ -1,12 +1,10 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
-import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { readTypedAddress, type TypedContext } from '#core/typed-address.ts'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** A text that names nothing to pin. */
 export class NoAddressError extends SentenceError {}
-
-const SKILL_FILE = 'SKILL.md'
 
 /**
  * The canonical addresses that a text may mean, to be tried in this order: where the URL of a branch does not say where its name ends, there

@@ -14,14 +14,14 @@ export type Verdict =
 export interface Problem {
   code: string
   message: string
-  /** The same for a person; `message` is English, for programs. */
+  /** The message for people, for every language of the commands; `message` is English, for programs. */
   sentence?: Sentence
 }
 
 /** What an address has now, or why that is unknown. */
 export type Reading = { pin: PinnedAddress } | { error: Problem; isGone: boolean }
 
-/** Pure. */
+/** Compares a pinned address with its present reading. Pure. */
 export function judge(pinned: PinnedAddress, reading: Reading): Verdict {
   const { address } = pinned
   if ('error' in reading) return { address, status: reading.isGone ? 'gone' : 'unverified', error: reading.error }

@@ -1,5 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { Mount } from '#core/contract/mount.ts'
+import { truncateCharacters } from '#core/text.ts'
 import type { Viewer } from '../people/viewer.ts'
 import type { ToolHandlers } from './call-tool.ts'
 
@@ -44,12 +45,12 @@ function aboutIndex({ commit, index }: Mount): string {
   const named =
     manifest === undefined
       ? ''
-      : `Its authors call it "${inOneLine(manifest.name, 100)}" and say of it: "${inOneLine(manifest.description, 300)}". `
+      : `Its authors call it ${quoted(manifest.name, 100)} and say of it: ${quoted(manifest.description, 300)}. `
   return ` at commit ${commit}. ${named}It has ${numberOf(counts.skills, 'skill')} and ${numberOf(counts.documents, 'document')}.`
 }
 
-function inOneLine(text: string, characters: number): string {
-  return [...text.replace(/\s+/g, ' ').trim()].slice(0, characters).join('')
+function quoted(text: string, characters: number): string {
+  return `"${truncateCharacters(text.replace(/\s+/g, ' ').trim(), characters)}"`
 }
 
 function numberOf(number: number, thing: string): string {

@@ -53,7 +53,7 @@ const TOOL_METHODS = new Set(['tools/list', 'tools/call'])
 /** What the SDK's handler does not pass on to the server that it has made for a request. */
 interface Served extends ServerOptions {
   request: FastifyRequest
-  /** What a tool found out of the address as a whole. */
+  /** Set when a tool call is refused the whole address. Then the HTTP answer is this error instead of the tool's result. */
   refusal: ServiceError | null
 }
 

@@ -8,20 +8,21 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
-import { isInside, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import {
+  baseNameOf,
+  encodePath,
+  isInside,
+  joinPath,
+  parentOf,
+  parseRepoPath,
+  type RepoPath,
+  SKILL_FILE,
+} from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
-import {
-  findFile,
-  findPackage,
-  listFiles,
-  listPackages,
-  packageAround,
-  SKILL_FILE,
-  type SkillPackage,
-} from '../packages/packages.ts'
+import { findFile, findPackage, listFiles, listPackages, packageAround, type SkillPackage } from '../packages/packages.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { type CursorBinding, readCursor, sealCursor } from '../reading/cursor.ts'
 import { requireReady } from '../reading/file-page.ts'
@@ -69,14 +70,14 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
     get: uri =>
       read(async mount => {
         const path = pathOf(uri, base)
-        const one = path?.endsWith(SKILL_FILE) ? await packageIn(mount, folderOf(path)) : null
+        const one = path !== null && baseNameOf(path) === SKILL_FILE ? await packageIn(mount, parentOf(path)) : null
         return one === null ? undefined : await entryOf(mount, one, base)
       }),
 
     read: uri =>
       read(async ({ snapshot, address: { path: mounted } }) => {
         const path = pathOf(uri, base)
-        const one = path === null ? null : await packageAround(snapshot, mounted, folderOf(path))
+        const one = path === null ? null : await packageAround(snapshot, mounted, parentOf(path))
         const file = one && path !== null ? await findFile(snapshot, one, nameIn(one, path)) : null
         if (file === null) return undefined
         const bytes = await snapshot.record(file.record)
@@ -176,7 +177,7 @@ async function packageIn({ snapshot, address }: ReadyMount, directory: RepoPath)
 }
 
 function uriOf(base: string, path: RepoPath): string {
-  return `${base}/${path.split('/').map(encodeURIComponent).join('/')}`
+  return `${base}/${encodePath(path)}`
 }
 
 /** The canonical path that a URI of this server names; `null` when it names none. */
@@ -189,14 +190,10 @@ function pathOf(uri: string, base: string): RepoPath | null {
   }
 }
 
-function folderOf(path: RepoPath): RepoPath {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as RepoPath
-}
-
 function nameIn({ directory }: SkillPackage, path: RepoPath): string {
   return directory === '' ? path : path.slice(directory.length + 1)
 }
 
 function pathIn({ directory }: SkillPackage, name: string): RepoPath {
-  return (directory === '' ? name : `${directory}/${name}`) as RepoPath
+  return joinPath(directory, name)
 }

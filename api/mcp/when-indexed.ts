@@ -6,7 +6,7 @@ import type { ToolHandlers } from './call-tool.ts'
 const WAIT_MS = 60_000
 const LOOK_MS = 20
 
-/** Handlers that wait for the index: whoever asks a process of their own about their own files wants the answer, not its state. */
+/** Handlers that wait for the index. For `mountglass mcp`: its user asks about their own files, and wants the answer instead of the state of the job. */
 export function whenIndexed(handlers: ToolHandlers): ToolHandlers {
   const waiting = Object.entries(handlers).map(([name, handle]) => {
     const ask = handle as (call: WaitingCall) => Promise<object>

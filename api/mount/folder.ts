@@ -3,7 +3,7 @@ import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
-import { ancestorsOf, isInside, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -55,15 +55,13 @@ async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<
   if (folder === '') return snapshot.header.root.diagnostics
   if (snapshot.header.tables.diagnostics.rows === 0) return []
   const limit = DIAGNOSTICS_PER_ANSWER + 1
-  const above = ancestorsOf(folder).map(ancestor => `${ancestor === '' ? '' : `${ancestor}/`}${MANIFEST_NAME}\0`)
+  const above = ancestorsOf(folder).map(ancestor => `${joinPath(ancestor, MANIFEST_FILE)}\0`)
   const found = await Promise.all(
     [...above, `${folder}\0`, `${folder}/`].map(prefix => snapshot.range('diagnostics', { prefix, limit })),
   )
   const all = found.flat().sort(([left], [right]) => compareBytes(left, right))
   return all.map(([, row]) => row)
 }
-
-const MANIFEST_NAME = 'SKILLSET.md'
 
 function truncated(path: RepoPath): Diagnostic {
   return {

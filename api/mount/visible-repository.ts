@@ -11,11 +11,11 @@ type Looking = Pick<Deps, 'people' | 'names'>
 type Answer = HostAnswer<HostRepository>
 
 /**
- * The repository, if the viewer may learn that it exists. Only the host is asked, for everybody or for the person of the viewer; nothing else is
- * touched before. "Does not exist" and "not yours to see" are the same `missing`, so nothing above can tell them apart.
+ * The repository, if the viewer may learn that it exists. Only the host is asked, anonymously or with the person's credential, before anything
+ * else of the repository is read. "Does not exist" and "not yours to see" are the same `missing`, so that callers cannot tell them apart.
  *
- * For a person, a name that is not known to be public is not looked up anonymously first: the cached answer would tell strangers that somebody
- * reads it.
+ * For a person, a name that is not known to be public is not looked up anonymously first: a faster, cached answer would tell others that the
+ * name was asked for.
  *
  * @throws ServiceError `auth.required` for a token of another repository, whatever it asks for, and as `People.see`
  */

@@ -100,7 +100,7 @@ async function requireVisible(deps: OAuthDeps, person: Locator, address: string)
   }
 }
 
-/** A repository that this deployment does not serve is as good as none: nobody can read it here. */
+/** The repository as the person sees it. One that this deployment does not serve is `missing`: a grant for it would permit nothing. */
 async function see(deps: OAuthDeps, person: Locator, address: string): Promise<PersonAnswer<HostRepository>> {
   const repository = repositoryOf(address)
   if (!deps.isServed(repository)) return { status: 'missing' }

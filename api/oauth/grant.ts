@@ -3,7 +3,7 @@ import type { Family, GrantRecord } from '../people/records.ts'
 import { OAUTH_LIFETIMES } from './lifetimes.ts'
 
 /*
- * What becomes of a grant, as pure functions of its record. Every change recognises itself: a store may say that a write failed which was done,
+ * What becomes of a grant, as pure functions of its record. Every change recognises itself: a store may report that a write failed although it was done,
  * and then the same change is asked of the record that it made.
  */
 

@@ -14,7 +14,7 @@ export interface GrantedRepository {
 
 /**
  * The repository of a resource (RFC 8707), which is the URL of the MCP server of an address; `null` for every other URL. Ref and folder of the
- * address do not count. It is not looked up: nobody learns here what exists.
+ * address do not count. Only the URL is parsed; the repository is not looked up, so the answer does not reveal whether it exists.
  *
  * @param baseUrl public origin
  * @param hosts host segments whose accounts sign in here

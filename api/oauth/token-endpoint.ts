@@ -62,10 +62,11 @@ export async function answerToken(deps: OAuthDeps, form: Form, origin: RequestOr
 }
 
 /**
- * Redeems a code. Everything is checked before the marker is taken, so that somebody who has the code alone cannot make it useless.
+ * Redeems a code. The marker says that the code was used. It is written only after every check, so that an attacker who has the code, but not
+ * its verifier, cannot use it up.
  *
- * The marker comes before the family, and is read again after it. Who presents the code again revokes the marker first and removes the family
- * then. So one of the two sees the other, whatever the order of their writes.
+ * This request writes the marker before the family of tokens, and reads it again afterwards. A request that replays the code revokes the marker
+ * before it removes the family. So one of the two sees the other's write, in every order.
  */
 async function redeem(deps: OAuthDeps, { form, clientId, origin }: Sent): Promise<TokenAnswer> {
   const { records, spent, locators, random, clock } = deps
@@ -185,7 +186,7 @@ async function endFamily(deps: OAuthDeps, { uk, gk, fid }: { uk: string; gk: str
   await deps.records.grants.update([uk, gk], record => record && withoutFamily(record, fid, deps.clock.now()))
 }
 
-/** The client, the redirect URI and the resource are those of the code, as far as they are sent. */
+/** Checks that the request names the client of the code and, where it sends them, the same redirect URI and resource. @throws RefusedToken */
 function requireSame(deps: OAuthDeps, form: Form, clientId: string, claims: CodeClaims): void {
   if (hashOfClient(clientId) !== claims.client.h) throw new RefusedToken('invalid_grant', 'the code is that of another client')
   const redirectUri = form.get('redirect_uri')
@@ -213,7 +214,7 @@ async function requirePerson({ records }: OAuthDeps, person: string): Promise<vo
   if (record === null || record.cred === null) throw new RefusedToken('invalid_grant', 'the person has to sign in again')
 }
 
-/** Whether the record is still the one of the person who approved, and not of somebody who was forgotten and signed in again. */
+/** Whether the record is still the one that approved: a person who had their data deleted and signed in again has a new one, with another `since`. */
 async function isSamePerson({ records }: OAuthDeps, { uk, since }: CodeClaims): Promise<boolean> {
   const record = await records.people.read(uk)
   return record !== null && record.cred !== null && record.since === since

@@ -129,7 +129,7 @@ export function publishedSource(stores: OperatorStores, baseUrl: string, fallbac
   }
 }
 
-/** What is published cannot be read, and will not be until somebody publishes again. */
+/** The published content is damaged: reading it fails until the operator publishes again. */
 class DamagedContent extends Error {}
 
 function nullIfDamaged(error: unknown): null {

@@ -53,7 +53,11 @@ export function discoveryIndex(named: readonly NamedPackage[], urlOf: (one: Skil
   }
 }
 
-/** @param filesOf names of the files of a skill. Skills with names that clients of this format misread are left out, since one of them voids the index */
+/**
+ * The index in the older format. Leaves out skills with file names that clients of this format misread: they reject the whole index for one such name.
+ *
+ * @param filesOf names of the files of a skill
+ */
 export async function olderIndex(
   named: readonly NamedPackage[],
   filesOf: (one: SkillPackage) => Promise<readonly string[]>,

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
 import type { FileRow, Location, PackageRow } from '#core/snapshot/format.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -30,8 +30,6 @@ export interface PackagedFile {
   record: Location
 }
 
-export const SKILL_FILE = 'SKILL.md'
-
 /** The packages of a folder, in byte order of their paths. @param from path of the first one */
 export async function listPackages(
   snapshot: Snapshot,
@@ -53,7 +51,7 @@ const ROWS = 256
 
 /** The package of the skill in a folder, if clients can install it. */
 export async function findPackage(snapshot: Snapshot, directory: RepoPath): Promise<SkillPackage | null> {
-  const path = (directory === '' ? SKILL_FILE : `${directory}/${SKILL_FILE}`) as RepoPath
+  const path = joinPath(directory, SKILL_FILE)
   const row = await snapshot.get('packages', path)
   return row === null ? null : packageOf(path, row)
 }

@@ -165,7 +165,7 @@ function parseTokenAddress(text: string, segment: string) {
 
 const NO_REPOSITORY = 'the address does not name a repository of the git host; it needs /gh/<owner>/<repository>'
 
-/** @throws ServiceError `auth.required` for somebody whom the host no longer accepts, `mount.*` */
+/** @throws ServiceError `auth.required` when the host has ended the person's sign-in, `mount.*` */
 export function requirePersonal<Value>(answer: PersonAnswer<Value>): Value {
   switch (answer.status) {
     case 'ok':
@@ -191,7 +191,7 @@ function installationItem({ account, manageUrl, selection, repositories, truncat
   return { account, manageUrl, selection, repositories: items, truncated }
 }
 
-/** Removes everything that is known of somebody, and has the host end what it gave. */
+/** Deletes all data of the person, and ends their authorization of the App at the host. */
 async function forget({ foundation, host, credentials }: AccountOptions, person: Locator): Promise<void> {
   const { records } = foundation
   await credentials.ask(person, async access => {

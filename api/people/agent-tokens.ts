@@ -52,7 +52,7 @@ export async function createAgentToken(
   }
   const after = await records.people.update([person], known => {
     const record = known ?? base
-    // It is there already when the store said that a write failed which was done.
+    // The token is there already if the store reported that a write failed although it was done.
     if (record === null || record.tokens.some(one => one.id === id)) return record
     const living = livingTokens(record.tokens, now)
     if (living.length >= TOKENS_PER_PERSON) throw new ServiceError('token.limit')

@@ -22,7 +22,7 @@ export type AuditEvent =
   | 'origin.refused'
   | 'host.revoked'
 
-/** A request, as far as the log names it. */
+/** What the log names of a request. */
 export interface RequestOrigin {
   requestId: string
   /** Of the connection. */

@@ -47,7 +47,7 @@ export function cookiesOf(origin: string): Cookies {
   }
 }
 
-/** Whether browsers take the origin for one that nobody listens to. */
+/** Whether browsers treat the origin as a secure context, which `Secure` cookies need: HTTPS, or this machine. */
 function isSecureContext(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return protocol === 'https:' || /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost)$/.test(hostname)

@@ -34,14 +34,15 @@ export interface HostCredentialsOptions extends Pick<Foundation, 'records' | 'se
 
 /** A credential is refreshed before it ends, so that it lasts for a request. */
 const REFRESH_BEFORE_MS = 5 * 60_000
-/** Clocks of processes differ by minutes: a credential that may have ended is refreshed before its refusal is believed. */
-const CLOCKS_MS = 15 * 60_000
+/** Clock skew between processes. If the host refuses a credential this shortly before its end, it may have expired, so it is refreshed first. */
+const CLOCK_SKEW_MS = 15 * 60_000
 /** A refresh is one request to the host and one write. */
 const LEASE_MS = 15_000
 const LEASE_TRIES = 3
-/** The part of a lease for which somebody waits who was refused without knowing why. */
-const PATIENCE = 0.1
-const LOOK_MS = { least: 40, most: 160 } as const
+/** Share of a lease. For this time a process whose refresh was refused polls for the credential of another process, which may have refreshed first. */
+const REFUSED_WAIT_SHARE = 0.1
+/** Interval of that polling, chosen at random. */
+const POLL_MS = { least: 40, most: 160 } as const
 
 /** Tokens of the host that are kept unsealed in memory, and for how long. */
 const UNSEALED = 1_000
@@ -164,14 +165,14 @@ class StoredCredentials implements HostCredentials {
   }
 
   /**
-   * What to do after the host refused a credential. Another process may have refreshed it, which ends the old one at once, so the record is read
-   * again: only somebody whose credential is still the same is signed out.
+   * What to do after the host refused a credential. Another process may have refreshed it, which ends the old one at once. So the record is read
+   * again, and the person is signed out only if it still holds the refused credential.
    */
   async #afterRefusal(person: Locator, refused: Opened): Promise<Ready | Trouble> {
     const record = await this.#settled(person, refused.stored, { whileLeased: true, forMs: this.#leaseMs })
     if (record === null || record.cred === null) return SIGNED_OUT
     if (record.cred.sealed !== refused.stored.sealed) return await this.#ready(record)
-    if (refused.refreshToken !== null && this.#leftMs(refused.stored) < CLOCKS_MS) return await this.#refreshed(refused)
+    if (refused.refreshToken !== null && this.#leftMs(refused.stored) < CLOCK_SKEW_MS) return await this.#refreshed(refused)
     return await this.#signOut(person, refused.stored)
   }
 
@@ -181,7 +182,7 @@ class StoredCredentials implements HostCredentials {
     return answer.status === 'changed' ? await this.#ready(answer.record) : answer
   }
 
-  /** Refreshes under a lease. Whoever does not get it waits for the process that has it. */
+  /** Refreshes under a lease. A process that does not get the lease waits for the one that holds it. */
   async #refresh(opened: Opened): Promise<Ready | Trouble | Changed> {
     const { records, random } = this.#options
     const { record: before, stored, refreshToken } = opened
@@ -208,7 +209,7 @@ class StoredCredentials implements HostCredentials {
       return answer
     }
     // A process whose clock is ahead takes a lease over too early, and both refresh: the one that came first is about to write.
-    const record = await this.#settled(person, stored, { whileLeased: false, forMs: this.#leaseMs * PATIENCE })
+    const record = await this.#settled(person, stored, { whileLeased: false, forMs: this.#leaseMs * REFUSED_WAIT_SHARE })
     if (record?.cred?.sealed !== stored.sealed) return { status: 'changed', record }
     return await this.#signOut(person, stored)
   }
@@ -229,19 +230,19 @@ class StoredCredentials implements HostCredentials {
       const { accessToken, refreshToken } = credential
       return { status: 'ok', value: { record, stored, accessToken, refreshToken } }
     }
-    // They signed in anew, or out, meanwhile: what was just given serves nobody.
+    // The person signed in or out meanwhile, so the record has no use for the refreshed credential.
     void this.#options.host.revoke({ key: person, accessToken: credential.accessToken })
     return { status: 'changed', record }
   }
 
-  /** The record once it has another credential; after `forMs`, or `whileLeased` once nobody refreshes the credential, as it is then. */
+  /** Polls until the record has another credential, or `forMs` has passed; `whileLeased`: or no process holds the lease. @returns the record as last read */
   async #settled(person: Locator, { sealed }: StoredCredential, wait: { whileLeased: boolean; forMs: number }) {
     const endsAt = performance.now() + wait.forMs
     for (;;) {
       const record = await this.#read(person)
       if (record?.cred?.sealed !== sealed || performance.now() > endsAt) return record
       if (wait.whileLeased && !this.#isLeased(record.cred)) return record
-      await sleep(LOOK_MS.least + Math.random() * (LOOK_MS.most - LOOK_MS.least))
+      await sleep(POLL_MS.least + Math.random() * (POLL_MS.most - POLL_MS.least))
     }
   }
 

@@ -4,9 +4,9 @@ import type { Locator } from './token-text.ts'
 
 /** Notes when sessions, tokens and grants were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
 export interface LastUsed {
-  /** @param before what is noted so far */
+  /** @param before the instant that is stored now; `null`: none */
   note(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, before: string | null): void
-  /** Waits for what is being noted. */
+  /** Waits for the notes that are being written. */
   close(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { LOCATOR_BYTES, type Locator } from './token-text.ts'
 
 /**
  * Where the records of people and grants lie, by what identifies them. The same person, and the same app for the same repository, always has
- * the same place, so that neither needs an index. Without the id key, nobody can tell the place of somebody.
+ * the same place, so that neither needs an index. The places are keyed hashes: without the id key, an account does not lead to its record.
  */
 export interface Locators {
   /** @param accountId see `HostPerson.id` */

@@ -4,9 +4,9 @@ import { memoryOfEntry } from '#core/memory.ts'
 
 /** How the log names repositories: in clear only those that were answered as public. */
 export interface LoggedNames {
-  /** Notes that the repository was answered as public, to whoever asked. */
+  /** Notes that the repository was answered as public. */
   notePublic(name: NamedRepository): void
-  /** Notes that the host does not show the repository to everybody. */
+  /** Notes that the host does not show the repository to anonymous requests. */
   noteHidden(name: NamedRepository): void
   isPublic(name: NamedRepository): boolean
   /** The same text for the same repository in all processes of the deployment, from which its name cannot be told or guessed. */

@@ -17,7 +17,7 @@ import { isTokenOfHash, type Locator, parseToken } from './token-text.ts'
 import { ANONYMOUS, type KeyedViewer, type TokenRepository, type TokenViewer, type Viewer } from './viewer.ts'
 
 export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, 'isServed'> {
-  /** With whose accounts people sign in, and the same host as everybody sees it; `null`: nobody signs in. */
+  /** The host whose accounts sign in, and the same host as it answers anonymous requests; `null`: sign-in is not set up. */
   host: { people: PeopleHost; git: Pick<GitHost, 'segment' | 'repository'> } | null
   /** See `HostCredentialsOptions`. */
   leaseMs?: number

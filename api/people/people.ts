@@ -11,7 +11,7 @@ export const PEOPLE_HOST = 'gh'
 
 /** Who sends a request, and what the host lets them see. */
 export interface People {
-  /** How people sign in and out; `null` where nobody does. Then only the operator's tokens are known, and the routes of people are 404. */
+  /** How people sign in and out; `null` where sign-in is not set up. Then only the operator's tokens are known, and the routes of people are 404. */
   readonly signIn: SignIn | null
   /** What people see and change of themselves; `null` where sign-in is not set up. */
   readonly account: Account | null
@@ -19,7 +19,7 @@ export interface People {
   readonly foundation: Foundation
 
   /**
-   * The viewer of the session cookie. `ANONYMOUS` for nobody, also for a cookie that is no longer valid.
+   * The viewer of the session cookie; `ANONYMOUS` without a cookie, and for one that is no longer valid.
    *
    * @throws ServiceError `auth.unavailable` when the records cannot be read
    */
@@ -33,20 +33,19 @@ export interface People {
   byBearer(token: string): Promise<Viewer>
 
   /**
-   * The repository as the person of the viewer sees it now, by the person's own credential. `missing` also when the host has ended the sign-in
-   * of somebody with a cookie, and for a token whose repository now is another one of the same name.
+   * The repository as the person of the viewer sees it now, by the person's own credential. `missing` also for a session whose person the host
+   * has signed out, and for a token if another repository has taken the name since.
    *
-   * @throws ServiceError `auth.required` for a token of somebody whom the host no longer accepts, `auth.unavailable` when the records cannot
-   * be read
+   * @throws ServiceError `auth.required` for a token whose person the host has signed out, `auth.unavailable` when the records cannot be read
    */
   see(viewer: KeyedViewer, owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
-  /** As `see`, where `signed_out` is answered as such: for somebody who is about to let an app read. @param person names their record */
+  /** As `see`, but answers `signed_out`: for a person who decides whether an app may read. @param person names their record */
   seeAs(person: string, owner: string, name: string): Promise<PersonAnswer<HostRepository>>
 
-  /** Refreshes the credentials of everybody with a living token or grant that were not refreshed for long: a host lets unused ones end. */
+  /** Refreshes the credentials that a living token or grant reads with and that were not used for long: the host lets unused ones expire. */
   keepAlive(): Promise<void>
 
-  /** Waits for what is being noted. */
+  /** Waits for the notes that are being written. */
   close(): Promise<void>
 }

@@ -50,7 +50,7 @@ export type StoredCredential = z.infer<typeof StoredCredential>
 export const PersonRecord = z.object({
   v: z.literal(1),
   uk: z.string(),
-  /** Another one after the person was forgotten: what was approved before is not approved by whoever signs in afterwards. */
+  /** Random, new when the record is created again after the person had it deleted, so that earlier approvals are void. */
   since: z.string(),
   /** The account at the host; `null`: the operator, who has none. */
   host: z
@@ -139,8 +139,8 @@ export interface Records {
 export interface RecordsOf<Value> {
   read(...ids: Locator[]): Promise<Value | null>
   /**
-   * Replaces a record by what `change` makes of it. When somebody else writes it meanwhile, `change` is asked again, with the new record; so it
-   * has to be pure, and to recognise what it did before: a store may say that a write failed which was done.
+   * Replaces a record by the result of `change`. After a conflict, `change` is called again with the new record. So it has to be pure, and to
+   * recognise its own earlier result: a store may report that a write failed although it was done.
    *
    * @param change returns the record that it was given, or `null` for none, to leave everything as it is
    * @returns the record as it is now; `null` when there is none

@@ -107,7 +107,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 }
 
-/** Keeps account, credential and a new session of the person. The session that the browser carried ends, whoever it was of. */
+/** Stores account, credential and a new session of the person. The session that the browser carried ends, also that of another person. */
 async function keepSignIn(
   { foundation, host, credentials }: SignInOptions,
   person: Locator,
@@ -122,7 +122,7 @@ async function keepSignIn(
   let replaced: PersonRecord['cred'] = null
   const since = newLocator(foundation.random)
   const kept = await records.people.update([person], record => {
-    // A store may say that a write failed which was done.
+    // A store may report that a write failed although it was done.
     if (record?.sessions.some(({ id }) => id === session.id)) return record
     replaced = record?.cred ?? null
     const { id, login, name, avatar } = account
@@ -140,7 +140,7 @@ async function keepSignIn(
   })
   if (kept === null) throw new ServiceError('auth.unavailable')
   if (carried && carried.person !== person) await endCarriedSession(foundation, carried)
-  // Hosts keep few credentials of one person and app, so the one that nobody holds any more is given back.
+  // Hosts keep few credentials for each person and app, so the replaced one is revoked.
   const before = replaced && (await credentials.open(person, replaced))
   if (before) void host.revoke(before)
   return { id: session.id, token }

@@ -4,12 +4,12 @@ import type { Locator } from './token-text.ts'
 /** Who sends a request. */
 export type Viewer =
   | { kind: 'anonymous' }
-  /** Whoever started this process to read with it: nobody else can ask it anything. */
+  /** The user who started this process, for example `mountglass mcp`. It accepts requests of no other. */
   | { kind: 'own_process' }
   | PersonViewer
   | TokenViewer
 
-/** Somebody who is signed in, by the session cookie. */
+/** A person who is signed in, by the session cookie. */
 export interface PersonViewer {
   kind: 'person'
   /** Names the person's record. */

@@ -5,8 +5,8 @@ import type { ContextRow } from '#core/snapshot/format.ts'
 import { type ReadyMount, requireValue } from '../mount/open-mount.ts'
 
 /**
- * The commits that changed what a skill is made of, as far as the host tells. Only delivered files are asked about, so a commit that changed
- * nothing but withheld files does not appear.
+ * The commits that changed the files that a skill delivers; none, and `truncated`, where the host has no history. The host is asked about
+ * delivered files only, so a commit that changed nothing but withheld files does not appear.
  *
  * @throws ServiceError `skill.not_found`, `mount.*` when the host cannot be asked, `skill.unavailable`
  */
@@ -30,7 +30,7 @@ export async function readSkillHistory(mount: ReadyMount, query: HistoryQuery): 
   }
 }
 
-/** The files that make the context, what most likely changes first: the skill, the nearest rules, what it includes, its files. */
+/** The delivered files, those that change most often first: the skill, the nearest rules, what it includes, its files. */
 function pathsOf(path: RepoPath, { full }: ContextRow): string[] {
   if (full === undefined) return [path]
   const pathOf = (part: { path: string }) => part.path

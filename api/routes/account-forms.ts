@@ -16,13 +16,13 @@ import type { People } from '../people/people.ts'
 
 export interface AccountForms {
   people: People | null
-  /** `null`: no app asks anybody. */
+  /** `null`: apps cannot connect here. */
   oauth: OAuthDeps | null
   /** The public origin of the deployment. */
   origin: string
 }
 
-/** The forms of the pages of a person, for browsers without a script. Where nobody signs in, there are none. */
+/** The forms of the pages of a person, for browsers without scripts. Not registered where sign-in is not set up. */
 export function registerAccountForms(app: FastifyInstance, { people, oauth, origin }: AccountForms): void {
   const account = people?.account
   if (!people || !account) return
@@ -113,7 +113,7 @@ class Forms {
     })
   }
 
-  /** @param page shows somebody who is signed out what to do */
+  /** @param page where a visitor who is signed out is led */
   #admit(page: string) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header('cache-control', 'no-store')

@@ -21,7 +21,7 @@ const INDEX = 'index.json'
 const SHORTLY = 'public, max-age=60'
 const FOREVER = 'public, max-age=31536000, immutable'
 
-/** Answers with what lies below an address. */
+/** Answers a discovery path below an address, whose mount is ready. */
 type Answer = (request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) => Promise<unknown>
 
 /**

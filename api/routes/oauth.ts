@@ -32,7 +32,7 @@ const PREFLIGHT_HEADERS = {
   'access-control-max-age': '86400',
 } as const
 
-/** Answers that hold tokens, or lead to them, stay nowhere and are framed by nobody. */
+/** For answers that hold tokens or lead to them: caches do not store them, and no page may frame them. */
 const PRIVATE_HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -41,7 +41,7 @@ const PRIVATE_HEADERS = {
 
 type OAuthName = 'myGrants' | 'endGrant' | 'oauthRequest' | 'oauthDecision'
 
-/** The endpoints of people that are about apps. Where nobody signs in, there are none. */
+/** The endpoints of people that are about apps. `null` where sign-in is not set up. */
 export function oauthHandlers({ oauth }: Pick<Deps, 'oauth'>): Pick<Handlers, OAuthName> {
   if (oauth === null) return { myGrants: null, endGrant: null, oauthRequest: null, oauthDecision: null }
   return {
@@ -56,7 +56,7 @@ export function oauthHandlers({ oauth }: Pick<Deps, 'oauth'>): Pick<Handlers, OA
   }
 }
 
-/** The guard of these endpoints admits nobody else. @throws ServiceError `auth.required` */
+/** The guard of these endpoints admits persons only; this narrows the type. @throws ServiceError `auth.required` */
 function requirePerson(viewer: Viewer): PersonViewer {
   if (viewer.kind !== 'person') throw new ServiceError('auth.required')
   return viewer
@@ -189,7 +189,7 @@ function sendAuthorization(reply: FastifyReply, authorization: Authorization): F
   }
 }
 
-/** Nothing of the request is repeated, since anybody may have written it. */
+/** These texts repeat nothing of the request, which an attacker may have written. */
 const REFUSALS = {
   unknown_client: 'The app is not known here, or its metadata is not valid. Go back to the app, and connect it anew.',
   unknown_redirect:

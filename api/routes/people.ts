@@ -6,7 +6,7 @@ import type { RequestOrigin } from '../people/audit.ts'
 
 type PeopleName = 'me' | 'myRepositories' | 'myTokens' | 'createToken' | 'deleteToken'
 
-/** The endpoints of the person who is signed in. Where nobody signs in, there are none. */
+/** The endpoints of the person who is signed in. `null` where sign-in is not set up. */
 export function peopleHandlers({ people }: Pick<Deps, 'people'>): Pick<Handlers, PeopleName> {
   const account = people?.account ?? null
   if (account === null) return ABSENT
@@ -30,7 +30,7 @@ const ABSENT: Pick<Handlers, PeopleName> = {
   deleteToken: null,
 }
 
-/** Guards let nobody else reach these endpoints. */
+/** The guards of these endpoints admit persons only; this narrows the type. */
 function acting({ viewer, origin = null }: Pick<Call<PeopleName>, 'viewer'> & { origin?: RequestOrigin | null }): Acting {
   if (viewer.kind !== 'person') throw new ServiceError('auth.required')
   return { viewer, origin }

@@ -150,7 +150,7 @@ function wantedLanguages(request: FastifyRequest): string[] {
   return tag === null ? [] : [tag]
 }
 
-/** A parameter of the query; of one that is repeated the first. Other parameters mean nothing: pages add them against caches. */
+/** A parameter of the query; of a repeated one, the first. Other parameters are ignored: pages that embed pictures add them to get past caches. */
 function parameterOf({ query }: FastifyRequest, name: 'lang' | 'skill'): string | null {
   const value = (query as Record<string, string | string[] | undefined>)[name]
   return (Array.isArray(value) ? value[0] : value) ?? null

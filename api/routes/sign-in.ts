@@ -9,7 +9,7 @@ import type { People } from '../people/people.ts'
 import { CALLBACK_PATH, type Callback } from '../people/sign-in.ts'
 
 /**
- * Signing in and out: navigations of a browser. Where nobody signs in, there are no such routes.
+ * Signing in and out: navigations of a browser. Not registered where sign-in is not set up.
  *
  * @param origin the public origin of the deployment
  */
@@ -62,7 +62,7 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
       const what = parseSignOut(request)
       const { viewer } = request
       if (viewer.kind === 'person') await account.signOut({ viewer, origin: originOf(request) }, what)
-      // A session that has ended needs no end. For more than that somebody has to be signed in.
+      // A session that has ended already needs no sign-out. Ending all sessions, or deleting all data, needs a person who is signed in.
       else if (what !== 'session') throw new ServiceError('auth.required')
       // Not "cookies": it would clear those of the whole domain.
       reply.headers({ 'set-cookie': session.clear(), 'clear-site-data': '"cache", "storage"' })

@@ -56,7 +56,7 @@ export function weighTerms(terms: readonly MatchedTerm[], items: number): Weighe
 }
 
 /**
- * The weight of each term before its information. Parts of an identifier weigh little if the whole identifier is found. The pairs of a run of
+ * The weight of each term by its kind, before its inverse document frequency. Parts of an identifier weigh little if the whole identifier is found. The pairs of a run of
  * characters share the weight of the run.
  */
 function kindWeightsOf(terms: readonly MatchedTerm[]): number[] {

@@ -150,7 +150,7 @@ class CachedSnapshot implements Snapshot {
   readonly #parts: SnapshotParts
   /** Cache key of this version of the snapshot: a repair may move texts. */
   readonly #name: string
-  /** The key of the last memoized value: an engine hashes a text that it has seen before only once. */
+  /** The last key, joined with `#name`. Repeated requests use the same string, whose hash the JavaScript engine computes only once. */
   #lastMemo = { key: '', stored: '' }
 
   constructor(parts: SnapshotParts) {

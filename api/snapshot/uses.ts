@@ -69,9 +69,9 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
         for (const name of opened) rememberName(name, id)
         hidden.unhide(id)
       } else {
-        // That somebody opened a private repository must not show in what is done for a stranger who asks for its name.
+        // A request for the name by a stranger must be answered as if the private repository had never been opened.
         for (const name of opened) {
-          // What was public of it goes as soon as after a stranger's visit.
+          // Its public snapshots are removed as soon as after a visit of a stranger.
           if (ids.get(textOf(name)) === id) hidden.hide(id)
           ids.delete(textOf(name))
         }

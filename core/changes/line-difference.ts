@@ -102,7 +102,7 @@ async function uniqueInBoth(
   return places.subarray(0, length)
 }
 
-/** By the number of a line: its place plus 1 where it occurs once in a range, 0 where it does not occur, less where it occurs more often. */
+/** By the number of a line: its place plus 1 if it occurs once in a range, 0 if it does not occur, -1 if it occurs more than once. */
 async function singlePlaces(
   lines: Int32Array,
   from: number,
@@ -121,7 +121,7 @@ async function singlePlaces(
 /** Places that are looked at before others may get their turn. */
 const PLACES_AT_ONCE = 8_192
 
-/** The longest subsequence of pairs whose second places rise, by patience sorting. */
+/** The longest increasing subsequence of the pairs by their second places, by patience sorting. */
 async function longestRising(places: Int32Array, turn: Turn): Promise<Int32Array> {
   const count = places.length / 2
   const newPlace = (index: number) => places[2 * index + 1] as number

@@ -21,7 +21,7 @@ export interface ShareHolder {
   displace(): void
 }
 
-/** The sum of all keys is kept like that of a key. */
+/** The key under which the sum over all keys is kept. */
 const ALL = Symbol('all keys')
 type Key = string | typeof ALL
 

@@ -40,7 +40,7 @@ export const AccountNotice = z.discriminatedUnion('kind', [
     /** See `core/errors.ts`. */
     code: z.string(),
     message: z.string(),
-    /** What the form for a token said, so that nobody writes it twice. */
+    /** The submitted values of the form for a token, which the page fills in again. */
     values: z.object({ address: z.string(), label: z.string(), days: z.string() }).optional(),
   }),
 ])

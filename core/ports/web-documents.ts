@@ -7,7 +7,7 @@ export interface WebDocuments {
 export type WebDocument =
   /** `maxAgeSeconds`: how long the document may be used; `null` when it does not say. */
   | { status: 'ok'; text: string; maxAgeSeconds: number | null }
-  /** The URL may not be asked, or what it answers is no such document. */
+  /** The URL is not permitted, or its answer is not a document of the expected type. */
   | { status: 'refused' }
   /** It does not answer in time, or too many documents are being read. */
   | { status: 'unavailable' }

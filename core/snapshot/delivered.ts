@@ -118,17 +118,17 @@ export type DeliveredRow = z.infer<typeof DeliveredRow>
 export type DeliveredItem = DeliveredSkill | DeliveredDocument | DeliveredManifest
 export type ItemKind = DeliveredItem['kind']
 
-/** Key of an item: a listed skill, a listed document, a manifest. With a folder and a slash for the path, and no kind, a prefix of those below. */
+/** Key of an item: a listed skill, a listed document, a manifest. `itemKey('docs/')` is the prefix of all items below the folder `docs`. */
 export function itemKey(path: string, kind?: ItemKind): string {
   return kind === undefined ? `item\0${path}` : `item\0${path}\0${kind}`
 }
 
-/** Key of a Markdown file of a skill, which is a document of the mounts inside that skill. With a folder and a slash, a prefix. */
+/** Key of a Markdown file of a skill, which is a document of the mounts inside that skill. `pageItemKey('docs/')` is the prefix of all those below `docs`. */
 export function pageItemKey(path: string): string {
   return `page\0${path}`
 }
 
-/** Key of the facts of a text. They are rows only where there are any. */
+/** Key of the facts of a text. A text without facts has no row. */
 export function textKey(kind: 'rules' | 'includes', path: string): string {
   return `text\0${kind}\0${path}`
 }

@@ -1,6 +1,6 @@
 import type { PROBLEMS as ENGLISH } from './problems-en.ts'
 
-/** The same in German. What stands after the name of a variable or a file goes on with a verb in lower case. */
+/** The sentences of `problems-en.ts` in German. Reports put the name of a variable or a file before some of them, so those begin with a verb in lower case. */
 export const PROBLEMS: typeof ENGLISH = {
   asTold: '{reason}',
   folderMissing: 'den Ordner {folder} gibt es nicht',

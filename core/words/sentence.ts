@@ -2,7 +2,7 @@ import { ERROR_STATUS, type ErrorCode, ServiceError } from '../errors.ts'
 import type { PROBLEMS } from './problems-en.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from './speech.ts'
 
-/** A sentence of the catalogue with its values. Whoever prints it chooses the language. */
+/** A sentence of the catalogue with its values. The code that prints it chooses the language. */
 export interface Sentence {
   key: keyof typeof PROBLEMS
   values: Values

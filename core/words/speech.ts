@@ -5,7 +5,7 @@ import { type CommandWords, EN } from './en.ts'
 const WORDS = { en: EN, de: DE } as const satisfies Record<string, CommandWords>
 export type SpokenLanguage = keyof typeof WORDS
 
-/** A language as a command speaks it: its words, and how it writes numbers and what is counted. */
+/** A language of the commands: its words, and how it formats numbers and plurals. */
 export interface Speech {
   language: SpokenLanguage
   words: CommandWords
@@ -20,7 +20,7 @@ export interface Speech {
 /** A counted word, by the plural category of the number. */
 type CountForms = CommandWords['counts'][keyof CommandWords['counts']]
 
-/** @param env the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is not empty names the language, as POSIX has it; another than ours is English */
+/** The language of a terminal. @param env names it by the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is not empty, as in POSIX. Default: English */
 export function speechOf(env: Readonly<Record<string, string | undefined>>): Speech {
   const locale = env.LC_ALL || env.LC_MESSAGES || env.LANG || ''
   const language = /^[a-z]+/.exec(locale.toLowerCase())?.[0] ?? ''

@@ -11,7 +11,7 @@ import { countsOf, factLines, SIGNS, tokensOf, whatOf } from '../check/differenc
 import { requireClone } from './checkout.ts'
 import { code, escapeHtml } from './outcome.ts'
 
-/** The event of a workflow, as far as a comparison needs it. */
+/** The fields of a workflow's event that a comparison needs. */
 const Event = z.object({
   pull_request: z.object({ base: z.object({ sha: z.string(), ref: z.string() }) }).optional(),
   /** Of a push: the commit that the branch had. */

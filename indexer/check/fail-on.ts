@@ -31,7 +31,7 @@ export function parseFailOn(text: string): FailOn[] {
   })
 }
 
-/** The kinds among `wanted` of which the items have a difference, in the order of `wanted`. */
+/** Those of the `wanted` kinds that at least one item has, in the order of `wanted`. */
 export function failuresOf(items: readonly ChangeItem[], wanted: readonly FailOn[]): FailOn[] {
   return wanted.filter(kind => items.some(item => isKind(item, kind)))
 }

@@ -1,9 +1,7 @@
-import type { RepoPath } from '#core/repo-path.ts'
+import { MANIFEST_FILE, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'
 import type { RepositoryTree } from '../reuse/repository-tree.ts'
 import { isSkillPlace } from '../rules/content-kind.ts'
-import { MANIFEST_FILE } from '../rules/manifest.ts'
-import { SKILL_FILE } from '../rules/skill.ts'
 
 /** A tree that keeps the skills and manifests read from it: a snapshot holds only what is served, findings name lines of any of them. */
 export interface KeptTexts extends RepositoryTree {

@@ -1,9 +1,8 @@
 import type { Diagnostic, DocumentListing, License } from '#core/contract/shared.ts'
-import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { TOKENIZER } from '../pipeline/tokens.ts'
-import { MANIFEST_FILE } from '../rules/manifest.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { KeptSnapshot } from './kept-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
@@ -107,7 +106,7 @@ function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow
   }
 }
 
-/** An internal skill is not listed, so nothing installs it. */
+/** Why clients cannot install the skill; `null` when they can, and for an internal skill, which is not listed. */
 function refusalOf(snapshot: KeptSnapshot, path: RepoPath): string | null {
   const row = snapshot.rows('packages').get(path)
   return row !== undefined && 'refusal' in row ? row.refusal : null

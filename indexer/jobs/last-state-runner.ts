@@ -11,7 +11,7 @@ export interface LastStateDeps {
 }
 
 /**
- * Runs jobs in this process for a folder whose files change: each state is indexed from scratch, since nobody knows which files are the same,
+ * Runs jobs in this process for a folder whose files change: each state is indexed from scratch, since the object ids of a working folder are not hashes that would tell unchanged files,
  * and only the last snapshot is kept.
  */
 export function createLastStateRunner(deps: LastStateDeps): JobRunner {

@@ -209,7 +209,7 @@ function detachedFacts({ hidden, hosts }: DeliveredFacts): DeliveredFacts {
   return { ...(hidden && { hidden }), ...(hosts && { hosts: hosts.map(detached) }) }
 }
 
-/** Whether an earlier commit may have read the file. Of a followed one its hidden text is wanted too, so it is parsed. */
+/** Whether a reading of an earlier commit can replace parsing the file. Not for a followed one: its hidden text is needed, which readings lack. */
 function mayBeKnown({ file, described, followed }: WantedFile): boolean {
   return described && !followed && isMarkdown(file.path)
 }

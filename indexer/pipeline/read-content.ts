@@ -99,7 +99,7 @@ export async function readContent(
   }
 }
 
-/** Of a skill that is described only. */
+/** The measures of a skill that is described without a copy: agents receive nothing of it. */
 const NOTHING: ContextMeasures = {
   sha256: null,
   rules: [],

@@ -1,9 +1,7 @@
 import { PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { BlobSelection, BlobUse, TreeEntry } from '#core/ports/git-host.ts'
-import { ancestorsOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, MANIFEST_FILE, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { isBinaryName, isSkillPlace, pathKind } from '../rules/content-kind.ts'
-import { MANIFEST_FILE } from '../rules/manifest.ts'
-import { SKILL_FILE } from '../rules/skill.ts'
 
 /**
  * The blobs that indexing needs. It may read any text file, since a skill or document may link to it. It needs the size of binary files in

@@ -18,7 +18,7 @@ const MEMBER_BYTES = 1024 * 1024
 
 export const NO_READINGS: EarlierReadings = { members: [], has: () => false, find: () => null }
 
-/** Loads the readings of an earlier snapshot, as far as they can be read. */
+/** Loads the readings of an earlier snapshot. Damaged ones are left out. */
 export async function loadReadings(earlier: EarlierSnapshot): Promise<EarlierReadings> {
   const encoded = new Map<string, EncodedText>()
   const orNone = <Value>(read: () => Value, none: Value): Value => {

@@ -1,6 +1,4 @@
-import type { RepoPath } from '#core/repo-path.ts'
-import { baseNameOf } from '#core/repo-path.ts'
-import { SKILL_FILE } from './skill.ts'
+import { baseNameOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 
 /**
  * The kind of a file outside skill folders, by its path; `null` for files that agents are not given. `overview`: a README, which describes its

@@ -134,7 +134,7 @@ export function unservedFields({ file, served }: PlannedFile, plan: Plan): { lic
   return served ? {} : { license: plan.licenseOf(parentOf(file.path)).license, describedOnly: true }
 }
 
-/** A Markdown file of a skill that is searched: a document of every mount that leaves the skill outside. */
+/** A searched Markdown file of a skill. In a mount inside the skill's folder, which does not contain the `SKILL.md`, it is a document. */
 export interface SkillPage {
   path: RepoPath
   skillDirectory: RepoPath

@@ -20,8 +20,6 @@ import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'
 
-export const MANIFEST_FILE = 'SKILLSET.md'
-
 /** A valid `SKILLSET.md`. */
 export interface Manifest {
   path: RepoPath

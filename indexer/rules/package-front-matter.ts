@@ -21,7 +21,7 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const PADDED_FENCE = /^---[ \t]*\r?$/m
 
 /**
- * Reads the front matter of a `SKILL.md` as clients do that install skills: strictly, with the types of the YAML 1.2 core schema.
+ * Reads the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema.
  *
  * @param folderName the name of the skill's folder; of a skill at the root, that of the repository
  */

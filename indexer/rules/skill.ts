@@ -32,8 +32,6 @@ import { readMarkdown } from './markdown.ts'
 import { type PackageFrontMatter, readPackageFrontMatter } from './package-front-matter.ts'
 import { readTranslations } from './translations.ts'
 
-export const SKILL_FILE = 'SKILL.md'
-
 /** The contents of a `SKILL.md`. */
 export interface ParsedSkill {
   path: RepoPath
@@ -60,7 +58,7 @@ export interface ParsedSkill {
   links: readonly TextLink[] | null
   /** `keywords` and `tags`, one per line; only searched. */
   keywords: string
-  /** The front matter as clients read it that install the skill. */
+  /** The front matter as read by clients that install the skill. */
   packageFrontMatter: PackageFrontMatter
 }
 

@@ -92,7 +92,7 @@ function createFolders(): { add(file: TreeFile): void; sorted(): Map<RepoPath, T
   }
 }
 
-/** The folders above entries that are left out. Of an entry whose path is no text, nobody knows where it lies. */
+/** The folders above entries that are left out. An entry whose path is not text may lie in any folder, so all of them count. */
 function createPartialFolders() {
   const folders = new Set<string>()
   let isAnywhere = false

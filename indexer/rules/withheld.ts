@@ -1,7 +1,7 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
-import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { compileExclusions, type Exclusions } from './exclusions.ts'
-import { MANIFEST_FILE, type Manifest, readManifest } from './manifest.ts'
+import { type Manifest, readManifest } from './manifest.ts'
 import type { Tree, TreeFolder } from './tree.ts'
 
 /** The manifests in force, and the paths that they withhold. */

@@ -32,7 +32,7 @@ class ThreadBuilder implements SearchBuilder {
   #items: SearchInput[] = []
   #units = 0
   #waitingUnits = 0
-  /** Of `finish`, or of an `add` that waits: called at every message of the thread, and once it failed. */
+  /** Wakes the `finish` or `add` that waits. Called at every message of the thread, and when the thread fails. */
   #onChange: () => void = () => {}
   #failure: { error: unknown } | null = null
   #finished: Extract<FromSearchThread, { type: 'finished' }> | null = null

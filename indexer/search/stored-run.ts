@@ -5,7 +5,7 @@ import { StoredTerms } from './stored-terms.ts'
 import { addRenumbered, clearPostings, createTermPostings } from './term-postings.ts'
 import type { TermSource } from './term-source.ts'
 
-/** The frames of a stored run. A frame is a block of terms with all of their lists, and is read at once. */
+/** The frames of a stored run, in the scratch file. A frame is a block of terms with their whole posting lists, and is read at once. */
 export type StoredRun = readonly { position: number; length: number }[]
 
 const FRAME_BYTES = 64 * 1024

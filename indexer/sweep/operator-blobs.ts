@@ -5,9 +5,9 @@ import { OPERATOR_BLOBS_PREFIX, OPERATOR_KEY, OPERATOR_UNUSED_KEY, operatorBlobK
 import { keysOf, type Stores } from './repositories.ts'
 import type { Tally } from './sweep-tally.ts'
 
-/** The entry of what is published, as far as a sweep reads it. */
+/** The fields that a sweep reads of the entry that names the published content. */
 const Entry = z.object({ content: z.string().regex(/^[0-9a-f]{64}$/) })
-/** The published content, likewise. */
+/** The fields that a sweep reads of the published content. */
 const Content = z.object({ media: z.array(z.object({ name: z.string() })) })
 /** When a sweep first found each key unused. */
 const Unused = z.object({ since: z.record(z.string(), z.iso.datetime()) })
@@ -56,7 +56,10 @@ async function namedKeys({ blobs, states }: Stores): Promise<ReadonlySet<string>
   return key && content ? new Set([key, ...content.media.map(({ name }) => operatorBlobKey(name))]) : null
 }
 
-/** A publication that names the key may come at any time: before the second look here, or else it finds the key missing after it named it. */
+/**
+ * A publication may begin to name the key at any time. Either the read after the removal sees it, and the blob is created again, or the publication
+ * finds the blob missing after it wrote its entry.
+ */
 async function removeUnlessNamed(stores: Stores, key: string, remove: boolean): Promise<number> {
   const { blobs } = stores
   const bytes = (await blobs.read(key))?.bytes ?? null

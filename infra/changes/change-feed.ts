@@ -9,7 +9,7 @@ export interface ChangeFeed<Change> {
   tell(change: Change): void
   /** Looks now. For a caller that knows that something was told. */
   look(): Promise<void>
-  /** Waits for what is being written. */
+  /** Waits for the changes that are being written. */
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface ChangeFeedOptions<Change> {
   onChange(change: Change): void
   /** Called when changes of other processes may have been missed: whatever was cached before may be outdated. */
   onMissed(): void
-  /** Receives the order of all changes. Default: nobody. */
+  /** Receives the order of all changes. Default: none. */
   order?: ChangeOrder<Change>
   /** After an own change was written. Default: nothing. */
   onTold?: () => void
@@ -144,7 +144,7 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
         this.#options.order?.known(null)
       } else this.#apply(entry)
     } catch (error) {
-      // The changes of this time are still there at the next look.
+      // The next look reads these changes.
       this.#fallbacks.note('change_feed', error)
     }
   }
@@ -154,10 +154,10 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
     this.#seen = last
     if (seen === last) return
     const first = last - changes.length + 1
-    // An entry that was removed counts anew.
+    // If the entry was removed, its numbers start again, so `last` is smaller than before.
     const isMissed = seen !== null && (last < seen || first > seen + 1)
     if (isMissed) this.#options.onMissed()
-    // What was told before the first look outdates nothing here, but what others share.
+    // Changes from before the first look cannot outdate what this process cached, but they order the answers that processes share.
     const isNew = seen !== null && !isMissed
     this.#options.order?.known(last)
     if (!isNew) this.#options.order?.missed(first - 1)

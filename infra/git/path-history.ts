@@ -16,7 +16,7 @@ const OUTPUT_BYTES = 1024 * 1024
 const FORMAT = '%H %ct %P%x00%s'
 
 /**
- * The latest commits, from one backwards, that changed a file at one of the paths. A history whose walk takes too long is told as far as it was walked.
+ * The latest commits, from one backwards, that changed a file at one of the paths. If the walk times out, the commits that it found until then.
  *
  * @param paths of files, as they are: git interprets none
  * @throws GitError when git could not be started, or found the repository damaged before the first commit

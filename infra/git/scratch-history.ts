@@ -9,9 +9,9 @@ import { type GitView, openScratch } from './view.ts'
 export interface ScratchHistoryOptions {
   /** Aborts every git process and request. */
   closing: AbortSignal
-  /** Admits the fetches of all histories. */
+  /** Bounds the concurrent fetches of all histories together. */
   fetchGate: Gate
-  /** Admits the walks of all histories. */
+  /** Bounds the concurrent walks of all histories together. */
   walkGate: Gate
   /** Limits of one fetch. Default: those of `fetchTrees`. */
   resources: GitResources | undefined

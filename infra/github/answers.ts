@@ -24,7 +24,7 @@ export interface Refused {
   of: 'token' | 'account' | 'version'
   /** Of the host, untrusted. */
   message: string
-  /** Of a git request: the error that tells it. */
+  /** For a git request: the error that says so. */
   error?: unknown
 }
 

@@ -139,7 +139,7 @@ class CredentialedApi implements GitHubApi {
     return isRefused(answer) ? UNAVAILABLE : answer
   }
 
-  /** Only with the token: the answer is about the token. */
+  /** Asks with the token or not at all: the answer is about the token itself, for example what it may see. */
   async #getWithToken(url: string, parameters: Question['parameters']): Promise<ApiAnswer> {
     if (this.#options.credential.useFor(null) === 'never') return UNAVAILABLE
     const options = { subject: 'known' } as const

@@ -27,7 +27,7 @@ export interface AppTokensOptions
   warn: Warn
 }
 
-/** Tokens live an hour. A job takes less than this time. */
+/** A cached token is used until this time before it expires, so that it outlives the job. GitHub's installation tokens live an hour. */
 const LEFT_SECONDS = 600
 /** An App that was installed a moment ago is noticed after this time. */
 const MISSING_SECONDS = 10
@@ -44,7 +44,7 @@ interface Kept {
 const InstallationBody = z.object({ id: z.int().positive(), suspended_at: z.string().nullish() })
 const TokenBody = z.object({ token: z.string().min(1).max(4096), expires_at: z.iso.datetime({ offset: true }) })
 
-/** Tokens that the App makes, kept in the memory of this process. */
+/** Installation access tokens of the GitHub App, for one repository each, cached in the memory of this process. */
 export function createAppTokens(options: AppTokensOptions): RepositoryTokens {
   const { app, apiUrl, version, clock, closing, answerMs, retryWithinMs, warn } = options
   const client = new ApiClient({

@@ -41,7 +41,7 @@ export function createAvatars({ origins, closing, answerMs = ANSWER_MS }: Avatar
       try {
         return await gate(() => ask(url, maxBytes))
       } catch {
-        // It broke off, stalled, never ended or was too long, or too many others wait: nothing that a visitor or the operator could mend.
+        // The connection failed or timed out, the picture was too large, or the gate was full. Neither visitor nor operator can mend that.
         return UNAVAILABLE
       }
     },
@@ -51,7 +51,7 @@ export function createAvatars({ origins, closing, answerMs = ANSWER_MS }: Avatar
 /** `null` when the URL leads elsewhere than to these origins. */
 export function avatarUrl(text: string, origins: readonly string[]): URL | null {
   const url = URL.parse(text)
-  // A blob: has the origin of its page.
+  // The protocol is checked too: the origin of a `blob:` URL is that of its page.
   if (url === null || !/^https?:$/.test(url.protocol) || !origins.includes(url.origin)) return null
   if (url.username !== '' || url.password !== '') return null
   url.hash = ''

@@ -49,7 +49,7 @@ export interface GitHubHostOptions {
   token: string | null
   /** `null`: webhook deliveries are not accepted. */
   webhookSecret: string | null
-  /** With which people sign in. Default: nobody does. */
+  /** The App with which people sign in. Default: sign-in is not set up. */
   app?: GitHubApp | null
   /** Tokens for private repositories. Default: those that the App makes. */
   tokens?: RepositoryTokens | null
@@ -101,7 +101,7 @@ class GitHubHost implements GitHost {
   readonly accounts: Accounts
   readonly avatars: AvatarSource
   readonly hook?: HostHook
-  /** `null`: nobody signs in with an account of this host. */
+  /** `null`: sign-in is not set up. */
   readonly people: GitHubPeople | null
   /** `null`: no private repository is read. */
   readonly tokens: RepositoryTokens | null
@@ -111,7 +111,7 @@ class GitHubHost implements GitHost {
   readonly #repositories: Repositories
   readonly #refs: Refs
   readonly #pins: Pins
-  /** The commit of the default branch, asked as anyone may who sees public repositories. */
+  /** The commit of the default branch of a public repository. */
   readonly #askTip: (repository: HostRepository) => Promise<HostAnswer<CommitSha>>
   readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
   readonly #histories: PathHistories
@@ -169,7 +169,7 @@ class GitHubHost implements GitHost {
     setMaxListeners(0, closing)
   }
 
-  /** Has what changed asked again. @returns whether this process has resolved a ref that moved */
+  /** Drops the cached answers that the change outdates. @returns whether this process has resolved a ref that moved */
   applyChange(change: HostChange): boolean {
     const { repositories, accounts, refs } = change
     this.people?.applyChange(change)
@@ -188,7 +188,7 @@ class GitHubHost implements GitHost {
     return refs.map(({ id, ref }) => this.#refs.expire(id, ref)).some(isOpened => isOpened) || isOpenedPrivate
   }
 
-  /** Has everything asked again, after changes that this process may have missed. */
+  /** Expires all cached answers, after changes that this process may have missed. */
   expireAll(): void {
     this.people?.forgetAll()
     this.#private?.expireAll()

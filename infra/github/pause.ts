@@ -11,9 +11,9 @@ export class Pause {
   /** In milliseconds since 1970. */
   #until = Number.NEGATIVE_INFINITY
   #status: Trouble['status'] = 'unavailable'
-  /** The pause that was begun last has own seconds. */
+  /** Whether the last pause has a length of our own, since the host named none. */
   #isOwn = false
-  /** 0: the last answer was no limit without seconds. */
+  /** Length of the last such pause, which the next one doubles. 0 after an answer that was no limit. */
   #ownSeconds = 0
 
   constructor(clock: Clock) {
@@ -26,7 +26,7 @@ export class Pause {
     return waitMs > 0 ? { status: this.#status, retryAfterSeconds: Math.ceil(waitMs / 1000) } : null
   }
 
-  /** Begins a pause, or prolongs it. Returns the trouble with its seconds. A wait of no seconds says nothing. */
+  /** Begins a pause, or prolongs it. Returns the trouble with its seconds. A wait of 0 seconds counts as none named. */
   begin({ status, retryAfterSeconds }: Trouble): Trouble {
     const running = this.refusal()
     // The answers to concurrent questions are one limit, whose longest wait counts.

@@ -49,7 +49,7 @@ const SEEN_SECONDS = 30
 /** A person who was given access is answered so within this time. */
 const UNSEEN_SECONDS = 10
 const SEEN_BYTES = 16 * 1024 * 1024
-/** Each has a quota and a pause of its own. One that was evicted is made again. */
+/** API clients in memory, one for each credential, with a quota and a pause of its own. An evicted one is created again. */
 const CLIENTS = 2_000
 const MISSING = { status: 'missing' } as const
 const SIGNED_OUT = { status: 'signed_out' } as const
@@ -112,7 +112,7 @@ class AppPeople implements GitHubPeople {
   async repository(access: PersonAccess, owner: string, name: string): Promise<PersonAnswer<HostRepository>> {
     if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
     const key = `${credentialKey(access)} ${owner}/${name}`.toLowerCase()
-    // While the host cannot be asked, nobody sees anything private: an old answer may be one of a person who lost access.
+    // While the host cannot be asked, private repositories are not shown: the person may have lost access since the last answer.
     const times = { freshSeconds: SEEN_SECONDS, staleSeconds: SEEN_SECONDS }
     try {
       const answer = await this.#seen.get(key, times, known => this.#look(access, owner, name, known))

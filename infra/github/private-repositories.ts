@@ -29,8 +29,8 @@ export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
 }
 
 /**
- * Private repositories, read with tokens for one repository each. Who may see one is decided before: whoever calls this has asked the host for a
- * person. Nothing of it is shared with other processes.
+ * Private repositories, read with tokens for one repository each. Callers have asked the host before whether
+ * the person may see it. Other processes share none of these answers.
  */
 export interface PrivateRepositories {
   resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>

@@ -27,7 +27,7 @@ export interface Quota {
 const RESERVED_SHARE = 0.2
 /** Visitors decide how many names, hashes, accounts, refs, pages and histories are asked for. This is the share of an hour's questions for each of these kinds. */
 const ENDLESS_SHARE = 0.2
-/** The share for all these kinds together. The rest is left for repositories that nobody has opened yet. */
+/** The share for all these kinds together. The rest is left for repositories that are opened for the first time. */
 const ALL_ENDLESS_SHARE = 0.4
 /** The limit until the host names one: that of anonymous questions. */
 const LEAST_LIMIT = 60

@@ -234,7 +234,8 @@ class GitHubRepositories implements Repositories {
   ): Promise<CachedAnswer<KnownRepository> | Trouble> {
     const { api, tips, requiresSignIn } = this.#options
     const isSightOld = api.sightSeconds > 0
-    // An answer to a token whose sight is known from a listing would prove what was so at that listing, and nobody else is answered there.
+    // What the token may see is known from an earlier listing only, which does not prove that the repository is public now. A host that
+    // requires sign-in has no anonymous answer to ask for.
     if (isSightOld && requiresSignIn && !api.maySeePrivate) return trouble
     const shown = api.maySeePrivate
       ? looked

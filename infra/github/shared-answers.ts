@@ -54,7 +54,7 @@ export interface RoomOptions<Value> {
 /** What the processes of a deployment ask the host, they share through the state store. */
 export interface SharedAnswers {
   room<Value>(options: RoomOptions<Value>): SharedRoom<Value>
-  /** Waits for what is being written. */
+  /** Waits for the answers that are being written. */
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { MANIFEST_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { GitError, startGit } from '#infra/git/process.ts'
 
@@ -34,7 +35,8 @@ interface SourceFile {
  */
 export async function prepareExampleRepositories(source: string, target: string): Promise<string> {
   const files = await readSources(source)
-  if (!files.some(file => file.path === 'SKILLSET.md')) throw new Error(`${source} is not the handbook: SKILLSET.md is missing`)
+  if (!files.some(file => file.path === MANIFEST_FILE))
+    throw new Error(`${source} is not the handbook: ${MANIFEST_FILE} is missing`)
   const digest = digestOf(files)
   const root = resolve(target)
   const owner = join(root, OWNER)

@@ -1,7 +1,7 @@
 import { BRING_BOUNDS, type BringBounds, ViewUnavailable } from './object-files.ts'
 import { openPrivateView, type PrivateView } from './private-view.ts'
 
-/** A private view that several borrowers share. It is removed once nobody has it, after `discard`. */
+/** A private view that several borrowers share, counted by reference. After `discard` it is removed when the last borrower returns it. */
 export class KeptView {
   readonly #opening: Promise<PrivateView>
   #view: PrivateView | null = null

@@ -67,7 +67,7 @@ export class FileBringer {
   #holding = 0
   /** Open files whose name is gone, while git may still open them by it. */
   readonly #retired: FileHandle[] = []
-  /** Elsewhere `link` may follow a link that took the place of the file. */
+  /** Without paths of descriptors, `link` might follow a symlink that has replaced the file meanwhile, so files are copied. */
   #canLink = hasDescriptorPaths
   /** Disk space of each copy, by path in the private folder. */
   readonly #copies = new Map<string, number>()

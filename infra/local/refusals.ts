@@ -3,7 +3,7 @@ import type { PlaceName } from './place.ts'
 /** Receives why something in the operator's folder is not served. Clients are never told. */
 export type OnRefused = (name: PlaceName, reason: string) => void
 
-/** So many refusals are told: visitors choose which names are looked up. */
+/** The most refusals that are reported and remembered: visitors choose which names are looked up, so there is no end of them. */
 const MAX_TOLD = 1_000
 
 /** Tells each refusal of a repository once. Reasons contain no text of the repository. */

@@ -58,10 +58,10 @@ const waiting = new Map<Signatures, Check>()
 const PATHS_PER_TURN = 512
 
 /**
- * Whether the same lies at all paths. The files are looked at after the call, in the next phase of the event loop: one look serves everybody
- * who asked in this turn, so a look is as fresh as one for each of them, and many requests that come together pay for one.
+ * Whether the files at all paths are unchanged. They are read after the call, in the next phase of the event loop: one read serves all callers
+ * of this turn. It is as fresh as a read for each of them, and many requests that arrive together pay for one.
  *
- * The look is synchronous: a few microseconds a path on a local disk, less than a turn through the thread pool.
+ * The read is synchronous: a few microseconds a path on a local disk, less than a task of the thread pool.
  */
 export function areCurrent(signatures: Signatures): Promise<boolean> {
   const before = waiting.get(signatures)
@@ -76,14 +76,14 @@ function checkWaiting(): void {
   const read = new Map<string, Signature | Absent>()
   for (const [signatures, { settle }] of waiting) {
     if (read.size > PATHS_PER_TURN) break
-    // Whoever asks from now on gets a check of its own.
+    // Later calls get a check of their own.
     waiting.delete(signatures)
     settle(isUnchanged(signatures, read))
   }
   if (waiting.size > 0) setImmediate(checkWaiting)
 }
 
-/** @param read what lies at paths now; paths of several values are looked at once */
+/** @param read the signatures read in this turn, by path, so that a path of several values is read once */
 function isUnchanged(signatures: Signatures, read: Map<string, Signature | Absent>): boolean {
   for (const [key, signature] of signatures) {
     let now = read.get(key)

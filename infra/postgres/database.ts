@@ -18,7 +18,7 @@ export interface Database {
   /** Runs statements in one transaction. Retries as `run`. @throws as `run` */
   transaction<Result>(work: (run: Database['run']) => Promise<Result>): Promise<Result>
 
-  /** Notifies whoever listens on the channel, in every process. @throws as `run` */
+  /** Notifies the listeners of the channel, in every process. @throws as `run` */
   notify(channel: string): Promise<void>
 
   /** Listens on the channel, see `listenTo`. @returns what ends it */

@@ -5,8 +5,8 @@ const RETRY_MS = { first: 1_000, max: 30_000 }
 const CONNECT_MS = 5_000
 
 /**
- * Listens on a channel of a database, on a connection of its own that is opened again whenever it ends. What is notified meanwhile is lost: whoever
- * listens also looks by itself. A proxy that shares connections between clients, such as PgBouncer by transaction, delivers nothing.
+ * Listens on a channel of a database, on a connection of its own that is opened again whenever it ends. Notifications sent meanwhile are lost, so
+ * callers also poll. A proxy that shares connections between clients, such as PgBouncer by transaction, delivers nothing.
  *
  * @returns what ends it
  */

@@ -98,7 +98,8 @@ export class JobEntries {
     return written && { ...lease, until: written.until }
   }
 
-  // An end is written once. A repeated call answers the same: what the caller did after the first one may have failed.
+  // `release`, `fail` and `crash` are idempotent: each writes the end once and answers a repeated call the same, since the caller's next step may
+  // have failed.
 
   /** `false` when the lease was lost before. */
   async release(lease: Lease): Promise<boolean> {

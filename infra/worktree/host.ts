@@ -10,7 +10,7 @@ import { openWorktree } from './reader.ts'
 /** Time for looking at the files of a folder. */
 const LOOK_SECONDS = 60
 
-/** A host with one repository: a working folder, of which every state of its files is a commit. */
+/** A host with one repository: a working folder. Each state of its files is presented as a commit. */
 export interface WorktreeHost extends GitHost {
   /** Of the repository that has the folder. */
   readonly repositoryName: { owner: string; name: string }

@@ -243,8 +243,8 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
 }
 
 /**
- * Without a ref to compare with, the page has the form and the versions that the host names. A host that tells no history now, for want of quota for
- * example, is no error: the page has what there is.
+ * Without a ref to compare with, the page has the form and the versions that the host lists. If the host does not answer with a history now, for
+ * example because the quota is spent, the page is shown without it.
  */
 async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
   if (from === undefined) {

@@ -38,7 +38,7 @@ export interface ApiClient {
     query: QueryInputOf<Name>,
     known: string | null,
   ): Promise<{ status: number; tag: string }>
-  /** A client of the same API that asks in the name of somebody. */
+  /** A client of the same API whose requests carry these credentials. */
   as(credentials: Credentials): ApiClient
 }
 

@@ -27,18 +27,18 @@ function stateOf({ user, visible }: OAuthRequest): ConsentState {
 /** Where a decision leads, in words. */
 export type RedirectKind = 'web' | 'loopback' | 'application'
 
-/** A scheme of an application may look like a host. Then the host's words are used, since the person has to know it in both cases. */
+/** A custom URL scheme with dots, such as `com.example.app`, looks like a host name and is treated as one: in both cases the page shows the name. */
 export function redirectKindOf({ redirectHost, loopback }: OAuthRequest['client']): RedirectKind {
   if (loopback) return 'loopback'
   return /^[a-z][a-z0-9+-]*$/i.test(redirectHost) ? 'application' : 'web'
 }
 
 /**
- * The sources to which the form of the page may lead: browsers hold the redirects of a form to `form-action`, too. The description names the
- * host without its port, or a scheme.
+ * The sources for the page's `form-action`: browsers apply it to the redirects of a submitted form, too, and this form redirects to the app.
+ * `redirectHost` is a host without its port, or a scheme.
  */
 export function formTargets({ redirectHost: host, loopback }: OAuthRequest['client']): string[] {
-  // No source names an IPv6 address.
+  // CSP has no source expression for an IPv6 address.
   if (loopback) return host.startsWith('[') ? ['http:'] : [`http://${host}:*`]
   if (host.startsWith('[')) return ['https:']
   if (!/^[a-z0-9.+-]+$/i.test(host)) return []

@@ -7,7 +7,7 @@ import { fill } from '../words/ui.ts'
 import { WORDS } from '../words/words.ts'
 import { slugOf } from './render-markdown.ts'
 
-/** A JSON schema, as far as the reference reads it. */
+/** The keywords of a JSON schema that the reference reads. */
 interface Schema {
   $ref?: string
   id?: string

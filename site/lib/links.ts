@@ -1,6 +1,6 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import type { Repository } from '#core/contract/mount.ts'
-import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { baseNameOf, isInside, MANIFEST_FILE, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 
 export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs', 'changes'] as const
 export type View = (typeof VIEWS)[number]
@@ -138,11 +138,11 @@ export function pictureHref(
 }
 
 export function isSkillPath(path: string): boolean {
-  return baseNameOf(path as RepoPath) === 'SKILL.md'
+  return baseNameOf(path as RepoPath) === SKILL_FILE
 }
 
 export function isManifestPath(path: string): boolean {
-  return baseNameOf(path as RepoPath) === 'SKILLSET.md'
+  return baseNameOf(path as RepoPath) === MANIFEST_FILE
 }
 
 export function isMarkdownPath(path: string): boolean {

@@ -28,7 +28,7 @@ export async function loadPersonPage(client: ApiClient, visitor: Visitor): Promi
     client.get('myGrants', '', {}),
     visitor.user,
   ])
-  // The host may have ended a sign-in: then only the answer of the host says so.
+  // The session may outlive the sign-in at the host. These answers ask the host, so 401 means that it has ended the sign-in.
   if ([repositories, tokens, grants].some(result => !result.ok && result.status === 401)) return SIGNED_OUT
   return {
     kind: 'person',

@@ -18,7 +18,7 @@ export interface Snippet {
  * What a person copies to use an address with the client they have.
  *
  * @param skillPath of a `SKILL.md`, where the page shows one
- * @param isPrivate Clients that cannot send a token have no snippet, and neither has the badge, which shows public repositories alone.
+ * @param isPrivate leaves out clients that cannot send a token, and the badge, which shows public repositories only
  */
 export function snippetsFor(
   address: Address,

@@ -13,13 +13,13 @@ export interface SessionItem {
   isCurrent: boolean
 }
 
-/** What the service tells pages about people, beside the interface. */
+/** What pages learn about people from the service directly, without the REST interface. */
 export interface PeopleOfPages {
   /** Whether people sign in here. Without, only the tokens of the operator are known. */
   readonly hasSignIn: boolean
   /** The headers that may say who asks; `null` when there are none, so that the page is the same for everyone. */
   credentialsOf(headers: IncomingHttpHeaders): Credentials | null
-  /** Newest first; `null` when nobody is signed in. @throws when the records cannot be read */
+  /** Newest first; `null` when the visitor is not signed in. @throws when the records cannot be read */
   sessions(headers: IncomingHttpHeaders): Promise<SessionItem[] | null>
   /** What a form led to, once: with the value of `set-cookie` that makes the browser forget it. `null` when there is nothing to say. */
   notice(headers: IncomingHttpHeaders): Promise<{ notice: AccountNotice | null; forget: string } | null>
@@ -29,7 +29,7 @@ export interface PeopleOfPages {
 export interface Visitor {
   /** Whether people sign in here. */
   hasSignIn: boolean
-  /** Who is signed in; `null` for nobody, also when that cannot be told now. */
+  /** The person who is signed in; `null` without one, and while the API cannot answer. */
   user: Promise<User | null>
   sessions(): Promise<SessionItem[] | null>
   /** What a form led to. */
@@ -38,7 +38,7 @@ export interface Visitor {
   here: string
 }
 
-/** Somebody of whom nothing is known. */
+/** A visitor without credentials. */
 export function stranger(here: string, hasSignIn = false): Visitor {
   return { hasSignIn, user: Promise.resolve(null), sessions: async () => null, notice: null, here }
 }
@@ -47,7 +47,7 @@ export function stranger(here: string, hasSignIn = false): Visitor {
 export function readVisitor(client: ApiClient, people: PeopleOfPages, headers: IncomingHttpHeaders, here: string): Visitor {
   const { hasSignIn } = people
   if (!hasSignIn) return stranger(here)
-  // A page does not fail because its header cannot name somebody.
+  // A page does not fail because its header cannot name the person.
   const user = client.get('me', '', {}).then(
     result => (result.ok ? result.answer.user : null),
     () => null,

@@ -3,7 +3,7 @@ import type { Words } from './en/en.ts'
 import { type ChosenLanguage, LANGUAGES, type Language } from './languages.ts'
 import { WORDS } from './words.ts'
 
-/** A language in use: its words, and how it writes numbers, instants and what is counted. */
+/** A language in use: its words, and how it formats numbers, dates and plurals. */
 export interface Ui extends ChosenLanguage {
   words: Words
   /** `1,200` */

@@ -74,7 +74,13 @@ describe('a client of the skills extension', () => {
 
   test('finds nothing of what is excluded, described only, or outside of a skill or of the mounted folder', async () => {
     const { client, skills } = await clientOf('/local/acme/tools')
-    for (const path of ['skills/closed/SKILL.md', 'skills/other/SKILL.md', 'skills/none/SKILL.md', 'docs/guide.md'])
+    for (const path of [
+      'skills/closed/SKILL.md',
+      'skills/other/SKILL.md',
+      'skills/none/SKILL.md',
+      'skills/one/NOT-SKILL.md',
+      'docs/guide.md',
+    ])
       await expect(skills.get(`${BASE}/${path}`)).rejects.toMatchObject({ code: -32_602 })
     for (const path of [
       'skills/one/notes.secret.md',

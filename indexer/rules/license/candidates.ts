@@ -15,7 +15,7 @@ export interface Candidate {
 export function similarTemplates(words: readonly string[], minimum: number): Candidate[] {
   const { variants, wordNumbers } = library()
   const pairs = pairsOf(words, wordNumbers)
-  // The similarity is at most twice the shorter length over the sum, so most templates need no comparison.
+  // The Sørensen–Dice coefficient is at most 2 × shorter / (shorter + longer). So templates that are too long or too short are skipped.
   const reachable = (2 - minimum) / minimum
   const found: Candidate[] = []
   for (const { length, part, partPairs } of variants) {

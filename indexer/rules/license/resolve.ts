@@ -2,7 +2,7 @@ import type { License } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
-import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
@@ -124,9 +124,6 @@ function unreadFrontMatter(folder: RepoPath): Declaration {
   const issue: LicenseIssue = { code: 'license.unrecognized', field: 'license', message, path: source }
   return { origin: 'words', kind: 'unknown', name: null, source, issues: [issue] }
 }
-
-const SKILL_FILE = 'SKILL.md'
-const MANIFEST_FILE = 'SKILLSET.md'
 
 /** @param words `null` when the declared value is not text */
 function declarationOf(

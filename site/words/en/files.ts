@@ -34,7 +34,7 @@ export const FILES = {
       unknown: 'Its license is not one that is known to permit a copy.',
       restricted: 'Its license, {license}, permits no copy.',
     } as Readonly<Record<string, string>> & { unknown: string },
-    /** Where the list of its folder does not have it. */
+    /** For a file whose license is unknown here, since the list of its folder does not include it. */
     unlisted: 'No license that is known permits a copy of this file.',
     receives: 'An agent receives its path and its title, never its text.',
     skillReceives: 'An agent receives its path, its name and its description, never its text.',
