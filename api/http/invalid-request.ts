@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { RequestValidationError } from 'fastify-zod-openapi'
+import type { RequestValidationError } from 'fastify-zod-openapi'
 import type { z } from 'zod'
 import { QUERY_STRING_BYTES } from '#core/limits.ts'
 import { truncateCharacters } from '#core/text.ts'
@@ -13,11 +13,14 @@ const NAME_CHARACTERS = 40
 export function explainInvalid(problems: readonly FastifySchemaValidationError[], query: unknown): string {
   const given = (query ?? {}) as Record<string, unknown>
   const explained = problems.flatMap(problem => {
-    return problem instanceof RequestValidationError
-      ? explainIssue(problem.params.issue, given)
-      : [problem.message ?? 'the request is malformed']
+    return isOfSchema(problem) ? explainIssue(problem.params.issue, given) : [problem.message ?? 'the request is malformed']
   })
   return inOneMessage(explained)
+}
+
+/** Told by its shape: the module of the class loads a validator and an OpenAPI generator, also for a server over stdio, which has neither. */
+function isOfSchema(problem: FastifySchemaValidationError): problem is RequestValidationError {
+  return 'issue' in problem.params
 }
 
 /** The same for the arguments of an MCP tool. */

@@ -4,11 +4,12 @@ import sharp from 'sharp'
 import { afterAll, expect, test } from 'vitest'
 import { createDrawer } from '#api/pictures/drawer.ts'
 import { GOLDEN_CARDS } from '#test/support/golden-cards.ts'
+import { PATIENT_TASK } from '#test/support/patient.ts'
 import { plainPicture } from '#test/support/pictures.ts'
 
 const FOLDER = join(import.meta.dirname, '../fixtures/golden/cards')
 
-const drawer = createDrawer()
+const drawer = createDrawer(PATIENT_TASK)
 afterAll(() => drawer.close())
 
 async function draw(name: string, picture: Uint8Array | null): Promise<Buffer> {

@@ -15,8 +15,8 @@ import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/p
 import { OTHER_REQUESTS, openAsking, REPOSITORY_REQUESTS } from '#test/support/route-requests.ts'
 import { BASE_URL, WEBHOOK_SECRET } from '#test/support/test-app.ts'
 
-/** In the name, the description, a branch, a path, the name of a skill and the texts of a private repository. */
-const MARKER = 'kx7q'
+/** Too long to occur by chance in a token or a digest. In the name, the description, a branch, a path, the name of a skill and the texts of a private repository. */
+const MARKER = 'kxqvzjwmpyhgtrnd'
 const CLOSED = `/gh/acme/${MARKER}-closed`
 const PATH = `${MARKER}-dir/SKILL.md`
 const SKILL = `---\nname: ${MARKER}-skill\ndescription: Says ${MARKER}\n---\n\n# Of ${MARKER}\n\nThe text of ${MARKER}.\n`
@@ -107,7 +107,7 @@ async function failJob(): Promise<void> {
   await scene.repository(`acme/${MARKER}-closed`).commit({ 'fail.md': MARKER })
   scene.advanceClock(61)
   await member.get(`/api/v1/mounts${CLOSED}`)
-  scene.github.faults.add({ match: { host: 'web', path: /kx7q/ }, times: 20, status: 500 })
+  scene.github.faults.add({ match: { host: 'web', path: new RegExp(MARKER) }, times: 20, status: 500 })
   await index()
   scene.github.faults.clear()
 }

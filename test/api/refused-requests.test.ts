@@ -4,6 +4,7 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { openRaw, type RawAnswer, sendRaw } from '#test/support/raw-socket.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { until } from '#test/support/until.ts'
 
 const P = '/api/v1/mounts/local/acme/tools'
 const END = 'connection: close\r\n\r\n'
@@ -105,7 +106,7 @@ test('a refused connection is answered once, whatever is sent afterwards, and it
   connection.socket.write('noise\r\n\r\n')
   await connection.closed
   connection.socket.write('more noise\r\n\r\n')
-  await expect.poll(() => openConnections(app)).toBe(0)
+  await until(async () => (await openConnections(app)) === 0)
   expect(connection.answer().text.match(/HTTP\/1\.1 /g)).toHaveLength(1)
   connection.socket.destroy()
 })

@@ -17,6 +17,7 @@ import {
   selectionPayload,
   signDelivery,
 } from '#test/support/fake-github/webhooks.ts'
+import { until } from '#test/support/until.ts'
 import { openGitHubScene } from './fake-github-scene.ts'
 
 const scene = await openGitHubScene()
@@ -46,7 +47,8 @@ describe('the stand-in itself', () => {
     const leaving = new AbortController()
     github.faults.add({ delaySeconds: 60 })
     const asked = fetch(`${github.origins.api}/users/ada`, { signal: leaving.signal })
-    await expect.poll(() => github.log.lines).toEqual(['GET /users/ada 0'])
+    await until(() => github.log.lines.length > 0)
+    expect(github.log.lines).toEqual(['GET /users/ada 0'])
     leaving.abort()
     await expect(asked).rejects.toThrow('aborted')
   })
@@ -57,7 +59,7 @@ describe('the stand-in itself', () => {
     let output = ''
     child.stdout.on('data', chunk => (output += chunk))
     const ended = once(child, 'exit')
-    await expect.poll(() => output, { timeout: 180_000 }).toContain('An address to begin with: /gh/')
+    await until(() => output.includes('An address to begin with: /gh/'))
     expect(output).toMatch(/^Repositories: .*acme\/Tools/m)
     // What it says to type, with something else to start.
     const command = /^ {2}MOUNTGLASS_GITHUB_URL=(?:.|\n)*? {2}npm start$/m.exec(output)?.[0].replace('npm start', 'env') ?? ''
@@ -69,7 +71,7 @@ describe('the stand-in itself', () => {
     expect(Object.keys(given)).toHaveLength(3)
     const api = /^MOUNTGLASS_GITHUB_API_URL=(.+)$/m.exec(printed)?.[1]
     expect(await (await fetch(`${api}/repos/acme/tools`)).json()).toMatchObject({ full_name: 'acme/Tools', private: false })
-    await expect.poll(() => output, { timeout: 180_000 }).toContain('api GET /repos/acme/tools 200')
+    await until(() => output.includes('api GET /repos/acme/tools 200'))
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })

@@ -13,7 +13,7 @@ import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { until } from '#test/support/until.ts'
 
-export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 20 }
+export const LIMITS: ReadLimits = { treeEntries: 200_000, treeDepthSegments: 64, seconds: 120 }
 export const MISSING: HostAnswer<never> = { status: 'missing' }
 
 export function ok<Value>(value: Value): HostAnswer<Value> {

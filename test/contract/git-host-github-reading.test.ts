@@ -4,6 +4,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobSelection, GitHost, TreeEntry } from '#core/ports/git-host.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { until } from '#test/support/until.ts'
 import { collect, describeAt, LIMITS, readSelected } from './git-host-asking.ts'
 import { openGitHubHostScene } from './git-host-github-scene.ts'
 
@@ -98,7 +99,8 @@ describe('reading', () => {
     github.log.clear()
     github.faults.add({ stall: true, times: 9, match: { host: 'web' } })
     const ended = collect(reader.entries()).catch(error => error)
-    await expect.poll(gitFilters).toEqual([SMALL])
+    await until(() => gitFilters().length > 0)
+    expect(gitFilters()).toEqual([SMALL])
     await reader.close()
     expect(await readdir(temporary)).toEqual([])
     expect(await ended).toMatchObject({ name: 'ReadError' })

@@ -141,7 +141,7 @@ const ASK: Readonly<Record<Question, (asked: Asked) => Promise<Reading>>> = {
   },
 }
 
-const LIMITS = { treeEntries: 1_000, treeDepthSegments: 64, seconds: 20 }
+const LIMITS = { treeEntries: 1_000, treeDepthSegments: 64, seconds: 120 }
 const FILES = {
   '.gitattributes': 'id.md ident\n',
   'id.md': '$Id$\n',

@@ -9,7 +9,7 @@ import { openGitHubHostAt } from './git-host-drivers.ts'
 
 const scene = await openGitHubScene()
 const { github, acme, ada, secret, app, installation, tokens } = scene
-const LIMITS = { treeEntries: 1000, treeDepthSegments: 20, seconds: 30 }
+const LIMITS = { treeEntries: 1000, treeDepthSegments: 20, seconds: 120 }
 const closed: HostRepository = {
   id: `gh-${secret.id}`,
   host: 'gh',

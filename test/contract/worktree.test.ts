@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ReadError } from '#core/ports/git-host.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree, type Worktree } from '#infra/worktree/reader.ts'
+import { until } from '#test/support/until.ts'
 
 const LIMITS = { treeEntries: 1_000, seconds: 60 }
 
@@ -230,7 +231,7 @@ test('reading stops at the limit of entries and says so', async () => {
 test('reading stops when its time is over', async () => {
   await write({ 'a.md': 'a' })
   const worktree = await open(root, { treeEntries: 5, seconds: 0 })
-  await vi.waitFor(() => expect(collect(worktree.entries())).rejects.toThrow(ReadError))
+  await until(async () => (await collect(worktree.entries()).catch(error => error)) instanceof ReadError)
 })
 
 test.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { CheckReport } from '#indexer/check/schema.ts'
+import { until } from '#test/support/until.ts'
 import { git, root, run, SKILL, start, useCheckScene, write } from './check-scene.ts'
 
 useCheckScene()
@@ -70,7 +71,7 @@ function watch(args: readonly string[]) {
       }
     },
     async said(text: string): Promise<void> {
-      await expect.poll(() => output.stdout + output.stderr, { timeout: 180_000 }).toContain(text)
+      await until(() => (output.stdout + output.stderr).includes(text))
     },
     output: () => output.stdout,
     async interrupt() {

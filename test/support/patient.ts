@@ -3,5 +3,8 @@ import type { HostTimeouts } from '#infra/github/host.ts'
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
 export const PATIENT = { patienceMs: 60_000, answerMs: 60_000, retryWithinMs: 60_000 } satisfies HostTimeouts
 
+/** For a process that decodes or draws pictures. */
+export const PATIENT_TASK = { taskMs: 60_000 }
+
 /** The patience of a test of patience: no machine answers what is never answered. */
 export const IMPATIENT_MS = 200

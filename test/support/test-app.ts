@@ -31,7 +31,7 @@ import { type Answer, checkAnswer } from './check-answer.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import type { App } from './fake-github/world.ts'
 import { openTestOAuth, openTestPeople } from './open-test-people.ts'
-import { PATIENT } from './patient.ts'
+import { PATIENT, PATIENT_TASK } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
@@ -178,7 +178,11 @@ export async function testApp(
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
-  const { clients = {}, hookBodies, pictures = {}, docs = [] } = options
+  const { clients = {}, hookBodies, docs = [] } = options
+  const pictures = {
+    cutter: { ...PATIENT_TASK, ...options.pictures?.cutter },
+    drawer: { ...PATIENT_TASK, ...options.pictures?.drawer },
+  }
   const patience = { clients, pictures, docs, ...(hookBodies && { hookBodies }) }
   const appOptions = { baseUrl, ...logger, ...watched, ...patience }
   const app: FastifyInstance = await buildApp(deps, appOptions, options.site)

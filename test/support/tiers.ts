@@ -81,6 +81,7 @@ export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
  */
 export const LONGEST: readonly string[] = [
   'test/site/accessibility.all.test.ts',
+  'test/corpus/repositories.all.test.ts',
   'test/corpus/changes.all.test.ts',
   'test/unit/regular-expressions.all.test.ts',
   'test/site/handbook.all.test.ts',
@@ -90,11 +91,8 @@ export const LONGEST: readonly string[] = [
   'test/e2e/work.all.test.ts',
   'test/e2e/pin.all.test.ts',
   'test/contract/crash.all.test.ts',
-  'test/mcp/skills-corpus.all.test.ts',
   'test/e2e/fleet.all.test.ts',
-  'test/corpus/oracle.all.test.ts',
   'test/indexer/job-processes.all.test.ts',
-  'test/corpus/golden.all.test.ts',
   'test/e2e/serve.all.test.ts',
   'test/site/people-browser.all.test.ts',
   'test/eval/targets.all.test.ts',

@@ -6,6 +6,9 @@ const executablePath = findBrowser()
 /** False where there is no Chromium; `test/support/left-out.ts` says so. */
 export const hasBrowser = executablePath !== null
 
+/** As patient as the tests: a page on a busy machine is slow, and only what hangs may fail. */
+const PATIENCE_MS = 180_000
+
 /** With these, Chromium asks nothing of the network but this machine. */
 export const CHROMIUM_FLAGS: readonly string[] = [
   '--no-sandbox',
@@ -18,6 +21,8 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath ?? '', args: [...CHROMIUM_FLAGS] })
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: [...CHROMIUM_FLAGS], timeout: PATIENCE_MS })
+  browser.on('context', context => context.setDefaultTimeout(PATIENCE_MS))
+  return browser
 }

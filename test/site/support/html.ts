@@ -10,9 +10,10 @@ export function tagsOf(html: string): string[] {
 
 /** Values of an attribute of all tags of a name, decoded. */
 export function attributesOf(html: string, tag: string, attribute: string): string[] {
-  const ofTag = tagsOf(html).filter(text => new RegExp(`^<${tag}[\\s>]`, 'i').test(text))
-  return ofTag.flatMap(text => {
-    const value = new RegExp(`\\s${attribute}="([^"]*)"`, 'i').exec(text)?.[1]
+  const isOfTag = new RegExp(`^<${tag}[\\s>]`, 'i')
+  const spelled = new RegExp(`\\s${attribute}="([^"]*)"`, 'i')
+  return tagsOf(html).flatMap(text => {
+    const value = isOfTag.test(text) ? spelled.exec(text)?.[1] : undefined
     return value === undefined ? [] : [decodeEntities(value)]
   })
 }

@@ -3,13 +3,13 @@ import type { Service } from '#test/support/service.ts'
 import { attributesOf, dangersOf, textOf } from './html.ts'
 
 /**
- * Follows every link of every page from the start, and expects that each leads to something and that no page has a danger.
+ * Follows the links of every page from the first, and expects that each leads to something and that no page has a danger.
  *
  * @param isFollowed whether a link is followed
  * @returns the pages
  */
-export async function walkLinks(service: Service, isFollowed: (path: string) => boolean): Promise<string[]> {
-  const from = new Map([['/', 'the start']])
+export async function walkLinks(service: Service, first: string, isFollowed: (path: string) => boolean): Promise<string[]> {
+  const from = new Map([[first, 'the start']])
   const pages: string[] = []
   for (const [target, source] of from) {
     const response = await fetch(service.baseUrl + target, { redirect: 'manual' })

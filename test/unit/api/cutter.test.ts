@@ -1,9 +1,10 @@
 import sharp from 'sharp'
 import { afterAll, expect, test } from 'vitest'
 import { type CutTask, createCutter } from '#api/pictures/cutter.ts'
+import { PATIENT_TASK } from '#test/support/patient.ts'
 import { plainPicture } from '#test/support/pictures.ts'
 
-const cutter = createCutter()
+const cutter = createCutter(PATIENT_TASK)
 afterAll(() => cutter.close())
 
 const ICON: Omit<CutTask, 'bytes'> = { width: 128, height: 128, fit: 'fill', type: 'same' }

@@ -6,7 +6,7 @@ import { openWebDocuments } from '#infra/web/documents.ts'
 import { until } from '#test/support/until.ts'
 import { type Answering, PUBLIC_ADDRESS, testWeb } from '#test/support/web-server.ts'
 
-const LIMITS = { bytes: 5 * 1024, milliseconds: 5_000 }
+const LIMITS = { bytes: 5 * 1024, milliseconds: 60_000 }
 const URL_OF_CLIENT = 'https://client.example/client.json'
 
 const json: Answering = (_request, response) => response.setHeader('content-type', 'application/json').end('{"a":1}')
