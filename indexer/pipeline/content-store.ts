@@ -106,6 +106,8 @@ export class ContentStore {
         this.#onFile()
         if (read !== null && waiting.push(read) > WAITING_FILES) await handleFirst()
       }
+      // To its end, so that the next reading goes on with the same process of git.
+      if (unknown.length > 0) await fetched.next()
       while (waiting.length > 0) await handleFirst()
     } finally {
       await fetched.return?.()
@@ -180,8 +182,9 @@ export class ContentStore {
   }
 
   async #readOne({ file }: WantedFile): Promise<Uint8Array | null> {
-    for await (const { bytes } of this.#blobs.read([file.oid], READABLE_FILE_BYTES)) return bytes
-    return null
+    let found: Uint8Array | null = null
+    for await (const { bytes } of this.#blobs.read([file.oid], READABLE_FILE_BYTES)) found = bytes
+    return found
   }
 
   #store(oid: string, bytes: Uint8Array, reading: TextReading | null = null): Promise<Location> {

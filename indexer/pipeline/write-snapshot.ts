@@ -208,8 +208,8 @@ async function buildFrom(
   }
 }
 
-/** With less text, a thread takes longer to start than it saves. */
-const THREAD_TEXT_BYTES = 512 * 1024
+/** With less text, a thread takes longer to start than it saves: its code is loaded and compiled anew. Decision 0103. */
+const THREAD_TEXT_BYTES = 2 * 1024 * 1024
 
 function textBytesOf(entries: readonly TreeEntry[]): number {
   return entries.reduce((sum, { path, sizeBytes }) => sum + (path !== null && isProse(path) ? (sizeBytes ?? 0) : 0), 0)

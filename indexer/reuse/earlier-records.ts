@@ -72,6 +72,8 @@ export async function* readBlobs(
       }
       yield { oid, bytes: bytes.length > maxBytes ? null : bytes }
     }
+    // To its end, so that the next reading goes on with the same process of git.
+    if (unheld.length > 0) await fetched.next()
   } finally {
     await fetched.return?.()
   }

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { withTimeout } from '#core/concurrency/timeout.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 
 /** Tells the other processes of a deployment what this one heard of, and hears of what they tell. */
 export interface ChangeFeed<Change> {
-  /** Never throws. A change that cannot be written is tried again for a while; without it, others learn of it when their cached answers expire. */
+  /** Never throws. A change that cannot be written is tried again for a minute; then others learn of it when their cached answers expire. */
   tell(change: Change): void
   /** Looks now. For a caller that knows that something was told. */
   look(): Promise<void>
-  /** Waits for the changes that are being written. */
+  /** Waits for the changes that are being written. What cannot be written by then is tried once more. */
   close(): Promise<void>
 }
 
@@ -43,12 +45,16 @@ export interface ChangeOrder<Change> {
 
 /** With the time to write a change, every process knows it within five seconds. An idle process costs a bucket 860,000 small reads a month. */
 export const LOOK_MS = 3_000
+/** A read that takes longer is given up, so that the next look does not wait for it. */
+const READ_MS = 2_000
 /** Changes that the entry holds. A process that was away for longer takes everything that it knows for outdated. */
 const KEPT = 200
 /** Of the whole entry. A change that is larger is told as a missed one. */
 const KEPT_BYTES = 64 * 1024
 /** Others may write the same entry at the same time. */
 const TRIES = 12
+/** Pauses after failures of the store in a row. Beyond their sum, the cached answers of the others have expired anyway. */
+const RETRY_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
 
 const Entry = z.object({
   /** Number of the latest change; they count from 1. */
@@ -72,10 +78,13 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   #timer: NodeJS.Timeout | undefined
   /** Number of the latest change that is known here; `null` before the first look, when nothing is cached yet. */
   #seen: number | null = null
-  #untold: Change[] = []
+  /** `null`: a change that no entry will hold, since so many came after it. Others hear of it as a missed one. */
+  readonly #untold: (Change | null)[] = []
   #writing: Promise<void> | null = null
-  #looking: Promise<void> | null = null
-  #isClosed = false
+  #looking: Promise<void> = Promise.resolve()
+  /** The look after the running one. */
+  #nextLook: Promise<void> | null = null
+  readonly #closing = new AbortController()
 
   constructor(options: ChangeFeedOptions<Change>) {
     this.#options = options
@@ -89,37 +98,45 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
 
   tell(change: Change): void {
     this.#untold.push(change)
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null
-    })
+    if (this.#untold.length > KEPT) this.#untold[this.#untold.length - KEPT - 1] = null
+    this.#writing ??= this.#write()
   }
 
+  /** A running look may have read the entry before the caller's change was told. */
   look(): Promise<void> {
-    this.#looking ??= this.#readNew().finally(() => {
-      this.#looking = null
+    this.#nextLook ??= this.#looking.then(() => {
+      this.#nextLook = null
+      this.#looking = this.#readNew()
+      return this.#looking
     })
-    return this.#looking
+    return this.#nextLook
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     clearInterval(this.#timer)
-    await Promise.all([this.#writing, this.#looking])
+    await Promise.all([this.#writing, this.#nextLook, this.#looking])
   }
 
   /** What is told while an entry is being written goes into the next one. */
   async #write(): Promise<void> {
-    while (this.#untold.length > 0) {
-      const changes = this.#untold.splice(0, KEPT)
-      const isWritten = await this.#append(changes).catch(error => {
+    for (let failures = 0; this.#untold.length > 0; ) {
+      const count = this.#untold.length
+      // Once the feed closes, no try comes after this one.
+      const pauseMs = this.#closing.signal.aborted ? undefined : RETRY_PAUSES_MS[failures]
+      const isWritten = await this.#append(this.#untold.slice()).catch(error => {
         this.#fallbacks.note('change_feed', error)
         return false
       })
+      if (isWritten || pauseMs === undefined) this.#untold.splice(0, count)
+      failures = isWritten ? 0 : failures + 1
       if (isWritten) this.#options.onTold?.()
+      else if (pauseMs !== undefined) await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
+    this.#writing = null
   }
 
-  async #append(changes: readonly Change[]): Promise<boolean> {
+  async #append(changes: readonly (Change | null)[]): Promise<boolean> {
     const { states, key } = this.#options
     const added = changes.map(change => ({ from: this.#name, change: change as unknown }))
     for (let turn = 0; turn < TRIES; turn++) {
@@ -133,10 +150,12 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   }
 
   async #readNew(): Promise<void> {
-    if (this.#isClosed) return
+    if (this.#closing.signal.aborted) return
     const { states, key } = this.#options
     try {
-      const stored = await states.read(key)
+      const stored = await withTimeout(states.read(key), READ_MS, () => {
+        throw new Error('the store answers too late')
+      })
       const entry = stored === null ? EMPTY : readEntry(stored.value)
       // Another version of this program may write it in another form.
       if (entry === null) {

@@ -26,8 +26,8 @@ export interface ListedSizes {
   isComplete: boolean
 }
 
-/** Asks a repository of the host. The question may run twice, with a credential and without. */
-export type AskRemote = <Value>(question: (remote: Remote) => Promise<Value>) => Promise<Value>
+/** Asks a repository of the host. The question may run several times, with a credential and without. */
+export type AskRemote = <Value>(question: (remote: Remote) => Promise<Value>, signal: AbortSignal) => Promise<Value>
 
 export interface SupplyOptions extends Omit<FetchOptions, 'remote'> {
   ask: AskRemote
@@ -158,7 +158,7 @@ class RemoteBlobs implements BlobSupply {
   }
 
   #ask(fetch: (options: FetchOptions) => Promise<void>): Promise<void> {
-    return this.#options.ask(remote => fetch({ ...this.#options, remote }))
+    return this.#options.ask(remote => fetch({ ...this.#options, remote }), this.#options.signal)
   }
 
   /** Runs one fetch at a time: two would wait for each other's locks. */

@@ -6,7 +6,7 @@ import { type AskRemote, type BlobSupply, createBlobSupply, type SupplyOptions }
 import { openScratch } from './view.ts'
 
 export interface RemoteReaderOptions {
-  /** Asks the host. @param question may run twice */
+  /** Asks the host. @param question may run several times */
   ask: AskRemote
   commit: CommitSha
   limits: ReadLimits
@@ -34,7 +34,7 @@ export async function openRemoteReader(options: RemoteReaderOptions): Promise<Re
     limits,
     signal: options.signal,
     async connect(signal) {
-      await ask(remote => fetchTrees({ gitDir, remote, signal }, commit))
+      await ask(remote => fetchTrees({ gitDir, remote, signal }, commit), signal)
       supply = createBlobSupply({ gitDir, ask, signal, commit, selection, listSizes })
       return supply
     },

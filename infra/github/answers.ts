@@ -1,3 +1,5 @@
+import { FetchTooLarge } from '#infra/git/fetch.ts'
+import { GitError } from '#infra/git/process.ts'
 import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
 
 /** The meaning of an answer of GitHub's API, for every question. */
@@ -115,6 +117,21 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   }
   return { status: 'unavailable', retryAfterSeconds: boundedSeconds(retryAfter) }
 }
+
+/** The trouble of a git request that may succeed a moment later; `null` when it would fail again. */
+export function passingGitTrouble(error: unknown): Trouble | null {
+  // Of this machine, or of what the host has sent.
+  if (error instanceof GitError || error instanceof FetchTooLarge) return null
+  const failure = readGitFailure(error, true)
+  if (failure.status === 'rate_limited') return failure.retryAfterSeconds === null ? null : failure
+  if (failure.status !== 'unavailable') return null
+  const isRefusal =
+    error instanceof RemoteRefusal && error.status < 500 && (error.status !== 200 || NOT_OURS.test(error.text ?? ''))
+  return isRefusal ? null : failure
+}
+
+/** Of git, about an object that the repository does not have. */
+const NOT_OURS = /not our ref/i
 
 function limited(headers: Headers, now: Date): Trouble {
   return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) }

@@ -24,6 +24,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'
 import { createAppTokens, type RepositoryTokens } from './app-tokens.ts'
+import { askPatiently, READ_PATIENCE_MS } from './ask-patiently.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
@@ -78,6 +79,8 @@ export interface HostTimeouts {
   answerMs?: number
   /** A request that fails sooner than this is retried once. */
   retryWithinMs?: number
+  /** How long a job goes on asking a host that fails. */
+  readPatienceMs?: number
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
@@ -116,6 +119,7 @@ class GitHubHost implements GitHost {
   readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
   readonly #histories: PathHistories
   readonly #reading: Reading
+  readonly #readPatienceMs: number
   readonly #closing = new AbortController()
 
   constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
@@ -127,7 +131,18 @@ class GitHubHost implements GitHost {
     const api = createGitHubApi({ ...options, ...timeouts, isEnterprise, credential, clock, closing, warn })
     const remotes = createGitRemotes({ url, credential, warn, clock })
     const shared = options.shared ?? null
-    const common = { api, remotes, hasGit, clock, closing, patienceMs: PATIENCE_MS, ...timeouts, url, shared }
+    const common = {
+      api,
+      remotes,
+      hasGit,
+      clock,
+      closing,
+      patienceMs: PATIENCE_MS,
+      readPatienceMs: READ_PATIENCE_MS,
+      ...timeouts,
+      url,
+      shared,
+    }
     const tips = createTips(common)
     const blocked = createBlockedRepositories({ ...common, tips })
     const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn: isEnterprise })
@@ -145,6 +160,7 @@ class GitHubHost implements GitHost {
     this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api
     this.#credential = credential
+    this.#readPatienceMs = common.readPatienceMs
     this.#repositories = repositories
     this.#refs = refs
     this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
@@ -265,7 +281,12 @@ class GitHubHost implements GitHost {
    */
   async #requirePublic(repository: HostRepository): Promise<void> {
     if (!this.#api.maySeePrivate) return
-    const shown = await this.#repositories.look(repository)
+    const shown = await askPatiently({
+      ask: async () => this.#repositories.look(repository),
+      passingTrouble: answer => (answer.status === 'unavailable' || answer.status === 'rate_limited' ? answer : null),
+      patienceMs: this.#readPatienceMs,
+      signal: this.#closing.signal,
+    })
     if (shown.status === 'ok' && shown.value.id === repository.id && shown.value.visibility === 'public') return
     throw new ReadError('index.fetch_failed', 'the host does not show the repository to everybody any more, or cannot be asked')
   }

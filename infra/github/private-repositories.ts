@@ -26,6 +26,7 @@ import type { HostChange } from './webhook.ts'
 export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
   hasGit: boolean
   patienceMs: number
+  readPatienceMs: number
 }
 
 /**

@@ -8,9 +8,11 @@ import {
 } from '#core/ports/git-host.ts'
 import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { openRemoteReader } from '#infra/git/remote-reader.ts'
-import { readGitFailure } from './answers.ts'
+import type { Remote } from '#infra/git/upload-pack.ts'
+import { passingGitTrouble, readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
+import { askPatiently } from './ask-patiently.ts'
 import { describeRepository, readSizes } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
 
@@ -23,6 +25,8 @@ export interface ReadingOptions {
   hasGit: boolean
   /** Aborts everything under way. */
   closing: AbortSignal
+  /** See `READ_PATIENCE_MS`. */
+  readPatienceMs: number
 }
 
 /** Opens repositories at a commit. */
@@ -78,7 +82,7 @@ class GitHubReading implements Reading {
     limits: ReadLimits,
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
-    const { api, url, closing, hasGit, remotes } = this.#options
+    const { api, url, closing, hasGit } = this.#options
     let reader: RepositoryReader | null = null
     const onClosed = () => {
       if (reader) this.#readers.delete(reader)
@@ -86,10 +90,30 @@ class GitHubReading implements Reading {
     const opening = { commit, limits, selection, signal: closing, onClosed }
     const listSizes = (tree: string, signal: AbortSignal) => this.#listSizes(repository, tree, signal)
     reader = hasGit
-      ? await openRemoteReader({ ...opening, ask: question => remotes.ask(repository, question), listSizes })
+      ? await openRemoteReader({ ...opening, ask: (question, signal) => this.#askGit(repository, question, signal), listSizes })
       : await openArchiveReader({ ...opening, repository, api, isArchiveUrl: place => isArchiveUrl(place, new URL(url)) })
     this.#readers.add(reader)
     return reader
+  }
+
+  async #askGit<Value>(
+    repository: HostRepository,
+    question: (remote: Remote) => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<Value> {
+    const { remotes, readPatienceMs } = this.#options
+    const answer = await askPatiently({
+      ask: () =>
+        remotes.ask(repository, question).then(
+          value => ({ value }),
+          (error: unknown) => ({ error }),
+        ),
+      passingTrouble: answer => ('error' in answer ? passingGitTrouble(answer.error) : null),
+      patienceMs: readPatienceMs,
+      signal,
+    })
+    if ('error' in answer) throw answer.error
+    return answer.value
   }
 
   async #listSizes(repository: HostRepository, tree: string, signal: AbortSignal): Promise<ListedSizes | null> {

@@ -70,7 +70,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   service: async () => measureService(await madeRepositories()),
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
-  mounts: async () => measureMounts(root, await madeRepositories()),
+  mounts: () => measureMounts(join(root, 'mounts')),
   changes: measureChanges,
   conditional: measureConditional,
   pages: async () => measurePages(root, await madeRepositories()),

@@ -5,10 +5,12 @@ import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { cpuSecondsOf, runLoad } from './load.ts'
 import { median, printTable } from './measure.ts'
-import type { BenchRepository } from './repositories.ts'
+import { makeRepositories } from './repositories.ts'
 
-const ROUNDS = 3
-const SECONDS = 4
+/** A generated repository, and a real one. */
+const NAMES = ['files-1000', 'superpowers']
+const ROUNDS = 5
+const SECONDS = 1
 const TARGET = 0.6
 
 /**
@@ -16,26 +18,25 @@ const TARGET = 0.6
  *
  * The client works on the same machine and may be the slower of the two, which favours us: the time of the processor does not depend on it.
  */
-export async function measureMounts(root: string, repositories: readonly BenchRepository[]): Promise<void> {
+export async function measureMounts(root: string): Promise<void> {
+  const repositories = await makeRepositories(root, NAMES)
   const github = await startFakeGitHub({ root })
   const service = await startService({
     MOUNTGLASS_GITHUB_URL: github.origins.web,
     MOUNTGLASS_GITHUB_API_URL: github.origins.api,
     MOUNTGLASS_LOCAL_REPOSITORIES: root,
-    MOUNTGLASS_STORE: `disk:${join(root, 'mounts-store')}`,
+    MOUNTGLASS_STORE: `disk:${join(root, 'store')}`,
     MOUNTGLASS_LOG: 'warn',
   })
-  const subjects = repositories.filter(({ name }) => ['superpowers', 'files-1000'].includes(name))
-  const rows: Record<string, string | number>[] = []
   try {
     for (const host of ['gh', 'local']) {
-      for (const { owner, name } of subjects) {
+      for (const { owner, name } of repositories) {
         const address = `/${host}/${owner}/${name}`
         await service.get('mounts', address)
-        rows.push(await measureMount(service, `/api/v1/mounts${address}`))
+        const row = await measureMount(service, `/api/v1/mounts${address}`)
+        printTable(`Mounts of ${address} a second, one process, 32 connections (median of ${ROUNDS})`, [row])
       }
     }
-    printTable(`Mounts a second of one process, 32 connections (median of ${ROUNDS})`, rows)
   } finally {
     await service.stop()
     await github.close()
@@ -55,7 +56,6 @@ async function measureMount(service: Service, path: string): Promise<Record<stri
     }
     const ratio = median(rounds.map(({ ours, bare }) => ours.perSecond / bare.perSecond))
     return {
-      path,
       'mounts/s': Math.round(median(rounds.map(({ ours }) => ours.perSecond))),
       'bare Fastify/s': Math.round(median(rounds.map(({ bare }) => bare.perSecond))),
       'CPU us': Math.round(median(rounds.map(({ ours }) => ours.cpuMicroseconds))),

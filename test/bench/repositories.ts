@@ -10,13 +10,18 @@ export interface BenchRepository {
   gitDir: string
 }
 
-/** What is measured: generated repositories of 1,000 and 15,000 files, and the corpus where there is one. */
-export async function makeRepositories(root: string): Promise<BenchRepository[]> {
+/**
+ * What is measured: generated repositories of 1,000 and 15,000 files, and the corpus where there is one.
+ *
+ * @param names of those that are wanted. Default: all
+ */
+export async function makeRepositories(root: string, names?: readonly string[]): Promise<BenchRepository[]> {
+  const isWanted = (name: string) => names?.includes(name) ?? true
   const made: BenchRepository[] = []
-  for (const files of [1_000, 15_000]) made.push(generate(root, `files-${files}`, files))
+  for (const files of [1_000, 15_000]) if (isWanted(`files-${files}`)) made.push(generate(root, `files-${files}`, files))
   if (CORPUS === null) process.stdout.write('left out: real repositories, since there is no folder ../shared/corpus\n')
   else {
-    for (const repository of corpusRepositories(CORPUS)) {
+    for (const repository of corpusRepositories(CORPUS).filter(({ name }) => isWanted(name))) {
       await unpackCorpus(CORPUS, repository, root)
       made.push({ owner: repository.owner, name: repository.name, gitDir: join(root, repository.owner, repository.name, '.git') })
     }

@@ -22,7 +22,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
   async function start() {
     const states = await open(await temporaryFolder())
     onTestFinished(() => states.close())
-    return { states, process: () => openProcess(states) }
+    return { states, process: (own = states) => openProcess(own) }
   }
 
   async function openProcess(states: StateStore): Promise<Process> {
@@ -74,6 +74,77 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(new Set(listener.heard).size).toBe(20)
     for (let index = 0; index < 5; index++)
       expect(listener.heard.filter(id => id.startsWith(`${index} `))).toEqual([0, 1, 2, 3].map(turn => `${index} ${turn}`))
+  })
+
+  test('what the store refuses to write for a while is told after that, in its order', async () => {
+    const { states, process } = await start()
+    let refusals = 0
+    const refusing: StateStore = {
+      ...states,
+      read: async key => {
+        if (refusals > 0 && refusals--) throw new Error('the store is away')
+        return await states.read(key)
+      },
+    }
+    const listener = await process()
+    const { feed } = await process(refusing)
+    refusals = 2
+    for (const id of ['a', 'b']) feed.tell({ id })
+    await until(() => refusals === 0)
+    feed.tell({ id: 'c' })
+    await until(async () => {
+      await listener.feed.look()
+      return listener.heard.length >= 3
+    })
+    expect([listener.heard, listener.missed()]).toEqual([['a', 'b', 'c'], 0])
+  })
+
+  test('who looks while a look is running sees what was told before', async () => {
+    const { states, process } = await start()
+    const held = Promise.withResolvers<void>()
+    const isRead = Promise.withResolvers<void>()
+    let isHeld = false
+    const late: StateStore = {
+      ...states,
+      read: async key => {
+        const found = await states.read(key)
+        if (isHeld) {
+          isRead.resolve()
+          await held.promise
+        }
+        return found
+      },
+    }
+    const [first, second] = [await process(), await process(late)]
+    isHeld = true
+    const running = second.feed.look()
+    await isRead.promise
+    first.feed.tell({ id: 'a' })
+    await first.feed.close()
+    const next = second.feed.look()
+    held.resolve()
+    await Promise.all([running, next])
+    expect(second.heard).toEqual(['a'])
+  })
+
+  test('a read without an answer keeps nobody from the next look', async () => {
+    const { states, process } = await start()
+    let isSilent = false
+    const silent: StateStore = {
+      ...states,
+      read: key => {
+        if (!isSilent) return states.read(key)
+        isSilent = false
+        return new Promise(() => {})
+      },
+    }
+    const [first, second] = [await process(), await process(silent)]
+    isSilent = true
+    void second.feed.look()
+    first.feed.tell({ id: 'a' })
+    await first.feed.close()
+    await second.feed.look()
+    expect(second.heard).toEqual(['a'])
   })
 
   test('what was told before a process began is nothing to it: it has kept nothing yet', async () => {

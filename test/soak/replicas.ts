@@ -3,12 +3,13 @@ import { type FakeGitHub, startFakeGitHub } from '../support/fake-github/server.
 import { pushPayload, signDelivery } from '../support/fake-github/webhooks.ts'
 import type { App } from '../support/fake-github/world.ts'
 import { createRandom } from '../support/random.ts'
-import { createRepositories, type TestRepository } from '../support/repository.ts'
+import { createRepositories } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
 import { failingShare } from './host-faults.ts'
 import type { Place } from './place.ts'
 import type { AtEnd } from './program.ts'
 import { type SoakReport, secondsSince } from './report.ts'
+import { type Shown, Watched } from './watched.ts'
 
 export interface ReplicasOptions {
   replicas: number
@@ -25,15 +26,19 @@ export interface ReplicasOptions {
 export interface ReplicasReport extends SoakReport {
   /** Answers to visitors. */
   answers: number
-  /** Of those: that the host cannot be asked, and that a job failed. */
+  /** Of those: that there is no such repository, that the host cannot be asked, and that a job failed. */
+  missing: number
   unavailable: number
   failed: number
-  /** Of those: older than what a webhook had told this service `HEARD_SECONDS` before. */
+  /** Of those: older than what a webhook had told this service five seconds before, with and without what failing questions excuse. */
   late: number
+  stale: number
   pushes: number
   faults: number
   /** Questions to the API that count against a quota. */
   questions: number
+  /** After the last push, until every replica showed every newest commit with its index. */
+  settledSeconds: number
 }
 
 /** What a disturbed run may take of the quota, as a part of what an undisturbed one takes. */
@@ -41,30 +46,13 @@ export const QUOTA_SHARE = 1.2
 const SECRET = 'the secret of the webhooks'
 const VISIT_EVERY_MS = 2_000
 const PUSH_EVERY_MS = 2_500
+const LOOK_MS = 250
 /** Shares of the webhooks that come twice, and that come late and so out of order. */
 const HOOKS = { twice: 0.2, late: 0.3 }
 const LATE_MS = 6_000
-/** After a webhook, every replica shows the new commit so soon. */
-const HEARD_SECONDS = 5
-/** Without one, so soon. */
-const FRESH_SECONDS = 60
 /** A question that failed is asked again by a visitor five seconds later; so many may fail in a row. */
 const RETRY_SECONDS = 30
 const PATIENCE_SECONDS = 90
-
-/** What a repository showed, and since when: milliseconds of `performance.now()`. */
-interface Version {
-  commit: string
-  pushedAt: number
-  /** When all replicas should know it; `null`: nobody was told. */
-  heardAt: number | null
-}
-
-interface Watched {
-  repository: TestRepository
-  address: string
-  versions: Version[]
-}
 
 /** Visitors at several replicas, while repositories are pushed to and the host fails: nothing may be missing or older than it may be. */
 export async function runReplicas(place: Place, options: ReplicasOptions, atEnd: AtEnd): Promise<ReplicasReport> {
@@ -74,10 +62,10 @@ export async function runReplicas(place: Place, options: ReplicasOptions, atEnd:
   const github = await startFakeGitHub({ root: repositories.root })
   atEnd(github.close)
   const watched = await Promise.all(
-    Array.from({ length: options.repositories }, async (_, number): Promise<Watched> => {
-      const repository = await repositories.create('acme', `tools-${number}`)
-      const commit = await repository.commit(filesOf(number, 0))
-      return { repository, address: `/gh/acme/tools-${number}`, versions: [{ commit, pushedAt: 0, heardAt: 0 }] }
+    Array.from({ length: options.repositories }, async (_, number) => {
+      const one = new Watched(await repositories.create('acme', `tools-${number}`))
+      await one.push(filesOf(number, 0))
+      return one
     }),
   )
   const token = github.personalToken(github.user('reader'), [])
@@ -86,101 +74,97 @@ export async function runReplicas(place: Place, options: ReplicasOptions, atEnd:
   for (const service of services) atEnd(service.stop)
   const app = github.app('hooks', { owner: github.organization('acme'), webhookSecret: SECRET })
 
-  const run = new Run(options)
-  await run.openAll(services, watched)
+  const run = new Run(options, services, watched)
+  await run.openAll()
   if (options.share > 0) github.faults.choose(failingShare(options.share, options.seed, () => void run.report.faults++))
   const asked = github.log.rest.length
   const ending = new AbortController()
-  const visiting = services.map(service => run.visit(service, watched, ending.signal))
+  const visiting = services.map((_, replica) => run.visit(replica, ending.signal))
   const expiring = options.share > 0 ? expire(github, token, options.seconds) : Promise.resolve()
-  await run.push(github, app, services, watched)
+  await run.push(github, app)
   await expiring
   ending.abort()
   await Promise.all(visiting)
   run.report.questions = github.log.rest.slice(asked).filter(({ counted }) => counted).length
   github.faults.choose(null)
-  await run.settle(services, watched)
-  run.report.problems.push(...github.mistakes)
-  return { ...run.report, seconds: secondsSince(startedAt) }
+  await run.settle()
+  return { ...run.end(github.mistakes), seconds: secondsSince(startedAt) }
 }
 
 class Run {
   readonly report: ReplicasReport = {
     answers: 0,
+    missing: 0,
     unavailable: 0,
     failed: 0,
     late: 0,
+    stale: 0,
     pushes: 0,
     faults: 0,
     questions: 0,
+    settledSeconds: 0,
     seconds: 0,
     problems: [],
   }
   readonly #options: ReplicasOptions
+  readonly #services: readonly Service[]
+  readonly #watched: readonly Watched[]
 
-  constructor(options: ReplicasOptions) {
+  constructor(options: ReplicasOptions, services: readonly Service[], watched: readonly Watched[]) {
     this.#options = options
+    this.#services = services
+    this.#watched = watched
   }
 
   /** Every replica shows every repository once. */
-  async openAll(services: readonly Service[], watched: readonly Watched[]): Promise<void> {
-    for (const service of services) for (const { address } of watched) await service.get('mounts', address)
+  async openAll(): Promise<void> {
+    for (const service of this.#services) for (const { address } of this.#watched) await service.get('mounts', address)
   }
 
   /** Asks a replica for every repository again and again. */
-  async visit(service: Service, watched: readonly Watched[], signal: AbortSignal): Promise<void> {
+  async visit(replica: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await Promise.all([...watched.map(one => this.#look(service, one)), sleep(VISIT_EVERY_MS)])
+      await Promise.all([...this.#watched.map(one => this.#look(replica, one)), sleep(VISIT_EVERY_MS)])
     }
   }
 
-  async #look({ baseUrl }: Service, { address, versions }: Watched): Promise<void> {
+  /** `null`: the answer says that the host cannot be asked now, or is none that may be. */
+  async #look(replica: number, watched: Watched): Promise<Shown | null> {
     const askedAt = performance.now()
-    const answer = await fetch(`${baseUrl}/api/v1/mounts${address}`)
-    const body = (await answer.json()) as { commit?: string; index?: { status: string }; error?: { code: string } }
+    const answer = await fetch(`${this.#services[replica]?.baseUrl}/api/v1/mounts${watched.address}`)
+    const body = (await answer.json()) as MountBody
     this.report.answers++
+    if (answer.status === 404) this.report.missing++
     if (answer.status === 503 && body.error?.code === 'mount.unavailable') this.report.unavailable++
     else if (answer.status !== 200)
-      this.report.problems.push(`${address}: ${answer.status} ${JSON.stringify(body).slice(0, 300)}`)
-    else this.#judge(address, versions, String(body.commit), askedAt)
-    if (body.index?.status === 'failed') this.report.failed++
-  }
-
-  /** An answer may be of the newest commit, and of an older one for as long as its successor need not be known. */
-  #judge(address: string, versions: readonly Version[], commit: string, askedAt: number): void {
-    const shown = versions.findIndex(version => version.commit === commit)
-    if (shown < 0) this.report.problems.push(`${address}: ${commit} was never pushed`)
-    for (const { pushedAt, heardAt } of versions.slice(shown + 1)) {
-      const sinceHeard = heardAt === null ? 0 : (askedAt - heardAt) / 1000
-      const sincePushed = (askedAt - pushedAt) / 1000
-      if (sinceHeard > HEARD_SECONDS) this.report.late++
-      const retries = this.#options.share > 0 ? RETRY_SECONDS : 1
-      if (sinceHeard > HEARD_SECONDS + retries)
-        this.report.problems.push(`${address}: ${sinceHeard.toFixed(1)} s after a webhook it shows ${commit}`)
-      if (sincePushed > FRESH_SECONDS + retries)
-        this.report.problems.push(`${address}: ${sincePushed.toFixed(1)} s after a push it shows ${commit}`)
-    }
+      this.report.problems.push(
+        `replica ${replica} answers ${watched.address}: ${answer.status} ${JSON.stringify(body).slice(0, 300)}`,
+      )
+    if (answer.status !== 200) return null
+    const { status, errorCode } = body.index ?? {}
+    if (status === 'failed') this.report.failed++
+    const state = errorCode === undefined ? `${status}` : `${status}, ${errorCode}`
+    const shown = { replica, commit: `${body.commit}`, state, askedAt }
+    await watched.judge(shown, this.#options.share > 0 ? RETRY_SECONDS : 1)
+    return shown
   }
 
   /** Pushes to one repository after the other; webhooks reach one of the replicas, some of them twice, late and out of order, or never. */
-  async push(github: FakeGitHub, app: App, services: readonly Service[], watched: readonly Watched[]): Promise<void> {
+  async push(github: FakeGitHub, app: App): Promise<void> {
     const { seconds, lost, seed } = this.#options
     const random = createRandom('pushes', seed)
     const endsAt = performance.now() + seconds * 1000
     const telling: Promise<void>[] = []
     for (let turn = 1; performance.now() < endsAt; turn++) {
-      const one = watched[Math.floor(random() * watched.length)] as Watched
-      const before = one.versions.at(-1)?.commit ?? null
-      const pushedAt = performance.now()
-      const commit = await one.repository.commit(filesOf(watched.indexOf(one), turn))
-      const version: Version = { commit, pushedAt, heardAt: null }
-      one.versions.push(version)
+      const one = this.#watched[Math.floor(random() * this.#watched.length)] as Watched
+      const before = one.newest.commit
+      const version = await one.push(filesOf(this.#watched.indexOf(one), turn))
       this.report.pushes++
       const shown = await github.shown('acme', one.repository.name)
-      const payload = await pushPayload(github.scene, shown, { ref: 'refs/heads/main', before, after: commit }, null)
-      const { headers, body } = signDelivery(app, 'push', payload)
+      const push = { ref: 'refs/heads/main', before, after: version.commit }
+      const { headers, body } = signDelivery(app, 'push', await pushPayload(github.scene, shown, push, null))
       const deliver = async () => {
-        const service = services[Math.floor(random() * services.length)] as Service
+        const service = this.#services[Math.floor(random() * this.#services.length)] as Service
         const { status } = await fetch(`${service.baseUrl}/hooks/github`, { method: 'POST', headers, body })
         if (status >= 300) this.report.problems.push(`a webhook was answered with ${status}`)
         version.heardAt ??= performance.now()
@@ -194,23 +178,46 @@ class Run {
   }
 
   /** Once the host is well again, every replica comes to show the newest commit of each repository, indexed. */
-  async settle(services: readonly Service[], watched: readonly Watched[]): Promise<void> {
-    const giveUpAt = performance.now() + PATIENCE_SECONDS * 1000
-    for (const { baseUrl } of services) {
-      for (const { address, versions } of watched) {
-        for (;;) {
-          const answer = await fetch(`${baseUrl}/api/v1/mounts${address}`)
-          const body = (await answer.json()) as { commit?: string; index?: { status: string } }
-          if (body.commit === versions.at(-1)?.commit && body.index?.status === 'ready') break
-          if (performance.now() > giveUpAt) {
-            this.report.problems.push(`${address} does not come to its newest commit: ${JSON.stringify(body).slice(0, 300)}`)
-            break
-          }
-          await sleep(500)
+  async settle(): Promise<void> {
+    const startedAt = performance.now()
+    const settleOne = async (replica: number, watched: Watched) => {
+      for (;;) {
+        const shown = await this.#look(replica, watched)
+        if (shown?.commit === watched.newest.commit && shown.state === 'ready') return
+        if (performance.now() - startedAt > PATIENCE_SECONDS * 1000) {
+          const what = shown === null ? 'nothing' : `${shown.commit.slice(0, 8)} (${shown.state})`
+          this.report.problems.push(
+            `replica ${replica} shows ${what} of ${watched.address} ${PATIENCE_SECONDS} s after the last push, of ${watched.newest.commit.slice(0, 8)}`,
+          )
+          return
         }
+        await sleep(LOOK_MS)
       }
     }
+    await Promise.all(this.#services.flatMap((_, replica) => this.#watched.map(one => settleOne(replica, one))))
+    this.report.settledSeconds = secondsSince(startedAt)
   }
+
+  end(mistakes: readonly string[]): ReplicasReport {
+    const misses = this.#watched.flatMap(one => one.misses)
+    const late = this.#watched.reduce((sum, one) => sum + one.late, 0)
+    const problems = [...this.report.problems, ...misses, ...mistakes]
+    return { ...this.report, late, stale: misses.length, problems: problems.length > 0 ? [...problems, ...this.#said()] : [] }
+  }
+
+  /** What may explain a problem: failures after which a replica went on. */
+  #said(): string[] {
+    return this.#services.flatMap((service, replica) => {
+      const lines = service.output().split('\n')
+      return lines.filter(line => line.includes('mountglass_fallbacks_total')).map(line => `replica ${replica} said: ${line}`)
+    })
+  }
+}
+
+interface MountBody {
+  commit?: string
+  index?: { status: string; errorCode?: string }
+  error?: { code: string }
 }
 
 /** The token is refused for a part of the time, as one that expired and was prolonged. */
