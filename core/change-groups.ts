@@ -20,7 +20,7 @@ export function changedParts(item: ChangeItem): ChangedPart[] {
     if (follows && DELIVERED.has(part)) continue
     const causes = causesOf(item, part)
     const last = told.at(-1)
-    if (last && last.causes.length > 0 && isSame(last.causes, causes)) last.parts.push(part)
+    if (last && isSame(last.causes, causes)) last.parts.push(part)
     else told.push({ parts: [part], causes })
   }
   return told
