@@ -8,7 +8,9 @@ export interface ChangedFile {
 
 export interface ChangedSkill {
   path: string
-  change: 'added' | 'changed' | 'gone'
+  /** The old path of a skill that moved. */
+  movedFrom?: string
+  change: 'added' | 'changed' | 'gone' | 'moved'
   /** Digests of what agents read; `null` where it is not delivered in full, or the skill is not there. */
   sha256: { before: string | null; after: string | null }
   /** `absent`: the skill is not there. */
@@ -32,14 +34,40 @@ export interface PinDifference {
 export function comparePins(before: PinnedAddress, after: PinnedAddress): PinDifference {
   const earlier = new Map(before.skills.map(skill => [skill.path, skill]))
   const later = new Map(after.skills.map(skill => [skill.path, skill]))
-  const paths = [...new Set([...earlier.keys(), ...later.keys()])].sort(compareBytes)
-  const isMissing = (path: string) => after.partial === true && !later.has(path)
+  const unknown = after.partial === true ? before.skills.filter(({ path }) => !later.has(path)) : []
+  const gone = after.partial === true ? [] : before.skills.filter(({ path }) => !later.has(path))
+  const added = after.skills.filter(({ path }) => !earlier.has(path))
+  const kept = after.skills.filter(({ path }) => earlier.has(path))
+  const moves = findMoves(gone, added)
+  const left = new Set(moves.values())
+  const skills = [
+    ...kept.flatMap(skill => compareSkills(earlier.get(skill.path), skill)),
+    ...added.flatMap(skill => compareSkills(moves.get(skill), skill)),
+    ...gone.filter(skill => !left.has(skill)).flatMap(skill => compareSkills(skill, undefined)),
+  ]
   return {
     commit: { before: before.commit, after: after.commit },
     ...(isSameAddress(before.address, after.address) ? {} : { renamedTo: after.address }),
-    skills: paths.flatMap(path => (isMissing(path) ? [] : compareSkills(path, earlier.get(path), later.get(path)))),
-    unknown: paths.filter(isMissing),
+    skills: skills.toSorted((one, other) => compareBytes(one.path, other.path)),
+    unknown: unknown.map(({ path }) => path),
   }
+}
+
+/** By the skill at its new path: the one that is gone and has the same `SKILL.md`. Each is taken once. */
+function findMoves(gone: readonly PinnedSkill[], added: readonly PinnedSkill[]): Map<PinnedSkill, PinnedSkill> {
+  const left = Map.groupBy(gone, digestOf)
+  return new Map(
+    added.flatMap(skill => {
+      const digest = digestOf(skill)
+      const earlier = digest === null ? undefined : left.get(digest)?.shift()
+      return earlier === undefined ? [] : [[skill, earlier] as const]
+    }),
+  )
+}
+
+/** Of the `SKILL.md`. */
+function digestOf({ path, files }: PinnedSkill): string | null {
+  return files.find(file => file.path === path)?.sha256 ?? null
 }
 
 /** Whether the difference changes what agents read. A commit that moved alone does not. */
@@ -62,11 +90,13 @@ export function isSameAddress(left: string, right: string): boolean {
   return folded(left) === folded(right)
 }
 
-function compareSkills(path: string, before: PinnedSkill | undefined, after: PinnedSkill | undefined): ChangedSkill[] {
+function compareSkills(before: PinnedSkill | undefined, after: PinnedSkill | undefined): ChangedSkill[] {
+  const path = (after ?? before)?.path ?? ''
   const sha256 = { before: before?.sha256 ?? null, after: after?.sha256 ?? null }
   const delivery = { before: deliveryOf(before), after: deliveryOf(after) }
   if (!before || !after) return [{ path, change: before ? 'gone' : 'added', sha256, delivery, files: [] }]
-  const files = compareFiles(before.files, after.files)
+  const files = compareFiles(before, after)
+  if (before.path !== path) return [{ path, movedFrom: before.path, change: 'moved', sha256, delivery, files }]
   const isSame = sha256.before === sha256.after && delivery.before === delivery.after && files.length === 0
   return isSame ? [] : [{ path, change: 'changed', sha256, delivery, files }]
 }
@@ -75,13 +105,20 @@ function deliveryOf(skill: PinnedSkill | undefined): Delivery {
   return skill === undefined ? 'absent' : (skill.delivery ?? 'full')
 }
 
-function compareFiles(before: readonly PinnedFile[], after: readonly PinnedFile[]): ChangedFile[] {
-  const earlier = new Map(before.map(file => [file.path, file.sha256]))
-  const later = new Map(after.map(file => [file.path, file.sha256]))
-  const paths = [...new Set([...earlier.keys(), ...later.keys()])].sort(compareBytes)
-  return paths.flatMap((path): ChangedFile[] => {
-    if (!later.has(path)) return [{ path, change: 'gone' }]
-    if (!earlier.has(path)) return [{ path, change: 'added' }]
-    return earlier.get(path) === later.get(path) ? [] : [{ path, change: 'changed' }]
+/** The files of a skill that moved are compared by their paths in its folder. A file that is gone has its old path. */
+function compareFiles(before: PinnedSkill, after: PinnedSkill): ChangedFile[] {
+  const earlier = filesByPlace(before)
+  const later = filesByPlace(after)
+  const places = [...new Set([...earlier.keys(), ...later.keys()])].sort(compareBytes)
+  return places.flatMap((place): ChangedFile[] => {
+    const [was, is] = [earlier.get(place), later.get(place)]
+    if (!is) return was ? [{ path: was.path, change: 'gone' }] : []
+    if (!was) return [{ path: is.path, change: 'added' }]
+    return was.sha256 === is.sha256 ? [] : [{ path: is.path, change: 'changed' }]
   })
+}
+
+function filesByPlace({ path, files }: PinnedSkill): Map<string, PinnedFile> {
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  return new Map(files.map(file => [file.path.startsWith(folder) ? file.path.slice(folder.length) : `/${file.path}`, file]))
 }

@@ -1,6 +1,5 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { printable } from '#core/hidden-text.ts'
-import { SKILL_FILE } from '#core/repo-path.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
@@ -49,7 +48,7 @@ function verdictLines(verdict: Verdict, written: Written, service: string | unde
         isSameCommit
           ? `    ${fill(say.readDifferently, { commit: short(commit.after) })}`
           : `    ${fill(skills.length === 0 ? say.movedOnly : say.moved, commit)}`,
-        ...skills.map(skill => skillLine(skill, written)),
+        ...skillLines(skills, written),
         ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  ${say.notInIndex}`),
         ...(service === undefined || isSameCommit ? [] : [`    ${fill(say.see, { url: changesPage(service, verdict) })}`]),
       ]
@@ -62,26 +61,59 @@ function changesPage(service: string, { address, commit }: Extract<Verdict, { st
   return `${withoutTrailing(service, /\//)}${pinnedAddress({ address, commit: commit.after })}?view=changes&from=${commit.before}`
 }
 
-const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], gone: ['red', '-'] } as const
+const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], moved: ['yellow', '→'], gone: ['red', '-'] } as const
+
+/** Fewer skills that a rule or an included file changes have a line each. */
+const GROUP_FROM = 4
+/** Skills of a group that are named. */
+const NAMED = 3
+
+/** A rule may change every skill below it: those that it changes, and nothing else does, are one line, in the place of the first. */
+function skillLines(skills: readonly ChangedSkill[], written: Written): string[] {
+  const { paint, speech } = written
+  const { verify: say, counts, check } = speech.words
+  const alike = skills.filter(isChangedElsewhere)
+  if (alike.length < GROUP_FROM) return skills.map(skill => skillLine(skill, written))
+  const shown = alike.slice(0, NAMED).map(({ path }) => printable(path))
+  const names = fill(check.andMore, { names: shown.join(', '), n: speech.number(alike.length - NAMED) })
+  const group = `    ${paint('yellow', '~')} ${speech.count(alike.length, counts.skill)}  ${fill(say.theirRules, { names })}`
+  return skills.flatMap(skill => {
+    if (!isChangedElsewhere(skill)) return [skillLine(skill, written)]
+    return skill === alike[0] ? [group] : []
+  })
+}
+
+/** Only its rules or included files changed. */
+function isChangedElsewhere({ change, delivery, files }: ChangedSkill): boolean {
+  return change === 'changed' && delivery.before === delivery.after && files.length === 0
+}
 
 function skillLine(skill: ChangedSkill, { paint, speech }: Written): string {
   const [style, sign] = SIGNS[skill.change]
   const { verify: say } = speech.words
-  const what = { added: say.added, gone: say.removed, changed: changesOf(skill, say) }[skill.change]
+  const moved = fill(say.movedSkill, { path: printable(skill.movedFrom ?? '') })
+  const what = {
+    added: () => say.added,
+    gone: () => say.removed,
+    changed: () => changesOf(skill, say).join('; '),
+    moved: () => [moved, ...changesOf(skill, say)].join('; '),
+  }[skill.change]()
   return `    ${paint(style, sign)} ${printable(skill.path)}  ${what}`
 }
 
-function changesOf({ path, sha256, delivery, files }: ChangedSkill, say: Speech['words']['verify']): string {
+function changesOf({ path, sha256, delivery, files }: ChangedSkill, say: Speech['words']['verify']): string[] {
+  const deliveries = `${say.deliveries[delivery.before]} → ${say.deliveries[delivery.after]}`
+  // Of a skill that is described only no file is delivered.
+  if (delivery.before !== delivery.after && Object.values(delivery).includes('described')) return [deliveries]
   const supporting = files.filter(file => file.path !== path)
-  const { before, after } = sha256
-  const text = before === after || before === null || after === null ? null : { before: short(before), after: short(after) }
-  const parts = [
-    ...(delivery.before === delivery.after ? [] : [`${say.deliveries[delivery.before]} → ${say.deliveries[delivery.after]}`]),
-    ...(text === null ? [] : [fill(say.text, text)]),
-    ...(text === null && supporting.length < files.length ? [SKILL_FILE] : []),
+  const isSameText = sha256.before === sha256.after
+  const isSameFile = supporting.length === files.length
+  return [
+    ...(delivery.before === delivery.after ? [] : [deliveries]),
+    ...(isSameFile ? [] : [isSameText ? say.frontMatter : say.own]),
+    ...(isSameFile && !isSameText ? [say.rules] : []),
     ...(supporting.length === 0 ? [] : [fill(say.files, { names: supporting.map(file => fileWord(path, file)).join(', ') })]),
   ]
-  return parts.join('; ')
 }
 
 /** The path relative to the folder of the skill, with its sign. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { groupAlike } from '#core/change-groups.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
@@ -7,7 +8,7 @@ import { ROOT } from '#core/repo-path.ts'
 import { findBase, findForkPoint } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { type Compared, compareRead, readSide } from '../check/difference.ts'
-import { countsOf, factLines, SIGNS, tokensOf, whatOf } from '../check/difference-words.ts'
+import { countOf, countsOf, SIGNS, sharedFacts, tokensOf, whatOf } from '../check/difference-words.ts'
 import { requireClone } from './checkout.ts'
 import { code, escapeHtml } from './outcome.ts'
 
@@ -71,22 +72,30 @@ const ROWS = 100
 /** The summary of the run, in Markdown. */
 export function differenceSummary(compared: Compared, failures: readonly string[]): string {
   const { from, to, items, truncated } = compared
-  const facts = items.flatMap(item => (item.kind === 'manifest' ? [] : factLines(item.facts).map(fact => ({ item, fact }))))
   const lines = [
     '### What agents read differently',
     '',
     `From ${code(printable(from.ref))} (${code(from.commit.slice(0, 12))}) to ${code(to.commit?.slice(0, 12) ?? '')}: ${countsOf(compared)}.`,
     ...(truncated ? ['', 'A limit was reached: part of the repository is not compared.'] : []),
     ...(failures.length === 0 ? [] : ['', `**Failed on: ${failures.join(', ')}.**`]),
-    ...table(['', 'Where', 'Look at'], facts, ({ item, fact }) => ['!', code(printable(item.path)), escapeHtml(fact)]),
-    ...table(['', 'What', 'Change', 'Tokens'], items, item => [
-      SIGNS[item.change],
-      code(printable(item.path)),
-      `${kindOf(item)}${escapeHtml(whatOf(item))}`,
-      tokensOf(item),
-    ]),
+    ...table(['', 'Look at', 'In'], sharedFacts(items), ({ text, items }) => ['!', escapeHtml(text), pathsCell(items)]),
+    ...table(['', 'What', 'Change', 'Tokens'], groupAlike(items), group => {
+      const [item] = group as [ChangeItem, ...ChangeItem[]]
+      const paths = group.map(({ path }) => path)
+      const what =
+        group.length === 1 ? pathsCell(paths) : `<details><summary>${countOf(group)}</summary>${pathsCell(paths)}</details>`
+      return [SIGNS[item.change], what, `${kindOf(item)}${escapeHtml(whatOf(item))}`, tokensOf(group)]
+    }),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Paths in a cell; more are counted. */
+const PATHS = 100
+
+function pathsCell(paths: readonly string[]): string {
+  const more = paths.length > PATHS ? [`and ${paths.length - PATHS} more`] : []
+  return [...paths.slice(0, PATHS).map(path => code(printable(path))), ...more].join('<br>')
 }
 
 function kindOf({ kind }: ChangeItem): string {

@@ -1,8 +1,9 @@
+import { groupAlike } from '#core/change-groups.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 import type { Compared } from './difference.ts'
-import { countsOf, factLines, SIGNS, tokensOf, whatOf } from './difference-words.ts'
+import { countOf, countsOf, listOf, type SharedFact, SIGNS, sharedFacts, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
 import { fold, type Paint, type Style } from './fold.ts'
 
@@ -19,12 +20,12 @@ export interface DifferenceOptions {
 
 const STYLES = { added: 'green', removed: 'red', changed: 'yellow', moved: 'cyan' } as const satisfies Record<string, Style>
 const KINDS = ['manifest', 'skill', 'document'] as const
-/** Items of a kind that are printed without `--all`. */
+/** Entries of a list that are printed without `--all`. */
 const SHOWN = 40
 
-/** The difference for people: manifests, which change many skills, then skills, then documents. */
+/** The difference for people: what to look at, then manifests, which change many skills, then skills, then documents. */
 export function formatDifference(compared: Compared, options: DifferenceOptions): string {
-  const blocks = [heading(compared, options), ...KINDS.map(kind => block(compared, kind, options))]
+  const blocks = [heading(compared, options), facts(compared, options), ...KINDS.map(kind => block(compared, kind, options))]
   const lines = blocks.filter(one => one.length > 0).map(one => one.join('\n'))
   return `${[...lines, summary(compared, options).join('\n')].join('\n\n')}\n`
 }
@@ -39,26 +40,63 @@ function heading({ from, to, path }: Compared, { paint, speech }: DifferenceOpti
   ]
 }
 
-function block({ items }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
-  const { paint, speech } = options
-  const { check, diff } = speech.words
-  const found = items.filter(item => item.kind === kind)
-  if (found.length === 0) return []
-  const shown = options.all ? found : found.slice(0, SHOWN)
-  const left = found.length - shown.length
-  const more = left === 0 ? [] : [paint('dim', `  ${fill(check.more, { n: left })}`)]
-  return [paint('bold', diff.kinds[kind]), ...shown.flatMap(item => itemLines(item, options)), ...more]
+function facts({ items }: Compared, options: DifferenceOptions): string[] {
+  const { paint, width, speech } = options
+  const lines = (fact: SharedFact) => [
+    ...fold([{ text: `! ${fact.text}`, style: 'yellow' }], { paint, width, indent: 2 }),
+    ...(fact.items.length === 0 ? [] : fold([{ text: namesOf(fact.items, options) }], { paint, width, indent: 6 })),
+  ]
+  return list(speech.words.diff.lookAt, sharedFacts(items, speech).map(lines), options)
 }
 
-function itemLines(item: ChangeItem, { paint, width, speech }: DifferenceOptions): string[] {
-  const tokens = tokensOf(item, speech)
+function block({ items }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
+  const groups = groupAlike(items.filter(item => item.kind === kind))
+  return list(
+    options.speech.words.diff.kinds[kind],
+    groups.map(group => groupLines(group, options)),
+    options,
+  )
+}
+
+/** @param entries each in its lines */
+function list(title: string, entries: readonly string[][], { paint, speech, all }: DifferenceOptions): string[] {
+  if (entries.length === 0) return []
+  const shown = all ? entries : entries.slice(0, SHOWN)
+  const left = entries.length - shown.length
+  const more = left === 0 ? [] : [paint('dim', `  ${fill(speech.words.check.more, { n: left })}`)]
+  return [paint('bold', title), ...shown.flat(), ...more]
+}
+
+/** @param group items that differ alike, or one item */
+function groupLines(group: readonly ChangeItem[], options: DifferenceOptions): string[] {
+  const { paint, width, speech } = options
+  const [item] = group as readonly [ChangeItem]
+  const tokens = tokensOf(group, speech)
   const what = `${whatOf(item, speech)}${tokens === '' ? '' : `; ${tokens}`}`
-  const facts = item.kind === 'manifest' ? [] : factLines(item.facts, speech)
+  const isOne = group.length === 1
   return [
-    `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', printable(item.path))}`,
+    `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group, speech))}`,
     ...fold([{ text: what }], { paint, width, indent: 6 }),
-    ...facts.flatMap(fact => fold([{ text: `! ${fact}`, style: 'yellow' }], { paint, width, indent: 6 })),
+    ...(isOne
+      ? []
+      : fold(
+          [
+            {
+              text: namesOf(
+                group.map(({ path }) => path),
+                options,
+              ),
+              style: 'dim',
+            },
+          ],
+          { paint, width, indent: 6 },
+        )),
   ]
+}
+
+function namesOf(paths: readonly string[], { all, speech }: DifferenceOptions): string {
+  const names = paths.map(printable)
+  return all ? names.join(', ') : listOf(names, speech)
 }
 
 function summary(compared: Compared, { paint, failures, speech }: DifferenceOptions): string[] {

@@ -1,3 +1,4 @@
+import { type ChangedPart, changedParts } from '#core/change-groups.ts'
 import type { ChangeFacts, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
@@ -7,48 +8,89 @@ import type { Compared } from './difference.ts'
 /** Each kind of change has a sign, so that nothing is told by color alone. */
 export const SIGNS = { added: '+', removed: '-', changed: '~', moved: '→' } as const
 
-/** What happened to an item, on one line. */
+/** What happened to an item, on one line. Items of a group differ alike. */
 export function whatOf(item: ChangeItem, speech: Speech = ENGLISH_SPEECH): string {
   const { words, count } = speech
   const say = words.diff
-  const what = item.change === 'changed' ? item.parts.join(', ') : say.changes[item.change]
-  if (item.kind === 'manifest') return fill(say.changesSkills, { what, skills: count(item.skills, words.counts.skill) })
-  const causes = item.kind === 'skill' ? [...new Set(item.causes.map(({ path }) => path))].filter(path => path !== item.path) : []
-  return [
-    what,
-    ...(item.movedFrom === undefined ? [] : [fill(say.from, { path: printable(item.movedFrom) })]),
-    ...(item.change === 'moved' && item.parts.length > 0 ? [fill(say.with, { parts: item.parts.join(', ') })] : []),
-    ...(causes.length === 0 ? [] : [fill(say.by, { paths: listOf(causes.map(printable), speech) })]),
-  ].join(' ')
+  const parts = changedParts(item).map(one => partsLine(one, speech))
+  if (item.kind === 'manifest') {
+    const what = item.change === 'changed' ? parts.join(', ') : say.changes[item.change]
+    return fill(say.changesSkills, { what, skills: count(item.skills, words.counts.skill) })
+  }
+  if (item.change === 'changed') return parts.join('; ')
+  const from = item.movedFrom === undefined ? '' : ` ${fill(say.from, { path: printable(item.movedFrom) })}`
+  return [`${say.changes[item.change]}${from}`, ...parts].join('; ')
 }
 
-/** Tokens before and after; empty where neither side delivers the text. */
-export function tokensOf({ before, after }: ChangeItem, { words, number }: Speech = ENGLISH_SPEECH): string {
-  const say = words.diff
-  const [was, is] = [before?.tokens ?? null, after?.tokens ?? null]
-  if (was === null && is === null) return ''
-  if (was === is) return fill(say.tokens, { n: number(was ?? 0) })
-  return fill(say.tokensChange, {
-    before: was === null ? say.none : number(was),
-    after: is === null ? say.none : number(is),
-  })
+/** `includes by old.md (removed), new.md (added)`: a file without a word changed. */
+function partsLine({ parts, causes }: ChangedPart, speech: Speech): string {
+  const say = speech.words.diff
+  const names = parts.join(', ')
+  if (causes.length === 0) return names
+  const paths = causes.map(({ path, change }) =>
+    change === 'changed' ? printable(path) : `${printable(path)} (${say.changes[change]})`,
+  )
+  return `${names} ${fill(say.by, { paths: listOf(paths, speech) })}`
 }
 
-/** The facts that a reviewer looks for, a line each. */
-export function factLines(facts: ChangeFacts, { words }: Speech = ENGLISH_SPEECH): string[] {
+/** Tokens of all items before and after; empty if no side delivers a text. */
+export function tokensOf(items: readonly ChangeItem[], { words, number }: Speech = ENGLISH_SPEECH): string {
   const say = words.diff
-  const { hiddenCharacters = [], hosts = [], executables = [], allowedTools, serving } = facts
-  const spell = (value: FrontMatterValue | null) => (value === null ? say.none : spellValue(value))
-  return [
-    ...hiddenCharacters.map(({ path, codePoint, count }) =>
-      fill(say.hiddenCharacters, { codePoint, count, path: printable(path) }),
-    ),
-    ...hosts.map(({ host, path }) => fill(say.host, { host: printable(host), path: printable(path) })),
-    ...executables.map(path => fill(say.executable, { path: printable(path) })),
-    ...(allowedTools ? [fill(say.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) })] : []),
-    ...(serving === 'opened' ? [say.opened] : []),
-    ...(serving === 'closed' ? [say.closed] : []),
-  ]
+  if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return ''
+  const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
+  const [was, is] = [sum('before'), sum('after')]
+  if (was === is) return fill(say.tokens, { n: number(was) })
+  return fill(say.tokensChange, { before: number(was), after: number(is) })
+}
+
+/** A fact, with the items that have it. */
+export interface SharedFact {
+  text: string
+  /** Paths of the items, without those of which the text itself names a file. */
+  items: string[]
+}
+
+/** The facts that a reviewer looks for, each once: kind by kind, in the order of the items. */
+export function sharedFacts(items: readonly ChangeItem[], speech: Speech = ENGLISH_SPEECH): SharedFact[] {
+  const facts = new Map<string, string[]>()
+  for (const kind of FACTS) {
+    for (const item of items) {
+      for (const { text, path } of item.kind === 'manifest' ? [] : kind(item.facts, speech)) {
+        const named = path === item.path || (item.kind === 'skill' && path?.startsWith(`${item.directory}/`))
+        const paths = facts.get(text) ?? []
+        if (!named) paths.push(item.path)
+        facts.set(text, paths)
+      }
+    }
+  }
+  return [...facts].map(([text, paths]) => ({ text, items: paths }))
+}
+
+/** A sentence, and the file that it names. */
+type Fact = { text: string; path?: string }
+
+/** Hosts are last: there may be many. */
+const FACTS: readonly ((facts: ChangeFacts, speech: Speech) => Fact[])[] = [
+  ({ hiddenCharacters = [] }, { words }) =>
+    hiddenCharacters.map(({ path, codePoint, count }) => ({
+      text: fill(words.diff.hiddenCharacters, { codePoint, count, path: printable(path) }),
+      path,
+    })),
+  ({ allowedTools }, { words }) => {
+    const spell = (value: FrontMatterValue | null) => (value === null ? words.diff.none : spellValue(value))
+    if (allowedTools === undefined) return []
+    return [{ text: fill(words.diff.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) }) }]
+  },
+  ({ executables = [] }, { words }) =>
+    executables.map(path => ({ text: fill(words.diff.executable, { path: printable(path) }), path })),
+  ({ serving }, { words }) => (serving === undefined ? [] : [{ text: words.diff[serving] }]),
+  ({ hosts = [] }, { words }) =>
+    hosts.map(({ host, path }) => ({ text: fill(words.diff.host, { host: printable(host), path: printable(path) }), path })),
+]
+
+/** `18 skills`: items of one kind. */
+export function countOf(items: readonly ChangeItem[], { words, count }: Speech = ENGLISH_SPEECH): string {
+  return count(items.length, words.counts[items[0]?.kind ?? 'skill'])
 }
 
 const NOUNS = { manifests: 'manifest', skills: 'skill', documents: 'document' } as const
@@ -73,10 +115,11 @@ function spellValue(value: FrontMatterValue): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Causes that are named; the rest is counted. */
+/** Names of a list that are told; the rest is counted. */
 const NAMED = 3
 
-function listOf(names: readonly string[], { words }: Speech): string {
+/** `a, b, c and 5 more` */
+export function listOf(names: readonly string[], { words }: Speech): string {
   const shown = names.slice(0, NAMED).join(', ')
   return names.length > NAMED ? fill(words.check.andMore, { names: shown, n: names.length - NAMED }) : shown
 }

@@ -242,6 +242,9 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
   }
 }
 
+/** As many as the interface permits: those that one manifest changes are one entry of the page. */
+const CHANGES_ON_PAGE = '200'
+
 /**
  * Without a ref to compare with, the page has the form and the versions that the host lists. If the host does not answer with a history now, for
  * example because the quota is spent, the page is shown without it.
@@ -256,7 +259,9 @@ async function loadChanges(client: ApiClient, address: string, { from, path, cur
     return { status: 200, content: { kind: 'versions', refs: refs.ok ? refs.answer : null, history: commits } }
   }
   const where =
-    path !== undefined && isSkillPath(path) ? { skill: path, path: undefined } : { skill: undefined, path: path || undefined }
+    path !== undefined && isSkillPath(path)
+      ? { skill: path, path: undefined, limit: undefined }
+      : { skill: undefined, path: path || undefined, limit: CHANGES_ON_PAGE }
   const result = await client.get('changes', address, { from, ...given({ ...where, cursor }) })
   if (!result.ok) return problem(result)
   const { answer, status } = result

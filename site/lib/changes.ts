@@ -1,6 +1,6 @@
-import type { ChangeFacts } from '#core/contract/changes.ts'
+import type { ChangeFacts, ChangeItem, SkillChangesPage } from '#core/contract/changes.ts'
 import type { Words } from '../words/en/en.ts'
-import { fill } from '../words/ui.ts'
+import { fill, type Ui } from '../words/ui.ts'
 
 /** Each kind of change has a sign beside its color. */
 export const SIGNS = { added: '+', removed: '−', changed: '~', moved: '→' } as const
@@ -18,23 +18,57 @@ export function factsOf(facts: ChangeFacts, say: Words['changes']['facts']): str
   ]
 }
 
+/** Tokens of items before and after, as words; `null` if no side delivers a text. */
+export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[], { number, words }: Ui): string | null {
+  if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return null
+  const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
+  const [before, after] = [number(sum('before')), number(sum('after'))]
+  return fill(words.changes.tokens, { tokens: before === after ? after : `${before} → ${after}` })
+}
+
+/** The fields of a front matter that differ, without name and description, which have their own place: a line each, before and after. */
+export function fieldsThatDiffer({
+  before,
+  after,
+}: SkillChangesPage['metadata']): { before: string | null; after: string | null }[] {
+  if (before === null || after === null) return []
+  const names = new Set([...Object.keys(before.frontMatter), ...Object.keys(after.frontMatter)])
+  const spell = (name: string, value: unknown) =>
+    value === undefined ? null : `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
+  return [...names]
+    .filter(name => name !== 'name' && name !== 'description')
+    .map(name => ({ before: spell(name, before.frontMatter[name]), after: spell(name, after.frontMatter[name]) }))
+    .filter(field => field.before !== field.after)
+}
+
 export interface DifferenceLine {
-  kind: 'added' | 'removed' | 'hunk' | 'context' | 'continued'
+  kind: 'added' | 'removed' | 'hunk' | 'context' | 'continued' | 'note'
   /** With its sign, without its line end. */
   text: string
 }
 
 /**
- * The lines of a piece of a unified difference.
+ * The lines of a piece of a unified difference. A last line that only got a line end, since more lines follow it now, is shown as unchanged.
  *
  * @param isWithinLine the piece begins within a line, whose sign stands on the page before: what stands at its beginning is text, and no sign
  */
 export function differenceLines(content: string, isWithinLine: boolean): DifferenceLine[] {
-  const lines = content.endsWith('\n') ? content.slice(0, -1).split('\n') : content.split('\n')
-  return lines.map((text, index) => {
-    if (isWithinLine && index === 0) return { kind: 'continued', text }
-    if (text.startsWith('+')) return { kind: 'added', text }
-    if (text.startsWith('-')) return { kind: 'removed', text }
-    return { kind: text.startsWith('@@') ? 'hunk' : 'context', text }
+  const texts = content.endsWith('\n') ? content.slice(0, -1).split('\n') : content.split('\n')
+  const lines = texts.map((text, index) => ({ kind: isWithinLine && index === 0 ? 'continued' : kindOf(text), text }) as const)
+  return lines.flatMap((line, at): DifferenceLine[] => {
+    const isSame = (from: number) =>
+      lines[from]?.kind === 'removed' &&
+      lines[from + 1]?.kind === 'note' &&
+      lines[from + 2]?.kind === 'added' &&
+      lines[from]?.text.slice(1) === lines[from + 2]?.text.slice(1)
+    if (isSame(at)) return [{ kind: 'context', text: ` ${line.text.slice(1)}` }]
+    return isSame(at - 1) || isSame(at - 2) ? [] : [line]
   })
+}
+
+function kindOf(text: string): DifferenceLine['kind'] {
+  if (text.startsWith('+')) return 'added'
+  if (text.startsWith('-')) return 'removed'
+  if (text.startsWith('\\')) return 'note'
+  return text.startsWith('@@') ? 'hunk' : 'context'
 }

@@ -64,6 +64,24 @@ test('a manifest is shown with the skills that it changes', async () => {
   expect(stdout).toContain('2 skills changed; 1 manifest changed')
 })
 
+test('a rule above many skills is told once, and a fact of it once, before what else changed', async () => {
+  for (const name of ['c', 'd', 'e', 'f']) await write({ [`${name}/SKILL.md`]: SKILL(name) })
+  git('add', '.')
+  git('commit', '-qm', 'more')
+  await write({
+    'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nSee <https://rules.example/>.\n',
+    'c/SKILL.md': SKILL('c', 'Other.\u202e\n'),
+  })
+  const { stdout } = run(root)
+  expect(stdout).toMatch(
+    /~ 5 skills\n +rules by SKILLSET\.md; .* tokens\n +a\/SKILL\.md, b\/SKILL\.md, d\/SKILL\.md and 2 more\n/,
+  )
+  expect(stdout).toMatch(/~ c\/SKILL\.md\n +rules by SKILLSET\.md; body; /)
+  expect(stdout.match(/rules\.example/g)).toHaveLength(1)
+  expect(stdout.indexOf('U+202E')).toBeLessThan(stdout.indexOf('rules.example'))
+  expect(run(root, '--all').stdout).toContain('e/SKILL.md, f/SKILL.md\n')
+})
+
 test('a skill that moves is one item', async () => {
   await write({ 'c/a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA third line.\n') })
   await rm(join(root, 'a'), { recursive: true })

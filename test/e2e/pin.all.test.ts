@@ -242,7 +242,7 @@ describe('mountglass verify', () => {
     const shown = run(['verify'])
     expect([shown.status, shown.stdout]).toEqual([1, expect.stringContaining('accept this with: mountglass verify --update')])
     const updated = run(['verify', '--update', '--service', service.baseUrl])
-    expect([updated.status, updated.stdout]).toEqual([0, expect.stringContaining('~ a/SKILL.md  text ')])
+    expect([updated.status, updated.stdout]).toEqual([0, expect.stringContaining('~ a/SKILL.md  the SKILL.md itself')])
     expect(updated.stdout).toContain('mountglass.lock.json: written')
     // The deployment shows the difference.
     const [page = ''] = /(?<=see )http.*$/m.exec(updated.stdout) ?? []

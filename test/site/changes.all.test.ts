@@ -57,6 +57,31 @@ test('the page lists what changed by signs and words, and leads to each skill', 
   expect(html).toContain(`view=changes&amp;path=b/SKILL.md&amp;from=${first}`)
 })
 
+test('skills that a rule alone changes are one entry with a link to each', async () => {
+  const rules = await repositories.create('acme', 'rules')
+  const from = await rules.commit({
+    'package.json': MIT,
+    'SKILLSET.md': '---\nname: all\n---\nBe brief.\n',
+    ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map(name => [`${name}/SKILL.md`, skill(name, 'Text.\n')])),
+  })
+  await rules.commit({
+    'SKILLSET.md': '---\nname: all\n---\nSee <https://rules.example/>.\n',
+    'e/SKILL.md': skill('e', 'Text.\n').replace('---\nText', 'license: MIT\nallowed-tools: Read\n---\nText'),
+    'e/x.sh': 'echo\n',
+  })
+  await service.get('changes', '/local/acme/rules', { from })
+  const { html } = await get(`/local/acme/rules?view=changes&from=${from}`)
+  expect(html.match(/new host in links/g)).toHaveLength(2)
+  expect(html).toContain('<summary>4 skills</summary>')
+  for (const name of ['a', 'b', 'c', 'd', 'e']) expect(html).toContain(`view=changes&amp;path=${name}/SKILL.md&amp;from=${from}`)
+
+  const one = (await get(`/local/acme/rules?view=changes&from=${from}&path=e/SKILL.md`)).html
+  // A supporting file and a field of the front matter have no text of their own on the page.
+  expect(one).toMatch(/supporting files: <bdi[^>]*>e\/<wbr>x\.sh<\/bdi> \(added\)/)
+  expect(one).toMatch(/<ins>.*license: MIT.*<\/ins>/)
+  expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
+})
+
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
   const { status, html } = await get(ONE())
   expect(status).toBe(200)

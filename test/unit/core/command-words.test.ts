@@ -5,7 +5,7 @@ import { DE } from '#core/words/de.ts'
 import { EN } from '#core/words/en.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, fill, speechOf } from '#core/words/speech.ts'
-import { countsOf, factLines, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
+import { countsOf, sharedFacts, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
 import { translateMessage } from '../../../bin/program.ts'
 
 const GERMAN = speechOf({ LANG: 'de_DE.UTF-8' })
@@ -114,7 +114,8 @@ test('what changed is said in the language of the terminal, with the names of pa
     change: 'moved',
     movedFrom: 'a/SKILL.md',
     parts: ['body', 'rules'],
-    causes: [{ path: 'SKILLSET.md' }],
+    causes: [{ part: 'rules', path: 'SKILLSET.md', change: 'removed' }],
+    facts: { executables: ['x.sh'], allowedTools: { before: null, after: 'Read' } },
     before: { tokens: 1_200 },
     after: { tokens: null },
   } as unknown as Parameters<typeof whatOf>[0]
@@ -122,22 +123,22 @@ test('what changed is said in the language of the terminal, with the names of pa
   const counts = { manifests: none, skills: { ...none, changed: 2, added: 1 }, documents: { ...none, removed: 1 } }
   const said = (speech: typeof ENGLISH_SPEECH) => [
     whatOf(item, speech),
-    tokensOf(item, speech),
-    ...factLines({ executables: ['x.sh'], serving: 'closed' }, speech),
+    tokensOf([item], speech),
+    ...sharedFacts([item], speech).map(({ text }) => text),
     countsOf({ counts }, speech),
   ]
   expect(said(ENGLISH_SPEECH)).toEqual([
-    'moved from a/SKILL.md with other body, rules by SKILLSET.md',
-    '1,200 → none tokens',
+    'moved from a/SKILL.md; body; rules by SKILLSET.md (removed)',
+    '1,200 → 0 tokens',
+    'allowed-tools: none → Read',
     'new executable file: x.sh',
-    'its license permits no copy any more: described only',
     '2 skills changed, 1 added; 1 document removed',
   ])
   expect(said(GERMAN)).toEqual([
-    'verschoben von a/SKILL.md mit anderem body, rules durch SKILLSET.md',
-    '1.200 → keine Tokens',
+    'verschoben von a/SKILL.md; body; rules durch SKILLSET.md (entfernt)',
+    '1.200 → 0 Tokens',
+    'allowed-tools: keine → Read',
     'neue ausführbare Datei: x.sh',
-    'seine Lizenz erlaubt keine Kopie mehr: wird nur beschrieben',
     '2 Skills geändert, 1 hinzugekommen; 1 Dokument entfernt',
   ])
 })

@@ -42,12 +42,18 @@ test('a commit that moved is a difference, or none on request if no skill change
 
 describe('a line says of a skill', () => {
   test.each<[string, PinnedSkill[], PinnedSkill[], string]>([
-    ['that its text changed', [A], [{ ...A, sha256: digest('3') }], '~ a/SKILL.md  text 111111111111 → 333333333333'],
+    ['that rules or includes changed', [A], [{ ...A, sha256: digest('3') }], '~ a/SKILL.md  its rules or included files'],
+    [
+      'that its own text changed',
+      [A],
+      [{ ...skill('a/SKILL.md', '3', { 'a/x.py': '2' }), sha256: digest('4') }],
+      '~ a/SKILL.md  the SKILL.md itself',
+    ],
     [
       'that only its front matter changed',
       [A],
       [skill('a/SKILL.md', '1', { 'a/x.py': '2', 'a/SKILL.md': '4' })],
-      '~ a/SKILL.md  SKILL.md',
+      '~ a/SKILL.md  its front matter',
     ],
     ['which files changed', [A], [skill('a/SKILL.md', '1', { 'a/y.py': '2' })], '~ a/SKILL.md  files: - x.py, + y.py'],
     ['that it is gone', [A], [], '- a/SKILL.md  gone'],
@@ -55,12 +61,41 @@ describe('a line says of a skill', () => {
     [
       'that it is described only now',
       [A],
-      [{ path: A.path, sha256: null, delivery: 'described', files: A.files }],
+      [{ path: A.path, sha256: null, delivery: 'described', files: [{ path: A.path, sha256: null }] }],
       '~ a/SKILL.md  in full → described only',
     ],
   ])('%s', (_what, before, after, line) => {
     expect(linesOf(pin(before), pin(after)).map(one => one.trim())).toContain(line)
   })
+})
+
+test('a skill with the same SKILL.md elsewhere has moved, with its files', () => {
+  const before = skill('a/SKILL.md', '1', { 'a/x.py': '2', 'a/y.py': '3' })
+  const after = { ...skill('b/c/SKILL.md', '1', { 'b/c/x.py': '2', 'b/c/y.py': '4' }), sha256: digest('5') }
+  const verdict = judge(pin([before]), { pin: pin([after]) })
+  expect(verdict).toMatchObject({
+    skills: [
+      { path: 'b/c/SKILL.md', movedFrom: 'a/SKILL.md', change: 'moved', files: [{ path: 'b/c/y.py', change: 'changed' }] },
+    ],
+  })
+  expect(exitCodeOf([verdict], true)).toBe(1)
+  expect(linesOf(pin([before]), pin([after])).map(one => one.trim())).toContain(
+    '→ b/c/SKILL.md  moved from a/SKILL.md; its rules or included files; files: ~ y.py',
+  )
+  // Each old place is left once.
+  const copies = judge(pin([before]), { pin: pin([after, skill('d/SKILL.md', '1')]) })
+  expect('skills' in copies && Array.isArray(copies.skills) ? copies.skills.map(one => one.change) : []).toEqual([
+    'moved',
+    'added',
+  ])
+})
+
+test('skills that a rule elsewhere changes are one line', () => {
+  const all = ['a', 'b', 'c', 'd', 'e'].map(name => skill(`${name}/SKILL.md`, '1'))
+  const changed = all.map((one, index) => ({ ...one, sha256: index === 1 ? one.sha256 : digest('2') }))
+  expect(linesOf(pin(all), pin(changed)).map(one => one.trim())).toContain(
+    '~ 4 skills  their rules or included files: a/SKILL.md, c/SKILL.md, d/SKILL.md and 1 more',
+  )
 })
 
 test('a name with invisible characters is shown with them marked', () => {

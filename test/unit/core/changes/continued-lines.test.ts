@@ -31,3 +31,19 @@ test('a piece that begins with a line says nothing of the kind', () => {
   expect(second.entries[0]?.fragment.index).toBe(1)
   expect(second.entries[0]?.fragment).not.toHaveProperty('withinLine')
 })
+
+test('a last line that only got a line end is shown as unchanged, and a line without an end has a note', () => {
+  expect(
+    differenceLines('@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n', false),
+  ).toEqual([
+    { kind: 'hunk', text: '@@ -1 +1,2 @@' },
+    { kind: 'context', text: ' a' },
+    { kind: 'added', text: '+b' },
+    { kind: 'note', text: '\\ No newline at end of file' },
+  ])
+  expect(differenceLines('-a\n+a\n\\ No newline at end of file\n', false).map(({ kind }) => kind)).toEqual([
+    'removed',
+    'added',
+    'note',
+  ])
+})
