@@ -54,7 +54,7 @@ export const FRAME: typeof EN_FRAME = {
     hasFailed: 'Dieses Repository konnte nicht indexiert werden.',
   },
   showcase: { title: 'Beispiele', animation: 'In Bewegung zeigen', demo: 'Ein Beispielgespräch' },
-  legal: { terms: 'Nutzungsbedingungen', privacy: 'Datenschutz', revised: 'Geändert am', others: 'Andere Sprachen' },
+  legal: { terms: 'Nutzungsbedingungen', privacy: 'Datenschutz', revised: 'Geändert am', languages: 'Sprachen dieses Textes' },
   card: {
     names: 'Einige seiner Skills',
     more: 'und {n} weitere',

@@ -52,7 +52,7 @@ export const FRAME = {
     hasFailed: 'This repository could not be indexed.',
   },
   showcase: { title: 'Showcase', animation: 'Show it move', demo: 'An example conversation' },
-  legal: { terms: 'Terms', privacy: 'Privacy', revised: 'Revised', others: 'Other languages' },
+  legal: { terms: 'Terms', privacy: 'Privacy', revised: 'Revised', languages: 'Languages of this text' },
   card: {
     names: 'Some of its skills',
     more: 'and {n} more',
