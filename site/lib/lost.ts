@@ -118,6 +118,7 @@ async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 
   const found = partsOf(address)
   if (next !== null && next.folder !== ROOT)
     found.push({ kind: 'folder', name: next.folder, href: pageHref(mount, 'browse', { path: next.folder }) })
+  const near = (next?.near ?? []).map(entry => nearEntry(mount, entry))
   return {
     kind,
     named: address,
@@ -125,8 +126,22 @@ async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 
     missing: next?.missing ?? asked,
     // A folder that was taken for a file is there.
     folder: next === null || next.near[0]?.path === asked ? null : next.folder,
-    near: (next?.near ?? []).map(entry => nearEntry(mount, entry)),
+    near: near.length > 0 || kind !== 'skill' ? near : await findNearSkills(client, mount, next?.missing ?? asked),
   }
+}
+
+/** Skills that a search for the name finds: their folder may be elsewhere. */
+async function findNearSkills(client: ApiClient, mount: Address, name: string): Promise<NearName[]> {
+  const result = await client.get('find', formatAddress(mount), { query: wordsOfName(name), limit: String(NEAR_SKILLS) })
+  const items = result.ok && result.answer.status === 'ready' ? result.answer.items : []
+  return items.flatMap(item => (item.kind === 'skill' ? [{ name: item.path, href: contentHref(mount, item.path) }] : []))
+}
+
+const NEAR_SKILLS = 3
+
+/** The name of a skill as words to search for. */
+export function wordsOfName(name: string): string {
+  return name.replace(/[-_]/g, ' ')
 }
 
 /** The account, the repository, and the ref if the address has one. */

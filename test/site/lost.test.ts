@@ -5,6 +5,7 @@ import {
   type Answers,
   browsePage,
   COMMIT,
+  findPage,
   listedRepository,
   ownerPage,
   readyCard,
@@ -175,4 +176,25 @@ test('a path that leads to nothing shows where it ends, its folder and names lik
   const taken = await get(`${PAGE}?view=file&path=docs/guides`)
   expect(textOf(taken.html)).not.toContain('There is no guides')
   expect(linksOf(taken.html)).toContain(`${PAGE}/docs/guides`)
+})
+
+test('a skill that is asked for by its name alone is found where it lies', async () => {
+  const license = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+  const skill = {
+    path: 'skills/pdf/SKILL.md',
+    directory: 'skills/pdf',
+    name: 'pdf-forms',
+    description: '',
+    translations: {},
+    license,
+  }
+  const find: Answers['find'] = ({ query }) =>
+    findPage({ items: query.get('query') === 'pdf forms' ? [{ kind: 'skill', ...skill, files: [], moreFiles: 0 }] : [] })
+  const { get } = await open({
+    skills: () => refusal('skill.not_found'),
+    browse: () => browsePage({ path: '', entries: [] }),
+    find,
+  })
+  const { html } = await get(`${PAGE}?view=skill&path=pdf-forms`)
+  expect(linksOf(html)).toContain(`${PAGE}?view=skill&path=skills/pdf/SKILL.md`)
 })
