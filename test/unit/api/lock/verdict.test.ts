@@ -63,7 +63,7 @@ describe('a line says of a skill', () => {
   })
 })
 
-test('a name with invisible characters is shown with them marked', () => {
+test('a name with hidden characters is shown with them marked', () => {
   const hidden = skill('a\u202e/SKILL.md', '1')
   expect(linesOf(pin([]), pin([hidden])).join('\n')).toContain('a<U+202E>/SKILL.md')
 })
