@@ -51,7 +51,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'skill.nested': 'if this is not intended, move one of the two skills',
   'skill.unreadable': 'save the file as UTF-8 text of at most 1 MiB',
   'supporting.truncated': 'move files that the skill does not need out of its folder',
-  'text.hidden_characters': 'remove the invisible characters',
+  'text.hidden_characters': 'remove the hidden characters',
   'text.html_comment': 'agents receive comments: check that this is intended',
   'translations.invalid': 'map language tags to `name` and `description`',
   'tree.invalid_name': 'rename these files',

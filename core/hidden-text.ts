@@ -31,12 +31,12 @@ export function visibleLine(text: string): string {
   return MAY_CHANGE.test(text) ? visibleText(text).replace(/\s+/gu, ' ') : text.trim()
 }
 
-/** Text of a repository on one line of a terminal, with invisible characters as `<U+…>`. */
+/** Text of a repository on one line of a terminal, with hidden characters as `<U+…>`. */
 export function printable(text: string): string {
   return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
 }
 
-/** JSON with invisible characters escaped, which is the same JSON. */
+/** JSON with hidden characters escaped, which is the same JSON. */
 export function escapeHidden(json: string): string {
   const spelled = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return replaceHidden(json, hidden => hidden.split('').map(spelled).join(''))

@@ -70,7 +70,7 @@ export function parseLockFile(text: string): LockFile {
 }
 
 /**
- * The same content gives the same text: addresses, skills and files by the bytes of their names, a file a line, invisible characters escaped.
+ * The same content gives the same text: addresses, skills and files by the bytes of their names, a file a line, hidden characters escaped.
  */
 export function formatLockFile({ version, addresses }: LockFile): string {
   const ordered = {

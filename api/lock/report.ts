@@ -16,7 +16,7 @@ interface Written {
 }
 
 /**
- * The verdicts as lines for people, with the invisible characters of repositories marked.
+ * The verdicts as lines for people, with the hidden characters of repositories marked.
  *
  * @param service base URL of the deployment that was asked: its pages show what changed
  */

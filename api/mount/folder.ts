@@ -6,6 +6,7 @@ import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 /** The folder that a request refers to: its parameter `path`, which its contract has checked, or the mounted folder. */
@@ -68,6 +69,6 @@ function truncated(path: RepoPath): Diagnostic {
     code: 'diagnostics.truncated',
     severity: 'info',
     path,
-    message: `only the first ${DIAGNOSTICS_PER_ANSWER} diagnostics are listed`,
+    message: say('diagnostics.truncated', { limit: DIAGNOSTICS_PER_ANSWER }),
   }
 }

@@ -2,6 +2,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
+import { say } from '#core/words/findings.ts'
 import type { Deps } from '../deps.ts'
 import { pictureOf } from '../operator/operator-content.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
@@ -31,7 +32,7 @@ export function manifestImageOf(
 export function imageDiagnostics(deps: Pick<ImageDeps, 'localSource'>, { host, folder }: ReadyMount): Diagnostic[] {
   const { image } = folder
   if (image === undefined || !isWithheld(deps, host, image)) return []
-  const message = 'the picture is not served: its license permits no copy, or it has none'
+  const message = say('image.withheld:unlicensed')
   return [{ code: 'image.withheld', severity: 'warning', path: image.describedOnlyBy, field: 'image', message }]
 }
 

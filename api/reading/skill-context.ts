@@ -7,6 +7,7 @@ import { baseNameOf, isInside, type RepoPath } from '#core/repo-path.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -144,7 +145,7 @@ function firstPageFields(
 }
 
 function outsideWarning(path: string): Warning {
-  return { code: 'reference.outside', message: `${path} lies outside the mounted folder and cannot be read from here` }
+  return { code: 'reference.outside', message: say('reference.outside:mount', { path }) }
 }
 
 /** The error for a path without a skill. Only exact paths are answered; a request by name or folder learns the paths. */

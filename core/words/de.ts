@@ -1,6 +1,7 @@
 import { ADVICE } from './advice-de.ts'
 import type { CommandWords } from './en.ts'
 import { ERRORS } from './errors-de.ts'
+import { FINDINGS, REASONS } from './findings-de.ts'
 import { PROBLEMS } from './problems-de.ts'
 
 /** German. Addresses the reader as „Sie“. */
@@ -271,6 +272,8 @@ export const DE: CommandWords = {
     tryLater: '{reason}: Versuchen Sie es später erneut',
     stopped: 'das Aufräumen endete vorzeitig: {reason}. Starten Sie es noch einmal, damit es fertig wird',
   },
+  findings: FINDINGS,
+  reasons: REASONS,
   problems: PROBLEMS,
   errors: ERRORS,
   advice: ADVICE,

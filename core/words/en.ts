@@ -1,3 +1,4 @@
+import { FINDINGS, REASONS } from './findings-en.ts'
 import { PROBLEMS } from './problems-en.ts'
 
 /** The words of the commands on a terminal. Documents for machines (`--json`), codes and messages of findings are English in every language. */
@@ -282,6 +283,9 @@ export const EN = {
     tryLater: '{reason}: try again later',
     stopped: 'the sweep stopped early: {reason}. Run it again to finish',
   },
+  /** What findings say, by `core/words/findings.ts`. */
+  findings: FINDINGS,
+  reasons: REASONS,
   /** What is wrong, in the sentences that errors carry. */
   problems: PROBLEMS,
   /** What the codes of answers say; where there is none, the message of the answer. */

@@ -1,5 +1,8 @@
 import { DE } from './de.ts'
 import { type CommandWords, EN } from './en.ts'
+import { fill } from './fill.ts'
+
+export { fill } from './fill.ts'
 
 /** The languages of the commands, by their tag. */
 const WORDS = { en: EN, de: DE } as const satisfies Record<string, CommandWords>
@@ -25,11 +28,6 @@ export function speechOf(env: Readonly<Record<string, string | undefined>>): Spe
   const locale = env.LC_ALL || env.LC_MESSAGES || env.LANG || ''
   const language = /^[a-z]+/.exec(locale.toLowerCase())?.[0] ?? ''
   return SPEECHES.get(language) ?? ENGLISH_SPEECH
-}
-
-/** The template with its values. A value may have braces of its own. */
-export function fill(template: string, values: Readonly<Record<string, string | number>>): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 }
 
 function speak(language: SpokenLanguage): Speech {

@@ -2,6 +2,7 @@ import { ADVICE } from '#core/advice.ts'
 import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import { parseYamlMappingLeniently, splitFrontMatter } from '../rules/front-matter.ts'
 import { SKILL_FIELDS } from '../rules/skill.ts'
 import type { Finding, SkillReport } from './schema.ts'
@@ -41,7 +42,7 @@ export function findingsOfSkill(
   return [
     ...found,
     ...outside.map(path => {
-      const message = `${path} lies outside the folder: readers of this folder cannot open it`
+      const message = say('reference.outside:folder', { path })
       return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
     }),
   ]
@@ -60,29 +61,25 @@ function misspelledFields({ path, text }: SkillText): Finding[] {
   return declared.flatMap(field => {
     const meant = SKILL_FIELDS.includes(field) ? null : closeName(field, SKILL_FIELDS)
     if (meant === null || declared.includes(meant)) return []
-    const message = `a skill has no such field; did you mean \`${meant}\`?`
+    const message = say('front_matter.unknown_field', { name: meant })
     return [
       finding({ severity: 'warning', code: 'front_matter.unknown_field', path, line: fieldLine(text, field), field, message }),
     ]
   })
 }
 
-/** A finding of the check itself. `count`, unless 0, begins the message. */
-export function ownFinding(code: keyof typeof OWN, path: string, count = 0): Finding {
-  const { severity, message } = OWN[code]
-  return finding({ severity, code, path, message: count === 0 ? message : `${count} ${message}` })
+/** A finding of the check itself. `n`: how many files it is about, where its message says that. */
+export function ownFinding(code: keyof typeof OWN, path: string, n = 0): Finding {
+  return finding({ severity: OWN[code], code, path, message: say(code, { n }) })
 }
 
 const OWN = {
-  'folder.empty': { severity: 'warning', message: 'the folder has no files that git would commit' },
-  'folder.links_unchecked': {
-    severity: 'info',
-    message: 'links and includes of skills that are only described were not checked',
-  },
-  'folder.unlicensed': { severity: 'warning', message: 'no license is declared: a public repository is only described' },
-  'folder.excluded': { severity: 'warning', message: 'a manifest above excludes the folder: nothing in it is served' },
-  'folder.unreadable': { severity: 'error', message: 'the folder cannot be read: nothing below it was checked' },
-  'folder.not_checked_out': { severity: 'warning', message: 'tracked files are not checked out and were not checked' },
+  'folder.empty': 'warning',
+  'folder.links_unchecked': 'info',
+  'folder.unlicensed': 'warning',
+  'folder.excluded': 'warning',
+  'folder.unreadable': 'error',
+  'folder.not_checked_out': 'warning',
 } as const
 
 /** Sorts by severity, path and line, and drops duplicates. */

@@ -1,6 +1,7 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
+import { sayIn } from '#core/words/findings.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
@@ -33,7 +34,7 @@ export function formatFailure(code: string, message: string, { paint, width }: P
   return `${fold(spans, { paint, width, indent: 0 }).join('\n')}\n`
 }
 
-/** The report as JSON. Control and invisible characters are escaped. */
+/** The report as JSON. Control and hidden characters are escaped. */
 export function formatJson(value: unknown, indent?: number): string {
   return `${escapeHidden(JSON.stringify(value, null, indent))}\n`
 }
@@ -93,7 +94,8 @@ function findingLines(findings: readonly Finding[], signOf: (finding: Finding) =
   })
 }
 
-function spansOf({ field, message, costsSkills, advice: english, code }: Finding, { words, count }: Speech): Span[] {
+function spansOf({ field, message: said, costsSkills, advice: english, code }: Finding, { words, count }: Speech): Span[] {
+  const message = sayIn(code, said, words)
   const advice = english === undefined ? undefined : (words.advice[code] ?? english)
   const costs = costsSkills === undefined ? null : fill(words.check.costs, { skills: count(costsSkills, words.counts.skill) })
   return [

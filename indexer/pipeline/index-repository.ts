@@ -1,6 +1,7 @@
 import { inTurns } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
+import { say } from '#core/words/findings.ts'
 import type { BlobReader, KnownTexts, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
@@ -65,7 +66,7 @@ async function readPlan(
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
   plan.diagnostics.push(...skills.diagnostics)
   if (dropped > 0) {
-    const message = `${dropped} license texts left out: together they exceed ${INDEXED_TEXT_BYTES} bytes`
+    const message = say('index.limit_bytes:licenses', { n: dropped, limit: INDEXED_TEXT_BYTES })
     plan.diagnostics.push(limitDiagnostic('index.limit_bytes', message))
   }
   return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }

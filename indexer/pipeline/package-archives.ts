@@ -5,6 +5,7 @@ import { ancestorsOf, type RepoPath } from '#core/repo-path.ts'
 import { packageEntries, packageName } from '#core/skill-package.ts'
 import type { PackageRow } from '#core/snapshot/format.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
+import { why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { isLfsPointer, readableText } from '../rules/file-text.ts'
 import { type PackagePlan, type PackagePlans, sizeOfPackage, targetOfLink } from '../rules/packages.ts'
@@ -152,7 +153,7 @@ class PackageDigest {
 
 /** A pointer of Git LFS is shorter. */
 const POINTER_BYTES = 201
-const UNREADABLE: PackageRow = { refusal: 'one of its files cannot be read' }
+const UNREADABLE: PackageRow = { refusal: why('fileUnreadable') }
 
 /** Reads single blobs, and keeps the last ones: the license of a repository is that of most of its skills. */
 function createReader(blobs: BlobReader): (oid: string) => Promise<Uint8Array | null> {

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
+import { say, why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { readableText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
@@ -34,9 +35,9 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
   const { readable, unreadable, overBudget } = selectSkills(files)
   const diagnostics = [...unreadable]
   if (dropped > 0)
-    diagnostics.push(limitDiagnostic('index.limit_skills', `${dropped} skills left out: an index lists at most ${files.length}`))
+    diagnostics.push(limitDiagnostic('index.limit_skills', say('index.limit_skills', { n: dropped, limit: files.length })))
   if (overBudget > 0) {
-    const message = `${overBudget} skills left out: together they exceed ${INDEXED_TEXT_BYTES} bytes`
+    const message = say('index.limit_bytes:skills', { n: overBudget, limit: INDEXED_TEXT_BYTES })
     diagnostics.push(limitDiagnostic('index.limit_bytes', message))
   }
 
@@ -47,7 +48,7 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
     const file = readable[at++] as TreeFile
     const text = bytes === null ? null : readableText(bytes)
     if (text === null) {
-      diagnostics.push(unreadableSkill(file, bytes === null ? MISSING_BLOB : 'not UTF-8 text'))
+      diagnostics.push(unreadableSkill(file, bytes === null ? why('missingBlob') : why('notText')))
       continue
     }
     const skill = parseSkill(file.path, text, repositoryName)
@@ -67,9 +68,9 @@ function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unrea
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
-    if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, MISSING_BLOB))
+    if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, why('missingBlob')))
     else if (file.sizeBytes > READABLE_FILE_BYTES)
-      unreadable.push(unreadableSkill(file, `larger than ${READABLE_FILE_BYTES} bytes`))
+      unreadable.push(unreadableSkill(file, why('largerThan', { limit: READABLE_FILE_BYTES })))
     else if (file.sizeBytes > leftBytes) overBudget++
     else {
       leftBytes -= file.sizeBytes
@@ -79,9 +80,8 @@ function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unrea
   return { readable, unreadable, overBudget }
 }
 
-const MISSING_BLOB = 'the repository lacks the blob of this file'
-
-function unreadableSkill(file: TreeFile, message: string): Diagnostic {
+function unreadableSkill(file: TreeFile, reason: string): Diagnostic {
+  const message = say('skill.unreadable', { why: reason })
   return { code: 'skill.unreadable', severity: 'error', path: file.path, message }
 }
 

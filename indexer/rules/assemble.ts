@@ -4,6 +4,7 @@ import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { type FileRow, type FolderRow, pageKey, type RowOf, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
+import { why } from '#core/words/findings.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { buildDelivered, type DeliveredParts } from './delivered-rows.ts'
@@ -121,7 +122,7 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
 /** A client that installs a skill expects all that an agent needs of it. */
 function packageRow(planned: PlannedSkill, { full }: RowOf<'contexts'>, content: Content): RowOf<'packages'> | null {
   const row = content.packageOf(planned)
-  return row && full?.incomplete ? { refusal: 'what it requires is not all there' } : row
+  return row && full?.incomplete ? { refusal: why('notAllThere') } : row
 }
 
 function documentListing(path: RepoPath, content: Content): DocumentListing {

@@ -3,6 +3,7 @@ import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts
 import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type FolderRow, type PagesBelow } from '#core/snapshot/format.ts'
+import { say } from '#core/words/findings.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
 import { isMarkdown } from './content-kind.ts'
 import { readmeRank } from './license/names.ts'
@@ -235,19 +236,16 @@ function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   if (/^https:/i.test(manifest.image)) {
     return URL.canParse(manifest.image)
       ? { manifest, image: { url: manifest.image } }
-      : invalid('manifest.invalid_field', 'not a valid URL')
+      : invalid('manifest.invalid_field', say('manifest.invalid_field:url'))
   }
   const path = /^[a-z][a-z0-9+.-]*:/i.test(manifest.image) ? null : resolveDeclaredPath(manifest.image, manifest.folder)
   if (path === null || !/\.(?:png|jpe?g|gif|webp|avif)$/i.test(path)) {
-    return invalid(
-      'manifest.invalid_field',
-      'must be a PNG, JPEG, GIF, WebP or AVIF file of this repository, or an https address',
-    )
+    return invalid('manifest.invalid_field', say('manifest.invalid_field:picture'))
   }
-  if (plan.policy.reasonOf(path) !== null) return invalid('image.withheld', 'a manifest excludes the picture')
+  if (plan.policy.reasonOf(path) !== null) return invalid('image.withheld', say('image.withheld:excluded'))
   const file = plan.tree.file(path)
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
-    return invalid('manifest.image_missing', `no file of at most ${MANIFEST_IMAGE_BYTES} bytes at this path`)
+    return invalid('manifest.image_missing', say('manifest.image_missing', { limit: MANIFEST_IMAGE_BYTES }))
   }
   const mayCopy = plan.isServed(plan.licenseOf(parentOf(path)))
   return { manifest, image: { path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }

@@ -1,6 +1,7 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
+import { why } from '#core/words/findings.ts'
 
 /** The front matter of a file. `body` is the text after its closing line, without a byte order mark. */
 export type FrontMatterBlock =
@@ -34,17 +35,15 @@ export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; messa
  * and the line of the file. Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
-  if (isTooLong(yaml)) return { ok: false, message: `larger than ${FRONT_MATTER_BYTES} bytes` }
+  if (isTooLong(yaml)) return { ok: false, message: why('largerThan', { limit: FRONT_MATTER_BYTES }) }
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
     const value = loadYaml(yaml)
-    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: NO_MAPPING }
+    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: why('noMapping') }
   } catch (error) {
     return { ok: false, message: faultOf(yaml) ?? messageOf(error, 0) }
   }
 }
-
-const NO_MAPPING = 'not a mapping of keys to values'
 
 /**
  * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first values that begin like plain text
@@ -145,7 +144,7 @@ function faultOf(yaml: string): string | null {
     try {
       loadYaml(field.join('\n'))
     } catch (error) {
-      return `\`${FIELD.exec(field[0] ?? '')?.[1]}\`: ${messageOf(error, start)}`
+      return why('ofField', { name: FIELD.exec(field[0] ?? '')?.[1] ?? '', why: messageOf(error, start) })
     }
   }
   return null
@@ -156,8 +155,9 @@ const OPEN_QUOTE = /within a (?:double|single) quoted scalar/
 
 /** @param firstLine number of the parsed text's first line behind the opening line, from 0 */
 function messageOf(error: unknown, firstLine: number): string {
-  if (!(error instanceof YAMLException)) return 'malformed YAML'
-  if (OPEN_QUOTE.test(error.reason)) return `a quote is not closed on line ${firstLine + 2}`
+  if (!(error instanceof YAMLException)) return why('malformed')
+  if (OPEN_QUOTE.test(error.reason)) return why('openQuote', { n: firstLine + 2 })
   // The mark counts from 0.
-  return error.mark === undefined ? error.reason : `${error.reason} on line ${firstLine + error.mark.line + 2}`
+  const { mark, reason } = error
+  return mark === undefined ? reason : why('onLine', { reason, n: firstLine + mark.line + 2 })
 }

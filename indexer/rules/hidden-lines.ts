@@ -1,6 +1,7 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import type { RepoPath } from '#core/repo-path.ts'
+import { say, why } from '#core/words/findings.ts'
 
 /** Text that an agent receives and a human reader does not see. A finding names its lines, counted from 1; the text is served unchanged. */
 export interface HiddenFinding {
@@ -28,10 +29,10 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
   if (lines.length > 0)
     findings.push({
       code: 'text.hidden_characters',
-      message: `invisible characters (${list([...characters].map(codePointName))}) on ${linesOf(lines)}`,
+      message: say('text.hidden_characters', { characters: charactersOf([...characters]), lines: linesOf(lines) }),
     })
   if (comments.length > 0)
-    findings.push({ code: 'text.html_comment', message: `HTML comments, which a rendered page hides, on ${linesOf(comments)}` })
+    findings.push({ code: 'text.html_comment', message: say('text.html_comment', { lines: linesOf(comments) }) })
   return findings
 }
 
@@ -57,12 +58,20 @@ export function countLineBreaks(text: string, from: number, to: number): number 
 }
 
 function linesOf(lines: readonly number[]): string {
-  return `${lines.length === 1 ? 'line' : 'lines'} ${list(lines.map(String))}`
+  const [only = 0, second] = lines
+  if (second === undefined) return why('line', { n: only })
+  const { list, n } = shorten(lines)
+  return n > 0 ? why('moreLines', { list, n }) : why('lines', { list })
 }
 
-function list(items: readonly string[]): string {
-  const shown = items.slice(0, SHOWN_ITEMS).join(', ')
-  return items.length > SHOWN_ITEMS ? `${shown} and ${items.length - SHOWN_ITEMS} more` : shown
+function charactersOf(characters: readonly string[]): string {
+  const { list, n } = shorten(characters.map(codePointName))
+  return n > 0 ? why('moreCharacters', { list, n }) : list
+}
+
+/** `n`: how many items are left out. */
+function shorten(items: readonly (string | number)[]): { list: string; n: number } {
+  return { list: items.slice(0, SHOWN_ITEMS).join(', '), n: Math.max(0, items.length - SHOWN_ITEMS) }
 }
 
 const SHOWN_ITEMS = 8

@@ -1,6 +1,7 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import { say } from '#core/words/findings.ts'
 import { MALFORMED_INCLUDE, type Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
@@ -57,7 +58,11 @@ export function resolveIncludes(
 }
 
 function tooLarge(by: RepoPath): IncludeFailure {
-  return { by, code: 'include.too_large', message: `includes exceed ${INCLUDE_FILES} files or ${INCLUDE_TOTAL_BYTES} bytes` }
+  return {
+    by,
+    code: 'include.too_large',
+    message: say('include.too_large:all', { fileLimit: INCLUDE_FILES, byteLimit: INCLUDE_TOTAL_BYTES }),
+  }
 }
 
 /**
@@ -162,11 +167,11 @@ const MAX_DECLARATIONS = 256
 
 function targetOf(declared: string, folder: RepoPath): Target {
   const shown = `"${shortLine(declared, TITLE_CHARACTERS)}"`
-  if (declared.trim() === '') return { notPath: `${shown} is empty: an include is a path of this repository` }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(declared)) return { notPath: `${shown} is a URL: an include is a path of this repository` }
+  if (declared.trim() === '') return { notPath: say('include.missing:empty', { shown }) }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(declared)) return { notPath: say('include.missing:url', { shown }) }
   const path = resolveDeclaredPath(declared, folder)
-  if (path === null) return { notPath: `${shown} leads out of the repository` }
-  return path === '' ? { notPath: `${shown} is the root of the repository: an include is a file` } : path
+  if (path === null) return { notPath: say('include.missing:outside', { shown }) }
+  return path === '' ? { notPath: say('include.missing:root', { shown }) } : path
 }
 
 interface Declaring {
@@ -178,19 +183,19 @@ interface Declaring {
 function findTarget(target: Target, plan: Plan, isText: (oid: string) => boolean): TreeFile | Omit<IncludeFailure, 'by'> {
   if (typeof target !== 'string') return { code: 'include.missing', message: target.notPath }
   const path = target
-  const shown = shortLine(path, TITLE_CHARACTERS)
+  const shown = { path: shortLine(path, TITLE_CHARACTERS) }
   const file = plan.tree.file(path)
   // Messages do not name withheld files.
   const reason = plan.policy.reasonOf(path)
-  if (reason === 'excluded') return { code: 'include.excluded', message: 'an included file is excluded by a manifest' }
-  if (reason === 'closed') return { code: 'include.missing', message: 'an included file lies in a closed folder' }
+  if (reason === 'excluded') return { code: 'include.excluded', message: say('include.excluded') }
+  if (reason === 'closed') return { code: 'include.missing', message: say('include.missing:closed') }
   if (!file || !isRegular(file) || file.sizeBytes === null)
-    return { code: 'include.missing', message: `no regular file ${shown}` }
+    return { code: 'include.missing', message: say('include.missing:file', shown) }
   if (file.sizeBytes > INCLUDE_FILE_BYTES)
-    return { code: 'include.too_large', message: `${shown} is larger than ${INCLUDE_FILE_BYTES} bytes` }
+    return { code: 'include.too_large', message: say('include.too_large:file', { ...shown, limit: INCLUDE_FILE_BYTES }) }
   if (!plan.isServed(plan.licenseOf(parentOf(path)))) {
-    return { code: 'include.not_served', message: `the license of ${shown} does not permit copies` }
+    return { code: 'include.not_served', message: say('include.not_served', shown) }
   }
-  if (!isText(file.oid)) return { code: 'include.not_text', message: `${shown} is not UTF-8 text` }
+  if (!isText(file.oid)) return { code: 'include.not_text', message: say('include.not_text', shown) }
   return file
 }

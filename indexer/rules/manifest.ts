@@ -11,6 +11,7 @@ import {
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
+import { say, why } from '#core/words/findings.ts'
 import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
@@ -65,25 +66,25 @@ export type ReadManifest =
  * @param repositoryName the default name of a manifest at the root
  */
 export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositoryName: string): ReadManifest {
-  if (!isRegular(file)) return unreadable(file, 'symlink', 'a manifest must be a regular file')
+  if (!isRegular(file)) return unreadable(file, 'symlink', why('notRegular'))
   if (file.sizeBytes !== null && file.sizeBytes > MANIFEST_BYTES)
-    return unreadable(file, 'too_large', `larger than ${MANIFEST_BYTES} bytes`)
-  if (bytes === null) return unreadable(file, 'missing', 'the repository lacks the blob of this file')
+    return unreadable(file, 'too_large', why('largerThan', { limit: MANIFEST_BYTES }))
+  if (bytes === null) return unreadable(file, 'missing', why('missingBlob'))
   const text = decodeText(bytes)
-  if (text === null || isLfsPointer(text)) return unreadable(file, 'encoding', 'not UTF-8 text')
+  if (text === null || isLfsPointer(text)) return unreadable(file, 'encoding', why('notText'))
 
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {
-    const message = 'a document, not a manifest: it has no front matter'
+    const message = say('manifest.no_front_matter')
     return { kind: 'document', diagnostics: [{ code: 'manifest.no_front_matter', severity: 'info', path: file.path, message }] }
   }
-  if (block.kind === 'unterminated') return unreadable(file, 'front_matter', 'the front matter has no closing line')
+  if (block.kind === 'unterminated') return unreadable(file, 'front_matter', why('noClosingLine'))
   const yaml = parseYamlMapping(block.yaml)
   if (!yaml.ok) return unreadable(file, 'yaml', yaml.message)
   const exclude = readExclude(fieldOf(yaml.mapping, 'exclude'))
   if (exclude === null) {
-    const limits = `at most ${EXCLUDE_PATTERNS} patterns of at most ${EXCLUDE_PATTERN_CHARACTERS} characters`
-    return unreadable(file, 'exclude', `must be a list of ${limits}`, 'exclude')
+    const limits = { limit: EXCLUDE_PATTERNS, characterLimit: EXCLUDE_PATTERN_CHARACTERS }
+    return unreadable(file, 'exclude', why('excludeList', limits), 'exclude')
   }
 
   const read = readFields(file, yaml.mapping, exclude, { text, rules: rulesOf(text, block.body) }, repositoryName)
@@ -96,13 +97,13 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
 }
 
 function unreadable({ path }: TreeFile, reason: string, problem: string, field?: string): ReadManifest {
-  const message = `${reason}: ${problem}; nothing below this folder is served`
+  const message = say('manifest.unreadable', { reason, why: problem })
   const place = { path, boundary: parentOf(path), ...(field === undefined ? {} : { field }) }
   return { kind: 'unreadable', diagnostics: [{ code: 'manifest.unreadable', severity: 'error', ...place, message }] }
 }
 
 /** The diagnostic of a malformed `include`: the same at the manifest and at every skill below, so that a list has it once. */
-export const MALFORMED_INCLUDE = 'must be a list of paths'
+export const MALFORMED_INCLUDE = say('include.missing:list')
 
 const KNOWN_KEYS = ['name', 'description', 'language', 'translations', 'image', 'license', 'include', 'exclude']
 
@@ -162,19 +163,19 @@ class ManifestFields {
   language(): string | null {
     const declared = textOf(this.#mapping, 'language')
     const language = declared === null ? null : canonicalLanguage(declared)
-    if (this.#has('language') && language === null) this.#reportInvalid('language', 'must be a BCP 47 language tag')
+    if (this.#has('language') && language === null) this.#reportInvalid('language', say('manifest.invalid_field:language'))
     return language
   }
 
   translations(): Translations {
     const { translations, valid } = readTranslations(fieldOf(this.#mapping, 'translations'))
-    if (!valid) this.#reportInvalid('translations', 'must map language tags to `name` and `description`')
+    if (!valid) this.#reportInvalid('translations', say('manifest.invalid_field:translations'))
     return translations
   }
 
   image(): string | undefined {
     const image = textOf(this.#mapping, 'image') ?? undefined
-    if (this.#has('image') && image === undefined) this.#reportInvalid('image', 'must be a path or an https address')
+    if (this.#has('image') && image === undefined) this.#reportInvalid('image', say('manifest.invalid_field:image'))
     return image
   }
 
@@ -190,11 +191,12 @@ class ManifestFields {
     for (const key of unknown.slice(0, MANIFEST_UNKNOWN_FIELDS)) {
       const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
       const meant = closeName(key, KNOWN_KEYS)
-      const hint = meant === null || this.#has(meant) ? '' : `; did you mean \`${meant}\`?`
-      this.#report('manifest.unknown_field', 'info', `a manifest has no such field${hint}`, field)
+      const isMeant = meant !== null && !this.#has(meant)
+      const message = isMeant ? say('manifest.unknown_field:similar', { name: meant }) : say('manifest.unknown_field')
+      this.#report('manifest.unknown_field', 'info', message, field)
     }
     const more = unknown.length - MANIFEST_UNKNOWN_FIELDS
-    if (more > 0) this.#report('manifest.unknown_field', 'info', `${more} more fields are unknown`)
+    if (more > 0) this.#report('manifest.unknown_field', 'info', say('manifest.unknown_field:more', { n: more }))
   }
 
   #visible(field: string, maxCharacters: number, visibleOf: (text: string) => string): string | null {
@@ -202,7 +204,7 @@ class ManifestFields {
     const value = textOf(this.#mapping, field)
     const visible = value === null ? '' : visibleOf(value)
     if (visible !== '' && countCharacters(visible) <= maxCharacters) return visible
-    if (value !== '') this.#reportInvalid(field, `must be text of at most ${maxCharacters} characters`)
+    if (value !== '') this.#reportInvalid(field, say('manifest.invalid_field:text', { limit: maxCharacters }))
     return null
   }
 

@@ -8,6 +8,7 @@ import {
   YAML_DEPTH,
 } from '#core/limits.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
+import { why } from '#core/words/findings.ts'
 import { splitFrontMatter } from './front-matter.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
@@ -28,10 +29,10 @@ const PADDED_FENCE = /^---[ \t]*\r?$/m
 export function readPackageFrontMatter(text: string, folderName: string): PackageFrontMatter {
   const block = splitFrontMatter(text)
   if (block.kind !== 'block' || !/\n---\r?\n?$/.test(text.slice(0, text.length - block.body.length)))
-    return { refusal: 'its front matter does not begin and end with a line `---`' }
-  if (PADDED_FENCE.test(block.yaml)) return { refusal: 'its front matter has another line of hyphens, where some clients end it' }
+    return { refusal: why('fences') }
+  if (PADDED_FENCE.test(block.yaml)) return { refusal: why('otherFence') }
   const fields = parse(block.yaml)
-  if (fields === null) return { refusal: 'its front matter is not a YAML mapping of JSON values' }
+  if (fields === null) return { refusal: why('noJsonMapping') }
   const refusal = refusalOf(fields, folderName)
   return refusal === null ? { fields } : { refusal }
 }
@@ -58,14 +59,13 @@ function refusalOf(
   folderName: string,
 ): string | null {
   if (typeof name !== 'string' || name.length > SKILL_NAME_CHARACTERS || !NAME.test(name))
-    return `its name is not 1 to ${SKILL_NAME_CHARACTERS} lower-case letters, digits and single hyphens`
-  if (name !== folderName) return `its name ${name} is not that of its folder`
-  if (!isTextWithin(description, DESCRIPTION_CHARACTERS))
-    return `its description is not a text of 1 to ${DESCRIPTION_CHARACTERS} characters`
+    return why('nameForm', { limit: SKILL_NAME_CHARACTERS })
+  if (name !== folderName) return why('nameOfFolder', { name })
+  if (!isTextWithin(description, DESCRIPTION_CHARACTERS)) return why('descriptionForm', { limit: DESCRIPTION_CHARACTERS })
   if (compatibility !== undefined && !isTextWithin(compatibility, COMPATIBILITY_CHARACTERS))
-    return `its compatibility is not a text of 1 to ${COMPATIBILITY_CHARACTERS} characters`
+    return why('compatibilityForm', { limit: COMPATIBILITY_CHARACTERS })
   if (metadata !== undefined && !(isMapping(metadata) && Object.values(metadata).every(value => typeof value === 'string')))
-    return 'its metadata has a value that is not a text; quote numbers, dates and words like true'
+    return why('metadataForm')
   return null
 }
 

@@ -5,6 +5,7 @@ import { packageName } from '#core/skill-package.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
 import { splitTarName } from '#core/tar-archive.ts'
 import { compareBytes } from '#core/text.ts'
+import { say, why } from '#core/words/findings.ts'
 import { isBinaryName } from './content-kind.ts'
 import { isLicenseFileName } from './license/index.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
@@ -58,7 +59,7 @@ export function planPackages(plan: Plan): PackagePlans {
  */
 export function refusalWarnings(row: RowOf<'packages'> | null, others: readonly Warning[], isIncomplete: boolean): Warning[] {
   if (row === null || !('refusal' in row) || isIncomplete || others.some(({ code }) => TOLD.test(code))) return []
-  return [{ code: 'skill.not_installable', message: `programs that install skills refuse it: ${row.refusal}` }]
+  return [{ code: 'skill.not_installable', message: say('skill.not_installable', { why: row.refusal }) }]
 }
 
 const TOLD =
@@ -79,18 +80,18 @@ function planPackage(
 ): PackagePlan | string {
   const { directory, packageFrontMatter } = planned.skill
   if ('refusal' in packageFrontMatter) return packageFrontMatter.refusal
-  if (plan.tree.isPartial(directory)) return 'its folder has files whose names cannot be read or are too long'
+  if (plan.tree.isPartial(directory)) return why('namesUnreadable')
   const found = filesBelow(directory, plan, countBelow)
   if (typeof found === 'string') return found
   for (const file of found.files) {
     const refusal = refusalOf(file, directory, files)
     if (refusal !== null) return refusal
   }
-  if (sizeOf(found.files) > PACKAGE_BYTES) return `its files have more than ${PACKAGE_BYTES} bytes`
+  if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
   const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
-    return `the license files that go with it are more than ${NOTICES}, or have more than ${NOTICE_BYTES} bytes`
+    return why('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
   return { planned, ...found, notices }
 }
 
@@ -105,13 +106,13 @@ export function sizeOfPackage({ files, notices }: PackagePlan, targets: readonly
 
 function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): string | null {
   const name = packageName(directory, file.path)
-  const shown = shortLine(name, TITLE_CHARACTERS)
+  const shown = { name: shortLine(name, TITLE_CHARACTERS) }
   const known = files.get(file.path)
-  if (splitTarName(name) === null) return `an archive cannot hold the name ${shown}`
-  if (file.sizeBytes === null) return `the repository lacks the blob of ${shown}`
-  if (file.sizeBytes > READABLE_FILE_BYTES) return `${shown} has more than ${READABLE_FILE_BYTES} bytes`
-  if (known === undefined) return `${shown} is not in the index`
-  return known.served ? null : `no license permits a copy of ${shown}`
+  if (splitTarName(name) === null) return why('nameNotArchived', shown)
+  if (file.sizeBytes === null) return why('blobOf', shown)
+  if (file.sizeBytes > READABLE_FILE_BYTES) return why('fileTooLarge', { ...shown, limit: READABLE_FILE_BYTES })
+  if (known === undefined) return why('fileNotInIndex', shown)
+  return known.served ? null : why('fileNotLicensed', shown)
 }
 
 type FilesBelow = Pick<PackagePlan, 'files' | 'links' | 'excluded'>
@@ -122,18 +123,18 @@ function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (fo
   const folders = [directory]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const reason = policy.withheld.get(folder)
-    if (reason === 'closed') return 'a manifest in its folder cannot be read'
+    if (reason === 'closed') return why('manifestUnreadable')
     if (reason === 'excluded') {
       found.excluded += countBelow(folder)
       continue
     }
     const { files, folders: names } = tree.folders.get(folder) ?? { files: new Map<string, TreeFile>(), folders: [] }
     for (const file of files.values()) {
-      if (file.mode === '160000') return 'its folder holds a submodule'
+      if (file.mode === '160000') return why('holdsSubmodule')
       if (policy.withheld.has(file.path)) found.excluded++
       else if (isRegular(file)) found.files.push(file)
       else found.links.push(file)
-      if (found.files.length + found.links.length > PACKAGE_FILES) return `its folder holds more than ${PACKAGE_FILES} files`
+      if (found.files.length + found.links.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
     }
     for (const name of names) folders.push(joinPath(folder, name))
   }

@@ -2,6 +2,7 @@ import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
@@ -146,18 +147,18 @@ function limitDocuments(files: readonly ClassifiedFile[]): { files: ClassifiedFi
 function limitDiagnostics(droppedDocuments: number, droppedFiles: number): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   if (droppedDocuments > 0) {
-    const message = `${droppedDocuments} documents left out: an index lists at most ${DOCUMENTS}`
+    const message = say('index.limit_documents', { n: droppedDocuments, limit: DOCUMENTS })
     diagnostics.push(limitDiagnostic('index.limit_documents', message))
   }
   if (droppedFiles > 0) {
-    const message = `${droppedFiles} files left out: an index holds at most ${INDEXED_TEXT_BYTES} bytes of text`
+    const message = say('index.limit_bytes:files', { n: droppedFiles, limit: INDEXED_TEXT_BYTES })
     diagnostics.push(limitDiagnostic('index.limit_bytes', message))
   }
   return diagnostics
 }
 
 export function unreadableBlob(file: TreeFile): Diagnostic {
-  return { code: 'file.unreadable', severity: 'warning', path: file.path, message: 'the repository lacks the blob of this file' }
+  return { code: 'file.unreadable', severity: 'warning', path: file.path, message: say('file.unreadable') }
 }
 
 export function limitDiagnostic(code: string, message: string): Diagnostic {
@@ -194,7 +195,7 @@ function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
     if (own && outer) {
       own.enclosing = outer
       outer.nested.push(own)
-      own.warnings.push({ code: 'skill.nested', message: `lies inside the folder of ${outer.skill.path}` })
+      own.warnings.push({ code: 'skill.nested', message: say('skill.nested', { path: outer.skill.path }) })
     }
     const next = own ?? outer
     if (next) enclosing.set(path, next)
@@ -220,7 +221,7 @@ function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
       planned.warnings.push({
         code: 'name.duplicate',
         field: 'name',
-        message: `${same.length} skills of this repository have this name`,
+        message: say('name.duplicate', { n: same.length }),
       })
   }
 }
@@ -277,7 +278,7 @@ function misspelled(file: TreeFile): Diagnostic {
     code: 'skill.file_name',
     severity: 'info',
     path: file.path,
-    message: `a skill must be named exactly ${SKILL_FILE}`,
+    message: say('skill.file_name', { name: SKILL_FILE }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Diagnostic, ManifestMetadata } from '#core/contract/shared.ts'
 import { RULE_CHAIN_BYTES, RULE_CHAIN_MANIFESTS } from '#core/limits.ts'
 import { ancestorsOf, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { utf8Length } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { Manifest } from './manifest.ts'
 
 /** The manifests at or above a folder, root first. */
@@ -20,7 +21,7 @@ export function ruleChain(chain: readonly Manifest[]): { rules: Manifest[]; diag
     if (manifest.rules === null) continue
     leftBytes -= utf8Length(manifest.rules.text)
     if (leftBytes < 0 || rules.length === RULE_CHAIN_MANIFESTS) {
-      const message = `rules exceed ${RULE_CHAIN_MANIFESTS} manifests or ${RULE_CHAIN_BYTES} bytes`
+      const message = say('rules.missing', { manifestLimit: RULE_CHAIN_MANIFESTS, byteLimit: RULE_CHAIN_BYTES })
       return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: manifest.path, message }] }
     }
     rules.push(manifest)

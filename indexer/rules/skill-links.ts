@@ -2,6 +2,7 @@ import type { Warning } from '#core/contract/shared.ts'
 import { REFERENCE_DIRECTORY_FILES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import type { Manifest } from './manifest.ts'
 import { readMarkdown } from './markdown.ts'
@@ -74,22 +75,19 @@ const CUT_FOLDERS = 2
 function deadLink(kind: Exclude<LinkTarget['kind'], 'file'>, target: string): Warning {
   switch (kind) {
     case 'outside':
-      return { code: 'reference.outside', message: `${target} leads out of the repository` }
+      return { code: 'reference.outside', message: say('reference.outside', { target }) }
     case 'broken':
-      return { code: 'reference.broken', message: `${target} leads to nothing` }
+      return { code: 'reference.broken', message: say('reference.broken', { target }) }
     case 'not_followed':
-      return { code: 'reference.unreadable', message: `${target} leads to a symbolic link or a submodule, which is not followed` }
+      return { code: 'reference.unreadable', message: say('reference.unreadable:link', { target }) }
     case 'folder':
-      return {
-        code: 'reference.unreadable',
-        message: `${target} leads to a folder without skills, documents and supporting files`,
-      }
+      return { code: 'reference.unreadable', message: say('reference.unreadable:folder', { target }) }
   }
 }
 
 function cutFolder(folder: RepoPath): Warning {
-  const message = `only the first ${REFERENCE_DIRECTORY_FILES} files of ${shortLine(folder, TITLE_CHARACTERS)} are listed`
-  return { code: 'references.truncated', message }
+  const values = { limit: REFERENCE_DIRECTORY_FILES, path: shortLine(folder, TITLE_CHARACTERS) }
+  return { code: 'references.truncated', message: say('references.truncated:folder', values) }
 }
 
 /** Links in the rules of a manifest. */

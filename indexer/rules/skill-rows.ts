@@ -10,6 +10,7 @@ import {
 import type { RepoPath } from '#core/repo-path.ts'
 import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
+import { say, why } from '#core/words/findings.ts'
 import type { Content } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { hiddenWarnings } from './hidden-lines.ts'
@@ -46,9 +47,9 @@ export function buildContext(
   // What a list lacks is told first: the last warnings may be cut.
   const warnings = [
     ...links.cuts,
-    ...cutWarning('references.truncated', 'references', REFERENCES, references.length),
-    ...cutWarning('oversized.truncated', 'oversized files', OVERSIZED_FILES, oversized.length),
-    ...cutWarning('supporting.truncated', 'supporting files', SUPPORTING_FILES, planned.supporting.length),
+    ...cutWarning('references.truncated', REFERENCES, references.length),
+    ...cutWarning('oversized.truncated', OVERSIZED_FILES, oversized.length),
+    ...cutWarning('supporting.truncated', SUPPORTING_FILES, planned.supporting.length),
     ...includes.files.flatMap(file => hiddenWarnings(content.hiddenIn(file.path), file.path)),
     ...planned.warnings,
     ...includeWarnings(includes.failures),
@@ -81,8 +82,8 @@ function fileDetail(path: string, row: FileRow | undefined) {
   return row?.sha256 === undefined ? [] : [{ path, sizeBytes: row.sizeBytes, sha256: row.sha256 }]
 }
 
-function cutWarning(code: string, what: string, limit: number, count: number): Warning[] {
-  return count <= limit ? [] : [{ code, message: `only the first ${limit} of ${count} ${what} are listed` }]
+function cutWarning(code: `${'references' | 'oversized' | 'supporting'}.truncated`, limit: number, n: number): Warning[] {
+  return n <= limit ? [] : [{ code, message: say(code, { limit, n }) }]
 }
 
 /** Warnings of the files that the required reading names and no reader can open. */
@@ -97,7 +98,10 @@ function unreadableWarnings(
     const row = fileRows.get(path)
     const isBinary = isBinaryName(path) || content.stateOf(tree.file(path)?.oid ?? '') === 'not_text'
     const reason = UNREADABLE[row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out')]
-    return { code: 'reference.unreadable', message: `${shortLine(path, TITLE_CHARACTERS)} cannot be read: ${reason}` }
+    return {
+      code: 'reference.unreadable',
+      message: say('reference.unreadable', { path: shortLine(path, TITLE_CHARACTERS), why: reason }),
+    }
   })
 }
 
@@ -107,10 +111,10 @@ function isText(row: FileRow | undefined): boolean {
 }
 
 const UNREADABLE = {
-  'file.not_served': 'its license permits no copy',
-  'file.too_large': `it is larger than ${READABLE_FILE_BYTES} bytes`,
-  'file.not_text': 'it is not UTF-8 text',
-  left_out: 'it is not in the index',
+  'file.not_served': why('licensePermitsNoCopy'),
+  'file.too_large': why('isLarger', { limit: READABLE_FILE_BYTES }),
+  'file.not_text': why('isNoText'),
+  left_out: why('notInIndex'),
 } as const
 
 function rulesPart(manifest: Manifest, tokens: number, content: Content): ContextPart {

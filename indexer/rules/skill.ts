@@ -14,6 +14,7 @@ import {
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import {
   fieldOf,
@@ -70,17 +71,19 @@ export interface ParsedSkill {
 export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
   const directory = parentOf(path)
   const warnings: Warning[] = []
-  const warn = (code: string, message: string, field?: string) =>
+  const warn: Warn = (code, values = {}, field) => {
+    const message = say(code, values)
     warnings.push(field ? { code, field, message } : { code, message })
+  }
 
-  if (text.startsWith('\uFEFF')) warn('encoding.bom', 'the file begins with a byte order mark')
+  if (text.startsWith('\uFEFF')) warn('encoding.bom')
   const { fields, body, unparsed } = readFields(text, warn)
   const bodyLine = countLineBreaks(text, 0, text.length - body.length)
   const markdown = readMarkdown(body, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS })
   const comments = markdown.comments.map(line => line + bodyLine)
   warnings.unshift(...hiddenWarnings(findHidden(text, comments), null))
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
-  if (!valid) warn('translations.invalid', 'must map language tags to `name` and `description`', 'translations')
+  if (!valid) warn('translations.invalid', {}, 'translations')
 
   const folderName = directory === '' ? repositoryName : baseNameOf(directory)
   const name = readName(fields, folderName, directory === '', warn)
@@ -104,14 +107,14 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     packageFrontMatter: readPackageFrontMatter(text, folderName),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
-    warn('compatibility.too_long', `longer than ${COMPATIBILITY_CHARACTERS} characters`, 'compatibility')
+    warn('compatibility.too_long', { limit: COMPATIBILITY_CHARACTERS }, 'compatibility')
   }
-  if (body.trim() === '') warn('body.empty', 'the file has no text below the front matter')
-  if (isLong(body)) warn('body.long', `longer than ${BODY_LONG_LINES} lines or ${BODY_LONG_BYTES} bytes`)
+  if (body.trim() === '') warn('body.empty')
+  if (isLong(body)) warn('body.long', { lineLimit: BODY_LONG_LINES, byteLimit: BODY_LONG_BYTES })
   return skill
 }
 
-type Warn = (code: string, message: string, field?: string) => void
+type Warn = (...warning: [...Parameters<typeof say>, field?: string]) => void
 
 const LICENSE_FIELD = /\blicense["']?\s*:/i
 
@@ -122,47 +125,42 @@ const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
 function readFields(text: string, warn: Warn): { fields: YamlMapping; body: string; unparsed: string } {
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {
-    warn('front_matter.missing', 'the file does not begin with front matter')
+    warn('front_matter.missing')
     return { fields: {}, body: block.body, unparsed: LATE_FRONT_MATTER.test(block.body) ? block.body : '' }
   }
   if (block.kind === 'unterminated') {
-    warn('front_matter.unterminated', 'the front matter has no closing line, so the whole file is body')
+    warn('front_matter.unterminated')
     return { fields: {}, body: block.body, unparsed: block.body }
   }
   const yaml = parseYamlMappingLeniently(block.yaml)
   if (!yaml.ok) {
-    warn('front_matter.invalid', `the front matter is not a YAML mapping: ${yaml.message}`)
+    warn('front_matter.invalid', { why: yaml.message })
     return { fields: {}, body: block.body, unparsed: block.yaml }
   }
-  if (yaml.repaired) warn('front_matter.repaired', `not valid YAML, read as if its values were in quotes: ${yaml.repaired}`)
+  if (yaml.repaired) warn('front_matter.repaired', { why: yaml.repaired })
   return { fields: yaml.mapping, body: block.body, unparsed: '' }
 }
 
 function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {
   const name = visibleLine(textOf(fields, 'name') ?? '')
   if (name === '') {
-    warn('name.missing', 'the front matter has no name; the name of the folder is used', 'name')
+    warn('name.missing', {}, 'name')
     return fallback
   }
-  if (countCharacters(name) > SKILL_NAME_CHARACTERS)
-    warn('name.too_long', `longer than ${SKILL_NAME_CHARACTERS} characters`, 'name')
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) warn('name.invalid', 'use lower-case letters, digits and single hyphens', 'name')
-  if (!atRoot && name !== fallback) warn('name.directory_mismatch', 'differs from the name of its folder', 'name')
+  if (countCharacters(name) > SKILL_NAME_CHARACTERS) warn('name.too_long', { limit: SKILL_NAME_CHARACTERS }, 'name')
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) warn('name.invalid', {}, 'name')
+  if (!atRoot && name !== fallback) warn('name.directory_mismatch', {}, 'name')
   return truncateCharacters(name, TITLE_CHARACTERS)
 }
 
 function readDescription(fields: YamlMapping, warn: Warn): string | null {
   const description = visibleText(textOf(fields, 'description') ?? '')
   if (description === '') {
-    warn(
-      'description.missing',
-      'the front matter has no description; the first paragraph is used if it may be copied',
-      'description',
-    )
+    warn('description.missing', {}, 'description')
     return null
   }
   if (countCharacters(description) > DESCRIPTION_CHARACTERS) {
-    warn('description.too_long', `longer than ${DESCRIPTION_CHARACTERS} characters`, 'description')
+    warn('description.too_long', { limit: DESCRIPTION_CHARACTERS }, 'description')
   }
   return truncateCharacters(description, DESCRIPTION_CHARACTERS)
 }

@@ -3,6 +3,7 @@ import { PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { baseNameOf, isPathSegment, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { compareBytes, utf8Length } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 
 /** A file, symlink or submodule of the repository. */
 export interface TreeFile {
@@ -106,8 +107,8 @@ function createPartialFolders() {
 }
 
 function leftOut(invalid: number, cut: number): Diagnostic[] {
-  const names = `${invalid} entries left out: their names are relative, unprintable or not UTF-8`
-  const limits = `${cut} entries left out: their paths exceed ${PATH_BYTES} bytes or ${TREE_DEPTH_SEGMENTS} segments`
+  const names = say('tree.invalid_name', { n: invalid })
+  const limits = say('tree.limit', { n: cut, byteLimit: PATH_BYTES, segmentLimit: TREE_DEPTH_SEGMENTS })
   return [
     ...(invalid > 0 ? [treeDiagnostic('tree.invalid_name', names)] : []),
     ...(cut > 0 ? [treeDiagnostic('tree.limit', limits)] : []),
@@ -115,7 +116,7 @@ function leftOut(invalid: number, cut: number): Diagnostic[] {
 }
 
 function submodule(path: RepoPath): Diagnostic {
-  return { code: 'tree.submodule', severity: 'info', path, message: 'a submodule is another repository and is not read' }
+  return { code: 'tree.submodule', severity: 'info', path, message: say('tree.submodule') }
 }
 
 /** The total size of files; a missing blob counts as 0. */

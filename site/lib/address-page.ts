@@ -11,11 +11,10 @@ import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
-import { loadNextSteps, type NextSteps } from './next-steps.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
-import { findLatest, findNearRefs, type Latest, type NearRef } from './refs.ts'
+import { findLatest, type Latest } from './refs.ts'
 import { loadWithheld } from './withheld.ts'
 
 /** The view that the URL of an address page requests. */
@@ -42,7 +41,7 @@ export interface PageRequest {
 export type PageContent =
   | { kind: 'indexing' }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
-  | { kind: 'problem'; error: ApiError; next?: NextSteps | null; withheld?: BrowseEntry | null }
+  | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
@@ -70,9 +69,6 @@ export type AddressPage =
       error: ApiError
       asked?: Address
       fileHref?: string | undefined
-      next?: NextSteps | null
-      /** Refs that may have been meant. */
-      refs?: NearRef[] | null
       isUnknownView?: true
     }
   | {
@@ -124,10 +120,7 @@ export async function loadAddressPage(
   if (!mount.ok) {
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
-    const root = atPath(asked.address, ROOT)
-    const next = fileHref === undefined ? await loadNextSteps(client, root, asked.address.path, error.code) : null
-    const refs = error.code === 'mount.ref_not_found' ? await findNearRefs(client, asked.address) : null
-    return { kind: 'problem', status, error, asked: asked.address, fileHref, next, refs }
+    return { kind: 'problem', status, error, asked: asked.address, fileHref }
   }
 
   const address = parseAddress(mount.answer.address, hosts)
@@ -141,9 +134,7 @@ export async function loadAddressPage(
     content: await overviewContent(client, asking, mount.answer, request),
   }
   if (content.kind === 'problem') {
-    const { path = '' } = request
-    content.next = await loadNextSteps(client, address, path, content.error.code)
-    content.withheld = await loadWithheld(client, address, path, content.error.code)
+    content.withheld = await loadWithheld(client, address, request.path ?? '', content.error.code)
   }
   const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
   return { kind: 'mount', status, mount: mount.answer, address, request, content, moved }

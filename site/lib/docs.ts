@@ -1,6 +1,7 @@
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import type { Language } from '../words/languages.ts'
 import { WORDS } from '../words/words.ts'
+import { type ContentsEntry, contentsOf } from './contents.ts'
 import { DOCS_PAGES, type DocsPage, docsHref } from './docs-pages.ts'
 import { formatReference } from './docs-reference.ts'
 import { renderMarkdown } from './render-markdown.ts'
@@ -13,7 +14,7 @@ export interface RenderedDocs {
   text: string
   html: string
   /** Headings of level 2, for the contents. */
-  headings: { id: string; words: string }[]
+  headings: ContentsEntry[]
   before: DocsPage | undefined
   after: DocsPage | undefined
 }
@@ -55,11 +56,7 @@ function renderPage(
     say: WORDS[language].text,
     resolveLink: href => resolveDocsLink(path ?? '', language, href),
   })
-  const headings = [...html.matchAll(/<h2 id="([^"]*)">(.*?) <a class="anchor"/g)].map(([, id = '', words = '']) => ({
-    id,
-    words: words.replace(/<[^>]*>/g, ''),
-  }))
-  return { page, title, text, html, headings }
+  return { page, title, text, html, headings: contentsOf(html) }
 }
 
 /** The file of a page in a language; `null`: rendered from the contract. */

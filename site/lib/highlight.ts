@@ -6,7 +6,7 @@ import { extensionOf } from './links.ts'
 const HIGHLIGHTED = { characters: 40_000, line: 1_000 }
 
 /**
- * Code as HTML, with a `span` of a class `hljs-…` around each token, and invisible characters marked.
+ * Code as HTML, with a `span` of a class `hljs-…` around each token, and hidden characters marked.
  *
  * @param language a name or a file extension; an unknown one gives plain code
  */

@@ -1,6 +1,7 @@
 import type { LegalDocument, LegalKind } from '#core/contract/legal.ts'
 import type { Words } from '../words/en/en.ts'
 import type { ApiClient } from './api-client.ts'
+import { type ContentsEntry, contentsOf } from './contents.ts'
 import { chooseLanguage } from './languages.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
@@ -9,6 +10,7 @@ export interface LegalPage {
   language: string
   title: string
   html: string
+  headings: ContentsEntry[]
   revised: string | null
   /** Tags of the other languages. */
   others: string[]
@@ -31,7 +33,7 @@ function renderLegal({ texts, revised }: LegalDocument, wanted: readonly string[
   const text = language === null ? undefined : texts[language]
   if (language === null || text === undefined) return null
   const html = renderMarkdown(text.body, { idPrefix: '', headingOffset: 0, resolveLink: resolveOperatorLink, say })
-  return { language, title: text.title, html, revised, others: languages.filter(one => one !== language) }
+  return { language, title: text.title, html, headings: contentsOf(html), revised, others: languages.filter(one => one !== language) }
 }
 
 /** Links of the operator: to the web, by mail, or to a page of this origin. */

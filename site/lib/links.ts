@@ -1,4 +1,4 @@
-import { type Address, atPath, formatAddress } from '#core/address.ts'
+import { type Address, atPath, formatAddress, type OwnerName } from '#core/address.ts'
 import type { Repository } from '#core/contract/mount.ts'
 import { baseNameOf, isInside, MANIFEST_FILE, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 
@@ -83,6 +83,15 @@ export function hostHref({ host, owner, repository, path }: Address, commit: str
   if (origin === undefined) return undefined
   const folder = path === '' ? '' : `/${path.split('/').map(encodeURIComponent).join('/')}`
   return `${origin}/${owner}/${repository}/tree/${commit}${folder}`
+}
+
+/** The search of a host for an account, or for a repository of an account. */
+export function hostSearchHref(named: OwnerName | Address, urls: HostUrls): string | undefined {
+  const origin = urls[named.host]
+  if (origin === undefined) return undefined
+  const isRepository = 'repository' in named
+  const query = isRepository ? `user:${named.owner} ${named.repository}` : named.owner
+  return `${origin}/search?${new URLSearchParams({ q: query, type: isRepository ? 'repositories' : 'users' })}`
 }
 
 /** A file at a commit: as its host shows it, or the raw route of this service, which is the host of local repositories. */

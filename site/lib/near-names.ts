@@ -9,7 +9,7 @@ export function nearNames(names: readonly string[], name: string): string[] {
   const scored = names.flatMap(candidate => {
     const found = fold(candidate)
     if (found === '' || found.length > NAME_CHARACTERS) return []
-    const distance = found.includes(wanted) || wanted.includes(found) ? 0.5 : editDistance(found, wanted)
+    const distance = found === wanted ? 0 : found.includes(wanted) || wanted.includes(found) ? 0.5 : editDistance(found, wanted)
     return distance <= Math.max(1, wanted.length / 4) ? [{ candidate, distance }] : []
   })
   return scored

@@ -1,3 +1,4 @@
+import type { OwnerName } from '#core/address.ts'
 import type { OwnerPage } from '#core/contract/owner.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ownerHref } from './links.ts'
@@ -7,8 +8,8 @@ import { readOwner } from './read-address.ts'
 export type AccountPage =
   /** A redirect: the host spells the login differently, or the account was renamed. */
   | { kind: 'moved'; location: string }
-  /** `restartHref`: the first page, when another one was requested. */
-  | { kind: 'problem'; status: number; error: ApiError; restartHref?: string }
+  /** `restartHref`: the first page, when another one was requested. `missing`: the account that does not exist. */
+  | { kind: 'problem'; status: number; error: ApiError; restartHref?: string; missing?: OwnerName }
   /** `number`: of the page, counted from 1. */
   | { kind: 'account'; page: OwnerPage; number: number }
 
@@ -24,6 +25,7 @@ export async function loadAccountPage(client: ApiClient, raw: string, query: URL
   const result = await client.get('owners', encodeURIComponent(asked.owner), page === undefined ? {} : { page })
   if (!result.ok) {
     const { status, error } = result
+    if (error.code === 'owner.not_found') return { kind: 'problem', status, error, missing: asked }
     return { kind: 'problem', status, error, ...(page === undefined ? {} : { restartHref: ownerHref(asked.owner) }) }
   }
   const { login } = result.answer.owner

@@ -32,10 +32,9 @@ export async function findLatest(client: ApiClient, address: Address): Promise<L
 }
 
 /** Refs that a visitor may have meant by one that does not exist: those with a similar name, and the commits that begin like it. */
-export async function findNearRefs(client: ApiClient, address: Address): Promise<NearRef[] | null> {
-  const { ref } = address
-  const result = ref === null ? null : await client.get('refs', formatAddress(address), {})
-  if (ref === null || !result?.ok) return null
+export async function findNearRefs(client: ApiClient, address: Address, ref: string): Promise<NearRef[]> {
+  const result = await client.get('refs', formatAddress(address), {})
+  if (!result.ok) return []
   const { branches, tags } = result.answer
   const commits = /^[0-9a-f]{4,39}$/i.test(ref)
     ? branches

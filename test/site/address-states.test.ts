@@ -4,7 +4,7 @@ import { IndexStage } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { DE as de } from '#site/words/de/de.ts'
 import { EN as en } from '#site/words/en/en.ts'
-import { type Answers, browsePage, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
+import { type Answers, COMMIT, ERROR_CODES, filePage, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
 
@@ -85,24 +85,6 @@ describe('states', () => {
     }
   })
 
-  test('where a repository is not there, those with a similar name are offered, and the front page', async () => {
-    const listLocal = async () => ['/local/acme/handbook', '/local/other/Handbook', '/local/acme/unlike']
-    const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal })
-    const { status, html } = await get('/local/acme/handbok')
-    expect(status).toBe(404)
-    const links = attributesOf(html.slice(html.indexOf('<main')), 'a', 'href')
-    expect(links).toEqual(expect.arrayContaining(['/local/acme/handbook', '/local/other/Handbook', '/']))
-    expect(links).not.toContain('/local/acme/unlike')
-  })
-
-  test('where a ref or a folder is not there the whole repository is one link away', async () => {
-    for (const code of ['mount.ref_not_found', 'mount.path_not_found'] as const) {
-      const { get } = await open({ mounts: () => refusal(code) })
-      expect((await get('/local/acme/tools@gone/nowhere')).html).toContain('href="/local/acme/tools"')
-      expect((await get('/local/acme/tools')).html).not.toContain('Open the whole repository')
-    }
-  })
-
   test('a host that asks to wait is passed on', async () => {
     const { get } = await open({ mounts: () => refusal('mount.rate_limited', { retryAfter: 42 }) })
     const { headers, html } = await get(PAGE)
@@ -131,44 +113,6 @@ describe('states', () => {
       expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}@v1?view=${view}&path=${path}`)
     },
   )
-
-  test('a path that leads to nothing shows where it ends, its folder and names like it', async () => {
-    const entries = ['docs/guides', 'docs/readme-first', 'docs/other'].map(path => ({
-      path,
-      kind: 'directory' as const,
-      counts: { skills: 0, documents: 1 },
-    }))
-    const browse = ({ query }: { query: URLSearchParams }) =>
-      query.get('path') === 'docs' ? browsePage({ path: 'docs', entries }) : refusal('mount.path_not_found')
-    const { get } = await open({
-      mounts: ({ address }) => (address.endsWith('tools') ? readyMount() : refusal('mount.path_not_found')),
-      files: () => refusal('file.not_found'),
-      skills: () => refusal('skill.not_found'),
-      browse,
-    })
-    const folder = await get(`${PAGE}/docs/Guide/deep`)
-    expect(textOf(folder.html)).toContain('There is no Guide in docs . Names like it: guides /')
-    expect(attributesOf(folder.html, 'a', 'href')).toEqual(
-      expect.arrayContaining([`${PAGE}?view=browse&path=docs`, `${PAGE}/docs/guides`]),
-    )
-    expect(attributesOf(folder.html, 'a', 'href')).not.toContain(`${PAGE}/docs/other`)
-    const skill = await get(`${PAGE}?view=skill&path=docs/read-me/SKILL.md`)
-    expect(skill.status).toBe(404)
-    expect(attributesOf(skill.html, 'a', 'href')).toEqual(
-      expect.arrayContaining([`${PAGE}/docs/readme-first`, `${PAGE}?view=find&query=read%20me`]),
-    )
-  })
-
-  test('the part of an address that does not exist is marked, and the account is one link away', async () => {
-    const { get } = await open(
-      { mounts: ({ address }) => refusal(address.includes('@') ? 'mount.ref_not_found' : 'mount.repo_not_found') },
-      { hosts: ['gh', 'local'] },
-    )
-    const { html } = await get('/gh/acme/gone')
-    expect(html).toContain('<b class="missing">gone</b>')
-    expect(attributesOf(html, 'a', 'href')).toContain('/owners/gh/acme')
-    expect((await get('/gh/acme/gone@v9')).html).toMatch(/class="ref missing">@<bdi>v9/)
-  })
 
   test('indexing that takes longer than a minute says so, and its URL is the usual one afterwards', async () => {
     let isReady = false

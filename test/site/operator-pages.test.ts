@@ -99,6 +99,19 @@ describe('a legal page', () => {
     expect(textOf((await get('/terms?text=xx', 'GET', { 'accept-language': 'de' })).html)).toContain('Terms')
   })
 
+  test('has its revision, its language and its contents beside it', async () => {
+    const body = '## What holds\n\nWords.\n\n## What does <b>not</b>\n\nWords.\n'
+    const { get } = await open({ legal: () => ({ ...terms(), texts: { de: { title: 'Bedingungen', body } } }) })
+    const { html } = await get('/terms')
+    const [, contents = ''] = /<nav class="docs-contents"(.*?)<\/nav>/s.exec(html) ?? []
+    expect(attributesOf(contents, 'a', 'href')).toEqual(['#what-holds', '#what-does-bnotb'])
+    expect(attributesOf(contents, 'ul', 'lang')).toEqual(['de'])
+    expect(contents).not.toContain('<b>')
+    expect(textOf(html)).toContain('Revised 2026-02-03 Deutsch')
+    const short = await open({ legal: terms })
+    expect((await short.get('/terms')).html).not.toContain('docs-contents"')
+  })
+
   test('is 404 while it is unwritten', async () => {
     const { get } = await open({ legal: () => refusal('legal.not_found') })
     for (const path of ['/terms', '/privacy']) expect((await get(path)).status).toBe(404)

@@ -105,7 +105,7 @@ test.runIf(hasBrowser).each([true, false])(
     await inContext(
       async page => {
         await page.goto(site.origin + CLOSED)
-        expect(await page.textContent('h1')).toContain('This address cannot be shown')
+        expect(await page.textContent('h1')).toContain('Repository not found')
         await page.getByRole('link', { name: 'sign in', exact: true }).click()
         expect(new URL(page.url()).pathname).toBe(CLOSED)
         expect(await page.textContent('.summary')).toContain('private')

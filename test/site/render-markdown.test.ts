@@ -99,7 +99,7 @@ describe('untrusted Markdown', () => {
     expect(html).toContain('<td class="align-right">3</td>')
   })
 
-  test('invisible characters are marked in words, code and blocks', () => {
+  test('hidden characters are marked in words, code and blocks', () => {
     const html = render('a\u202eb `c\u200bd`\n\n```\ne\u{e0041}f\n```')
     expect(html.match(/data-code="[^"]*"/g)).toEqual(['data-code="U+202E"', 'data-code="U+200B"', 'data-code="U+E0041"'])
   })

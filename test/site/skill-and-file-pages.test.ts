@@ -33,7 +33,7 @@ describe('skill', () => {
     expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
     const text = textOf(html)
     expect(text).toContain('continued, 10–14 of 20 characters, continues · 4 bytes')
-    expect(text).toContain('3 invisible characters are marked')
+    expect(text).toContain('3 hidden characters are marked')
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
 

@@ -36,7 +36,7 @@ test('every path is canonical and every file readable', async () => {
   }
 })
 
-test('every text is free of carriage returns, invisible characters and HTML comments', () => {
+test('every text is free of carriage returns, hidden characters and HTML comments', () => {
   for (const [path, text] of texts) {
     expect(/[\r\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u.test(text), path).toBe(false)
     expect(path.endsWith('.md') && text.includes('<!--'), path).toBe(false)

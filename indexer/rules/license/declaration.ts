@@ -1,5 +1,6 @@
 import type { License } from '#core/contract/shared.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import { say } from '#core/words/findings.ts'
 import { idsOfExpression } from './kind.ts'
 import type { LicenseIssue, LicenseSources } from './sources.ts'
 
@@ -40,7 +41,7 @@ function withConflict(chosen: Declaration, others: readonly Declaration[], sourc
   const issue: LicenseIssue = {
     code: 'license.conflict',
     ...(chosen.origin === 'words' ? { field: 'license' as const } : {}),
-    message: `the declared license ${told(chosen).name ?? 'text'} conflicts with ${list.join(', ')}`,
+    message: say('license.conflict', { name: told(chosen).name ?? 'text', others: list.join(', ') }),
     path: chosen.source,
   }
   return { ...chosen, issues: [...chosen.issues, issue] }

@@ -4,6 +4,7 @@ import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
@@ -120,7 +121,7 @@ function readWords(reading: Reading, folder: RepoPath, file: string, value: Fron
 
 function unreadFrontMatter(folder: RepoPath): Declaration {
   const source = joinPath(folder, SKILL_FILE)
-  const message = 'the front matter could not be read: the license that it may declare is unknown'
+  const message = say('license.unrecognized:front_matter')
   const issue: LicenseIssue = { code: 'license.unrecognized', field: 'license', message, path: source }
   return { origin: 'words', kind: 'unknown', name: null, source, issues: [issue] }
 }
@@ -148,13 +149,13 @@ function declarationOf(
         kind: 'unknown',
         name,
         source,
-        issues: [issue('license.unrecognized', 'the declared value is not a known license')],
+        issues: [issue('license.unrecognized', say('license.unrecognized:value'))],
       }
     case 'file': {
       const path = pathFrom(folder, meaning.file)
       const file = path === null || path === '' ? null : findFile(reading.sources, ROOT, path)
       if (file !== null) return withName(readLicenseText(reading, file), origin, name)
-      const message = `the license file ${truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS)} does not exist`
+      const message = say('license.unresolved', { name: truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS) })
       return { origin, kind: 'unknown', name, source, issues: [issue('license.unresolved', message)] }
     }
   }
@@ -225,7 +226,7 @@ function readLicenseText(reading: Reading, file: FoundFile): Declaration {
     case 'unknown': {
       const issue: LicenseIssue = {
         code: 'license.unrecognized',
-        message: 'the text is not a known license, or was changed',
+        message: say('license.unrecognized:text'),
         path: file.path,
       }
       return { ...base, kind: 'unknown', name: null, issues: [issue] }

@@ -1,5 +1,6 @@
 import { ADVICE } from '#core/words/advice-de.ts'
 import { ERRORS } from '#core/words/errors-de.ts'
+import { FINDINGS, REASONS } from '#core/words/findings-de.ts'
 import type { Words } from '../en/en.ts'
 import { CONTRACT } from './contract.ts'
 import { COUNTS } from './counts.ts'
@@ -18,6 +19,8 @@ export const DE: Words = {
   counts: COUNTS,
   reference: REFERENCE,
   errors: ERRORS,
+  findings: FINDINGS,
+  reasons: REASONS,
   advice: ADVICE,
   contract: CONTRACT,
 }

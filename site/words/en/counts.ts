@@ -21,7 +21,7 @@ export const COUNTS = {
   second: { one: '{n} second', other: '{n} seconds' },
   minute: { one: '{n} minute', other: '{n} minutes' },
   hidden: {
-    one: '{n} invisible character is marked in this text. An agent receives it like any other character.',
-    other: '{n} invisible characters are marked in this text. An agent receives them like any other character.',
+    one: '{n} hidden character is marked in this text. An agent receives it like any other character.',
+    other: '{n} hidden characters are marked in this text. An agent receives them like any other character.',
   },
 }

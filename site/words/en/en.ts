@@ -1,3 +1,4 @@
+import { FINDINGS, REASONS } from '#core/words/findings-en.ts'
 import { COUNTS } from './counts.ts'
 import { FILES } from './files.ts'
 import { FRAME } from './frame.ts'
@@ -25,6 +26,9 @@ export const EN = {
     'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
     'file.not_text': 'the file is not UTF-8 text; read it at its host',
   } as Readonly<Record<string, string>>,
+  /** What findings say, by `core/words/findings.ts`. */
+  findings: FINDINGS,
+  reasons: REASONS,
   /** What to do about a finding, by its code. Where there is none, that of `core/advice.ts` is shown. */
   advice: {} as Readonly<Record<string, string>>,
   /** What the contract of the interface says, by its own words. Where there is nothing, these are shown. */

@@ -254,7 +254,7 @@ export const VIEWS = {
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} of its files.',
     facts: {
-      hidden: 'new invisible characters: {codePoint} ×{count} in {path}',
+      hidden: 'new hidden characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',
       executable: 'new executable file: {path}',
       allowedTools: 'allowed-tools: {before} → {after}',

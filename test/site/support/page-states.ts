@@ -86,6 +86,7 @@ export const ANSWERS: Answers = {
   },
   mounts: ({ address }) => {
     if (address.includes('missing')) return refusal('mount.ref_not_found')
+    if (address.includes('gone')) return refusal('mount.repo_not_found')
     if (address.includes('later')) return readyMount({}, { address: '/gh/acme/later', index: { status: 'indexing' } })
     if (address.includes('broken'))
       return readyMount(
@@ -165,7 +166,9 @@ export const ANSWERS: Answers = {
       ? refusal('file.too_large', { sourceUrl: 'https://host.example/big' })
       : query.get('path') === `skills/${LONG}.md`
         ? refusal('file.not_served', { sourceUrl: 'https://host.example/closed' })
-        : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
+        : query.get('path') === 'skills/pd'
+          ? refusal('file.not_found')
+          : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
 }
 
 /** Every kind of page in every state. */
@@ -195,6 +198,8 @@ export const PAGES = [
   '/docs',
   '/docs/rest',
   '/gh/acme/missing@v9',
+  '/gh/acme/gone@v1/docs',
+  '/gh/acme/tools?view=file&path=skills/pd',
 ]
 
 /** How a visitor sees a page. A browser changes this while the page is open. */

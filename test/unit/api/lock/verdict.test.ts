@@ -98,7 +98,7 @@ test('skills that a rule elsewhere changes are one line', () => {
   )
 })
 
-test('a name with invisible characters is shown with them marked', () => {
+test('a name with hidden characters is shown with them marked', () => {
   const hidden = skill('a\u202e/SKILL.md', '1')
   expect(linesOf(pin([]), pin([hidden])).join('\n')).toContain('a<U+202E>/SKILL.md')
 })

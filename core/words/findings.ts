@@ -1,0 +1,76 @@
+import { fill } from './fill.ts'
+import { FINDINGS, REASONS } from './findings-en.ts'
+
+/** The sentences about findings in one language. */
+export interface FindingWords {
+  findings: typeof FINDINGS
+  reasons: typeof REASONS
+}
+
+type Values = Readonly<Record<string, string | number>>
+
+/** The message of a finding, in English. Its code is the key up to a colon. */
+export function say(key: keyof typeof FINDINGS, values: Values = {}): string {
+  return fill(FINDINGS[key], values)
+}
+
+/** A part of a message, in English. */
+export function why(key: keyof typeof REASONS, values: Values = {}): string {
+  return fill(REASONS[key], values)
+}
+
+/**
+ * The message of a finding in another language. Its values are read back from the English message, which is what snapshots and answers hold. A
+ * message that no sentence of its code fits, such as one of an older version, stays as it is.
+ *
+ * @param message may begin with the path of an included file, where the finding is about hidden text
+ */
+export function sayIn(code: string, message: string, { findings, reasons }: FindingWords): string {
+  if (findings === FINDINGS) return message
+  const about = code.startsWith('text.') ? (/^.+: (?=hidden characters \(|HTML comments,)/.exec(message)?.[0] ?? '') : ''
+  const rest = message.slice(about.length)
+  for (const key of KEYS.get(code) ?? []) {
+    const values = readBack(FINDINGS[key], rest)
+    if (values !== null) return about + fill(findings[key], translateParts(values, reasons))
+  }
+  return message
+}
+
+const KEYS = Map.groupBy(Object.keys(FINDINGS) as (keyof typeof FINDINGS)[], key => key.split(':', 1)[0] ?? '')
+const REASON_KEYS = Object.keys(REASONS) as (keyof typeof REASONS)[]
+/** Values that are sentences of `REASONS`. */
+const PARTS = ['why', 'lines', 'characters']
+
+function translateParts(values: Record<string, string>, reasons: typeof REASONS): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, PARTS.includes(name) ? reasonIn(value, reasons) : value]),
+  )
+}
+
+function reasonIn(reason: string, reasons: typeof REASONS): string {
+  for (const key of REASON_KEYS) {
+    const values = readBack(REASONS[key], reason)
+    if (values !== null) return fill(reasons[key], translateParts(values, reasons))
+  }
+  return reason
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** The values with which a template gives the text; `null` when it does not. Names of numbers end in `n` or `Limit`. */
+function readBack(template: string, text: string): Record<string, string> | null {
+  const pattern = patterns.get(template) ?? patternOf(template)
+  patterns.set(template, pattern)
+  const found = pattern.exec(text)
+  return found && { ...found.groups }
+}
+
+function patternOf(template: string): RegExp {
+  const parts = template.split(/\{(\w+)\}/)
+  const source = parts.map((part, index) => (index % 2 === 0 ? RegExp.escape(part) : `(?<${part}>${valuePattern(part)})`))
+  return new RegExp(`^${source.join('')}$`, 's')
+}
+
+function valuePattern(name: string): string {
+  return /^n$|limit$/i.test(name) ? '\\d+' : '.+'
+}

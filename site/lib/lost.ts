@@ -1,0 +1,178 @@
+import { type Address, atPath, formatAddress, type OwnerName, parseAddress } from '#core/address.ts'
+import type { BrowseEntry } from '#core/contract/browse.ts'
+import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { ApiClient, ApiError } from './api-client.ts'
+import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
+import { nearNames } from './near-names.ts'
+import { findNearestFolder } from './nearest-folder.ts'
+import { findNearRefs } from './refs.ts'
+
+/** What does not exist, by the code of the error. */
+const LOST = {
+  'owner.not_found': 'account',
+  'mount.repo_not_found': 'repository',
+  'mount.ref_not_found': 'ref',
+  'mount.path_not_found': 'path',
+  'file.not_found': 'file',
+  'skill.not_found': 'skill',
+} as const
+
+/** The part of an address that does not exist, the parts before it, and what may have been meant. */
+export interface Lost {
+  kind: (typeof LOST)[keyof typeof LOST]
+  named: OwnerName | Address
+  /** The parts before it. */
+  found: FoundPart[]
+  /** As the address spells it; of a path, its first segment that does not exist. */
+  missing: string
+  /** The folder in which that segment does not exist, where it was found. */
+  folder: RepoPath | null
+  near: NearName[]
+}
+
+interface FoundPart {
+  kind: 'account' | 'repository' | 'ref' | 'folder'
+  name: string
+  href: string | undefined
+}
+
+interface NearName {
+  name: string
+  href: string
+}
+
+/** Where names are looked up that may have been meant. */
+interface Sources {
+  client: ApiClient
+  /** Addresses of repositories that everyone may open. */
+  listLocal: () => Promise<readonly string[]>
+}
+
+/**
+ * Finds the part of an address, or of the path of its view, that does not exist.
+ *
+ * @param path of a view. Without it, the address itself leads to nothing.
+ * @returns `null` when the error is about something else, or the repository has no commit
+ */
+export async function loadLost(sources: Sources, address: Address, error: ApiError, path?: string): Promise<Lost | null> {
+  const kind = Object.hasOwn(LOST, error.code) ? LOST[error.code as keyof typeof LOST] : null
+  if (kind === 'repository') return await loadLostRepository(sources, address)
+  if (kind === 'ref') return path === undefined ? await loadLostRef(sources.client, address) : null
+  if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadLostPath(sources.client, address, kind, path)
+  return null
+}
+
+/** An account that does not exist. Those with featured repositories may have been meant. */
+export async function loadLostAccount(client: ApiClient, named: OwnerName): Promise<Lost> {
+  const featured = await client.get('featured', '', {})
+  const repositories = featured.ok ? featured.answer.items.map(card => card.repository) : []
+  const logins = repositories.filter(({ host }) => host === named.host).map(({ owner }) => owner)
+  const near = nearNames([...new Set(logins)], named.owner).map(name => ({ name, href: ownerHref(name) }))
+  return { kind: 'account', named, found: [], missing: named.owner, folder: null, near }
+}
+
+/** The same for a repository that does not exist and for one that the visitor may not see: only what is public is looked up. */
+async function loadLostRepository({ client, listLocal }: Sources, address: Address): Promise<Lost> {
+  const { host, owner, repository } = address
+  if (host !== ACCOUNT_HOST) return lostRepository(address, findNearRepositories(await listLocal(), address))
+  const account = await client.get('owners', encodeURIComponent(owner), {})
+  if (!account.ok)
+    return account.error.code === 'owner.not_found' ? await loadLostAccount(client, address) : lostRepository(address, [])
+  const { indexed = [], repositories } = account.answer
+  const names = [...indexed.map(card => card.repository.name), ...repositories.map(({ name }) => name)]
+  const near = nearNames(names, repository).map(name => ({ ...address, repository: name, ref: null, path: ROOT }))
+  return lostRepository(address, near)
+}
+
+function lostRepository(address: Address, near: readonly Address[]): Lost {
+  const named = near.map(one => ({ name: formatAddress(one).slice(1), href: formatAddress(one) }))
+  return {
+    kind: 'repository',
+    named: address,
+    found: partsOf(address).slice(0, 1),
+    missing: address.repository,
+    folder: null,
+    near: named,
+  }
+}
+
+async function loadLostRef(client: ApiClient, address: Address): Promise<Lost | null> {
+  const { ref } = address
+  if (ref === null) return null
+  const near = await findNearRefs(client, address, ref)
+  return {
+    kind: 'ref',
+    named: address,
+    found: partsOf(address).slice(0, 2),
+    missing: ref,
+    folder: null,
+    near: near.map(({ ref, name }) => ({ name, href: pageHref({ ...address, ref }, 'overview') })),
+  }
+}
+
+async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 'file' | 'skill', path?: string): Promise<Lost> {
+  // Where the address itself leads to nothing, its root does exist.
+  const mount = path === undefined ? atPath(address, ROOT) : address
+  const asked = path ?? address.path
+  const next = await findNearestFolder(client, mount, asked)
+  const found = partsOf(address)
+  if (next !== null && next.folder !== ROOT)
+    found.push({ kind: 'folder', name: next.folder, href: pageHref(mount, 'browse', { path: next.folder }) })
+  const near = (next?.near ?? []).map(entry => nearEntry(mount, entry))
+  return {
+    kind,
+    named: address,
+    found,
+    missing: next?.missing ?? asked,
+    // A folder that was taken for a file is there.
+    folder: next === null || next.near[0]?.path === asked ? null : next.folder,
+    near: near.length > 0 || kind !== 'skill' ? near : await findNearSkills(client, mount, next?.missing ?? asked),
+  }
+}
+
+/** Skills that a search for the name finds: their folder may be elsewhere. */
+async function findNearSkills(client: ApiClient, mount: Address, name: string): Promise<NearName[]> {
+  const result = await client.get('find', formatAddress(mount), { query: wordsOfName(name), limit: String(NEAR_SKILLS) })
+  const items = result.ok && result.answer.status === 'ready' ? result.answer.items : []
+  return items.flatMap(item => (item.kind === 'skill' ? [{ name: item.path, href: contentHref(mount, item.path) }] : []))
+}
+
+const NEAR_SKILLS = 3
+
+/** The name of a skill as words to search for. */
+export function wordsOfName(name: string): string {
+  return name.replace(/[-_]/g, ' ')
+}
+
+/** The account, the repository, and the ref if the address has one. */
+function partsOf(address: Address): FoundPart[] {
+  const { host, owner, repository, ref } = address
+  const repositoryHref = formatAddress({ ...address, ref: null, path: ROOT })
+  return [
+    { kind: 'account', name: owner, href: host === ACCOUNT_HOST ? ownerHref(owner) : undefined },
+    { kind: 'repository', name: repository, href: repositoryHref },
+    ...(ref === null ? [] : [{ kind: 'ref' as const, name: ref, href: formatAddress(atPath(address, ROOT)) }]),
+  ]
+}
+
+function nearEntry(mount: Address, entry: BrowseEntry): NearName {
+  const path = entry.path as RepoPath
+  if (entry.kind === 'file') return { name: baseNameOf(path), href: contentHref(mount, path) }
+  const href = entry.skill ? pageHref(mount, 'skill', { path: entry.skill.path }) : pageHref(atPath(mount, path), 'overview')
+  return { name: `${baseNameOf(path)}/`, href }
+}
+
+/**
+ * Repositories of a host with a similar name, the nearest first: what may have been meant by the address of one that does not exist.
+ *
+ * @param served addresses of repositories that everyone may open
+ */
+export function findNearRepositories(served: readonly string[], { host, repository }: Address): Address[] {
+  const addresses = served.map(address => parseAddress(address, [host]))
+  const names = [...new Set(addresses.map(address => address.repository))]
+  const near = nearNames(names, repository).flatMap(name => addresses.filter(address => address.repository === name))
+  return near.slice(0, NEAR_REPOSITORIES)
+}
+
+/** Many owners may have a repository of one name. */
+const NEAR_REPOSITORIES = 5

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import { DE as de } from '#site/words/de/de.ts'
+import { EN as en } from '#site/words/en/en.ts'
+import {
+  type Answers,
+  browsePage,
+  COMMIT,
+  findPage,
+  listedRepository,
+  ownerPage,
+  readyCard,
+  readyMount,
+  refusal,
+} from './support/answers.ts'
+import { attributesOf, tagsOf, textOf, titleOf } from './support/html.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
+
+const linksOf = (html: string) => attributesOf(html.slice(html.indexOf('<main')), 'a', 'href')
+const ON_GITHUB = { hosts: ['gh', 'local'], hostUrls: { gh: 'https://github.example' } }
+
+test.each([
+  ['repository', '/gh/acme/gone', 'mount.repo_not_found', {}],
+  ['ref', '/gh/acme/tools@v9/docs', 'mount.ref_not_found', {}],
+  ['path', '/gh/acme/tools/docs', 'mount.path_not_found', { files: () => refusal('file.not_found') }],
+  ['file', '/gh/acme/tools?view=file&path=a.md', '', { files: () => refusal('file.not_found') }],
+  ['skill', '/gh/acme/tools?view=skill&path=a/SKILL.md', '', { skills: () => refusal('skill.not_found') }],
+  ['account', '/owners/gh/nobody', '', { owners: () => refusal('owner.not_found') }],
+] satisfies [keyof typeof en.lost.titles, string, string, Answers][])(
+  'the title says that the %s is missing, in both languages, and the front page is one link away',
+  async (kind, target, code, answers) => {
+    const mounts: Answers = code === '' ? {} : { mounts: () => refusal(code as 'mount.repo_not_found') }
+    const { get } = await open({ ...mounts, ...answers }, ON_GITHUB)
+    for (const [language, words] of Object.entries({ en, de })) {
+      const { status, html } = await get(target, 'GET', { 'accept-language': language })
+      expect(status).toBe(404)
+      expect(titleOf(html)).toMatch(new RegExp(`^${words.lost.titles[kind]} · .+ · Mountglass$`))
+      expect(html).toMatch(new RegExp(`<h[12]>${words.lost.titles[kind]}</h[12]>`))
+      expect(linksOf(html)).toContain('/')
+    }
+  },
+)
+
+test('the part that does not exist is marked in an address that is written from left to right', async () => {
+  const { get } = await open(
+    {
+      mounts: ({ address }) =>
+        refusal(
+          address.includes('@v9')
+            ? 'mount.ref_not_found'
+            : address.includes('/docs')
+              ? 'mount.path_not_found'
+              : 'mount.repo_not_found',
+        ),
+      files: () => refusal('file.not_found'),
+      browse: ({ query }) => (query.get('path') === 'docs' ? browsePage({ path: 'docs' }) : refusal('mount.path_not_found')),
+      owners: ({ address }) => (address === 'gh/nobody' ? refusal('owner.not_found') : ownerPage()),
+    },
+    ON_GITHUB,
+  )
+  for (const [target, marked] of Object.entries({
+    '/gh/acme/gone': /<b class="missing">gone<\/b>/,
+    '/gh/acme/tools@v9': /class="ref missing">@<bdi>v9/,
+    '/gh/acme/tools/docs/Guide/deep': /<span class="missing"><bdi class="path" dir="ltr">Guide\/<wbr>deep/,
+    '/gh/nobody/gone': /<span class="missing">nobody<\/span>/,
+    '/owners/gh/nobody': /<span class="missing">nobody<\/span>/,
+  })) {
+    const { html } = await get(target)
+    expect(html).toMatch(marked)
+    expect(html.match(/class="(?:ref )?missing"/g)).toHaveLength(1)
+    expect(tagsOf(html)).toContain('<p class="address asked" dir="ltr">')
+  }
+})
+
+test('a missing repository leads to its account, to repositories of it with a similar name, and to the search of the host', async () => {
+  const { get } = await open(
+    {
+      mounts: () => refusal('mount.repo_not_found'),
+      owners: () =>
+        ownerPage({
+          indexed: [readyCard({ repository: { ...readyCard().repository, name: 'tools' } })],
+          repositories: [listedRepository({ name: 'tool-kit' }), listedRepository({ name: 'unlike' })],
+        }),
+    },
+    ON_GITHUB,
+  )
+  const links = linksOf((await get('/gh/acme/tool@v1/docs')).html)
+  expect(links).toEqual(
+    expect.arrayContaining([
+      '/owners/gh/acme',
+      '/gh/acme/tools',
+      '/gh/acme/tool-kit',
+      'https://github.example/search?q=user%3Aacme+tool&amp;type=repositories'.replace('&amp;', '&'),
+    ]),
+  )
+  expect(links).not.toContain('/gh/acme/unlike')
+})
+
+test('an account that does not exist leads to featured ones with a similar name', async () => {
+  const { get } = await open(
+    {
+      mounts: () => refusal('mount.repo_not_found'),
+      owners: () => refusal('owner.not_found'),
+      featured: () => ({
+        items: ['acme', 'other'].map(owner => readyCard({ repository: { ...readyCard().repository, host: 'gh', owner } })),
+      }),
+    },
+    ON_GITHUB,
+  )
+  for (const target of ['/owners/gh/acne', '/gh/acne/tools']) {
+    const links = linksOf((await get(target)).html)
+    expect(links).toContain('/owners/gh/acme')
+    expect(links).not.toContain('/owners/gh/other')
+    expect(links.some(href => href.startsWith('https://github.example/search?'))).toBe(true)
+  }
+})
+
+test('where a local repository is not there, those with a similar name are offered', async () => {
+  const listLocal = async () => ['/local/acme/handbook', '/local/other/Handbook', '/local/acme/unlike']
+  const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal })
+  const links = linksOf((await get('/local/acme/handbok')).html)
+  expect(links).toEqual(expect.arrayContaining(['/local/acme/handbook', '/local/other/Handbook']))
+  expect(links).not.toContain('/local/acme/unlike')
+})
+
+test('a missing ref leads to similar refs, to the commits that begin like it, and to the repository', async () => {
+  const refs: Answers['refs'] = () => ({
+    defaultBranch: 'main',
+    branches: [{ name: 'main', commit: COMMIT }],
+    tags: [{ name: 'v1.2' }],
+    truncated: false,
+  })
+  const { get } = await open({ mounts: () => refusal('mount.ref_not_found'), refs })
+  const tag = await get(`${PAGE}@v1.3/docs`)
+  expect(textOf(tag.html)).toContain('This repository has no branch, tag or commit v1.3 .')
+  expect(linksOf(tag.html)).toEqual(expect.arrayContaining([`${PAGE}@v1.2/docs`, PAGE, `${PAGE}?view=refs`]))
+  const hash = await get(`${PAGE}@${COMMIT.slice(0, 7)}`)
+  expect(textOf(hash.html)).toContain('all 40 digits')
+  expect(linksOf(hash.html)).toContain(`${PAGE}@${COMMIT}`)
+})
+
+test('a repository without a commit is no missing ref', async () => {
+  const { get } = await open({ mounts: () => refusal('mount.ref_not_found') })
+  expect(titleOf((await get(PAGE)).html)).not.toContain(en.lost.titles.ref)
+})
+
+test('a ref that nothing can be compared with is named, and is no part of the address', async () => {
+  const { get } = await open({ changes: () => refusal('mount.ref_not_found') })
+  const { html } = await get(`${PAGE}@v1?view=changes&from=v0`)
+  expect(textOf(html)).toContain('no branch, tag or commit v0.')
+  expect(html).not.toContain('class="ref missing"')
+})
+
+test('a path that leads to nothing shows where it ends, its folder and names like it', async () => {
+  const entries = ['docs/guides', 'docs/readme-first', 'docs/other'].map(path => ({
+    path,
+    kind: 'directory' as const,
+    counts: { skills: 0, documents: 1 },
+  }))
+  const browse = ({ query }: { query: URLSearchParams }) =>
+    query.get('path') === 'docs' ? browsePage({ path: 'docs', entries }) : refusal('mount.path_not_found')
+  const { get } = await open({
+    mounts: ({ address }) => (address.endsWith('tools') ? readyMount() : refusal('mount.path_not_found')),
+    files: () => refusal('file.not_found'),
+    skills: () => refusal('skill.not_found'),
+    browse,
+  })
+  const folder = await get(`${PAGE}/docs/Guide/deep`)
+  expect(textOf(folder.html)).toContain('There is no Guide in docs . Similar names: guides/')
+  expect(linksOf(folder.html)).toEqual(expect.arrayContaining([PAGE, `${PAGE}?view=browse&path=docs`, `${PAGE}/docs/guides`]))
+  expect(linksOf(folder.html)).not.toContain(`${PAGE}/docs/other`)
+  const skill = await get(`${PAGE}?view=skill&path=docs/read-me/SKILL.md`)
+  expect(skill.status).toBe(404)
+  expect(linksOf(skill.html)).toEqual(expect.arrayContaining([`${PAGE}/docs/readme-first`, `${PAGE}?view=find&query=read%20me`]))
+  const taken = await get(`${PAGE}?view=file&path=docs/guides`)
+  expect(textOf(taken.html)).not.toContain('There is no guides')
+  expect(linksOf(taken.html)).toContain(`${PAGE}/docs/guides`)
+})
+
+test('a skill that is asked for by its name alone is found where it lies', async () => {
+  const license = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+  const skill = {
+    path: 'skills/pdf/SKILL.md',
+    directory: 'skills/pdf',
+    name: 'pdf-forms',
+    description: '',
+    translations: {},
+    license,
+  }
+  const find: Answers['find'] = ({ query }) =>
+    findPage({ items: query.get('query') === 'pdf forms' ? [{ kind: 'skill', ...skill, files: [], moreFiles: 0 }] : [] })
+  const { get } = await open({
+    skills: () => refusal('skill.not_found'),
+    browse: () => browsePage({ path: '', entries: [] }),
+    find,
+  })
+  const { html } = await get(`${PAGE}?view=skill&path=pdf-forms`)
+  expect(linksOf(html)).toContain(`${PAGE}?view=skill&path=skills/pdf/SKILL.md`)
+})
