@@ -1,18 +1,11 @@
 import library from '@jest/diff-sequences'
 import { createPace, type Turn } from '../concurrency/turns.ts'
 import { DIFFERENCE_COMPARISONS } from '../limits.ts'
+import { ChangedLines, type ChangedRange } from './changed-lines.ts'
 import { type NumberedLines, numberLines } from './numbered-lines.ts'
 
 // Its types describe the CommonJS file; Node imports the ES module, whose default is the function itself.
 const diffSequences = library as unknown as typeof library.default
-
-/** Lines of the old text that lines of the new one replace: both as half-open ranges of line numbers from 0. One of them may be empty. */
-export interface ChangedLines {
-  oldFrom: number
-  oldTo: number
-  newFrom: number
-  newTo: number
-}
 
 /**
  * Compares two texts line by line. Finds a short difference as long as that takes at most `DIFFERENCE_COMPARISONS`; lines between which none
@@ -24,25 +17,30 @@ export async function compareLines(
   before: string,
   after: string,
   turn: Turn,
-): Promise<{ before: NumberedLines; after: NumberedLines; changes: ChangedLines[] }> {
+): Promise<{ before: NumberedLines; after: NumberedLines; changes: ChangedLines }> {
   const lines = await numberLines(before, after, turn)
   const [old, new_] = [lines.before.numbers, lines.after.numbers]
   const whole = { oldFrom: 0, oldTo: old.length, newFrom: 0, newTo: new_.length }
-  const changes: ChangedLines[] = []
+  const changes = new ChangedLines()
   const left = { comparisons: DIFFERENCE_COMPARISONS }
   const middle = withoutCommonEnds(old, new_, whole)
   await turn()
   const pace = createPace(turn, COMPARISONS_AT_ONCE)
-  for (const range of await splitAtAnchors(old, new_, middle, { count: lines.count, turn })) {
+  const anchors = await findAnchors(old, new_, middle, { count: lines.count, turn })
+  let { oldFrom, newFrom } = middle
+  for (let at = 0; at <= anchors.length; at += 2) {
+    const [oldTo, newTo] = at < anchors.length ? [anchors[at] as number, anchors[at + 1] as number] : [middle.oldTo, middle.newTo]
     const before = left.comparisons
-    for (const change of compareRange(old, new_, range, left)) append(changes, change)
+    for (const change of changesIn(old, new_, { oldFrom, oldTo, newFrom, newTo }, left)) changes.add(change)
+    oldFrom = oldTo + 1
+    newFrom = newTo + 1
     const waiting = pace(COMPARISONS_OF_RANGE + before - left.comparisons)
     if (waiting) await waiting
   }
   return { before: lines.before, after: lines.after, changes }
 }
 
-function withoutCommonEnds(old: Int32Array, new_: Int32Array, range: ChangedLines): ChangedLines {
+function withoutCommonEnds(old: Int32Array, new_: Int32Array, range: ChangedRange): ChangedRange {
   let { oldFrom, oldTo, newFrom, newTo } = range
   while (oldFrom < oldTo && newFrom < newTo && old[oldFrom] === new_[newFrom]) {
     oldFrom++
@@ -56,40 +54,31 @@ function withoutCommonEnds(old: Int32Array, new_: Int32Array, range: ChangedLine
 }
 
 /**
- * Cuts a range at lines that occur once in each text, in the longest sequence that both texts have in the same order (patience difference). What
- * lies between is short in most texts.
+ * The lines at which a range is cut: those that occur once in each text, in the longest sequence that both texts have in the same order (patience
+ * difference). What lies between is short in most texts.
  *
  * @param count how many numbers lines have
+ * @returns their places: old, new, old, new, …
  */
-async function splitAtAnchors(
+async function findAnchors(
   old: Int32Array,
   new_: Int32Array,
-  range: ChangedLines,
+  range: ChangedRange,
   { count, turn }: { count: number; turn: Turn },
-): Promise<ChangedLines[]> {
-  const ranges: ChangedLines[] = []
-  let { oldFrom, newFrom } = range
-  const add = (oldTo: number, newTo: number) => {
-    if (oldFrom < oldTo || newFrom < newTo) ranges.push({ oldFrom, oldTo, newFrom, newTo })
-    oldFrom = oldTo + 1
-    newFrom = newTo + 1
-  }
-  const anchors = await longestRising(await uniqueInBoth(old, new_, range, { count, turn }), turn)
-  for (let at = 0; at < anchors.length; at += 2) add(anchors[at] as number, anchors[at + 1] as number)
-  add(range.oldTo, range.newTo)
-  return ranges
+): Promise<Int32Array> {
+  return await longestRising(await uniqueInBoth(old, new_, range, { count, turn }), turn)
 }
 
 /** The places of lines that occur once in each text, in the order of the old one: old, new, old, new, … */
 async function uniqueInBoth(
   old: Int32Array,
   new_: Int32Array,
-  range: ChangedLines,
+  range: ChangedRange,
   { count, turn }: { count: number; turn: Turn },
 ): Promise<Int32Array> {
   const oldPlaces = await singlePlaces(old, range.oldFrom, range.oldTo, { count, turn })
   const newPlaces = await singlePlaces(new_, range.newFrom, range.newTo, { count, turn })
-  const places = new Int32Array(2 * Math.min(range.oldTo - range.oldFrom, range.newTo - range.newFrom))
+  const places = new Int32Array(2 * Math.min(count, range.oldTo - range.oldFrom, range.newTo - range.newFrom))
   let length = 0
   for (let at = range.oldFrom; at < range.oldTo; at++) {
     if ((at - range.oldFrom) % PLACES_AT_ONCE === 0) await turn()
@@ -159,16 +148,16 @@ const COMPARISONS_AT_ONCE = 100_000
 /** What a range takes besides, in comparisons. */
 const COMPARISONS_OF_RANGE = 32
 
-/** The changes in a range: exact while comparisons are `left`, else the whole range. */
-function compareRange(old: Int32Array, new_: Int32Array, whole: ChangedLines, left: { comparisons: number }): ChangedLines[] {
+/** The changes in a range: exact while comparisons are `left`, else the whole range. An empty one may be among them. */
+function changesIn(old: Int32Array, new_: Int32Array, whole: ChangedRange, left: { comparisons: number }): ChangedRange[] {
   const range = withoutCommonEnds(old, new_, whole)
   const { oldFrom, oldTo, newFrom, newTo } = range
-  if (oldFrom === oldTo || newFrom === newTo) return oldFrom === oldTo && newFrom === newTo ? [] : [range]
   // The ends of the range differ.
-  if (oldTo - oldFrom === 1 && newTo - newFrom === 1) return [range]
+  const isOneLine = oldTo - oldFrom === 1 && newTo - newFrom === 1
+  if (oldFrom === oldTo || newFrom === newTo || isOneLine) return [range]
   let allowed = Math.min(left.comparisons, COMPARISONS_AT_ONCE)
   const granted = allowed
-  const changes: ChangedLines[] = []
+  const found: ChangedRange[] = []
   let [oldAt, newAt] = [oldFrom, newFrom]
   try {
     diffSequences(
@@ -179,7 +168,7 @@ function compareRange(old: Int32Array, new_: Int32Array, whole: ChangedLines, le
         return old[oldFrom + oldIndex] === new_[newFrom + newIndex]
       },
       (count, oldIndex, newIndex) => {
-        append(changes, { oldFrom: oldAt, oldTo: oldFrom + oldIndex, newFrom: newAt, newTo: newFrom + newIndex })
+        found.push({ oldFrom: oldAt, oldTo: oldFrom + oldIndex, newFrom: newAt, newTo: newFrom + newIndex })
         oldAt = oldFrom + oldIndex + count
         newAt = newFrom + newIndex + count
       },
@@ -190,16 +179,6 @@ function compareRange(old: Int32Array, new_: Int32Array, whole: ChangedLines, le
     return [range]
   }
   left.comparisons -= granted - allowed
-  append(changes, { oldFrom: oldAt, oldTo, newFrom: newAt, newTo })
-  return changes
-}
-
-/** Adds a change; one that follows the last one immediately becomes a part of it. */
-function append(changes: ChangedLines[], change: ChangedLines): void {
-  if (change.oldFrom === change.oldTo && change.newFrom === change.newTo) return
-  const last = changes.at(-1)
-  if (last && last.oldTo === change.oldFrom && last.newTo === change.newFrom) {
-    last.oldTo = change.oldTo
-    last.newTo = change.newTo
-  } else changes.push({ ...change })
+  found.push({ oldFrom: oldAt, oldTo, newFrom: newAt, newTo })
+  return found
 }

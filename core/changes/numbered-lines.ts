@@ -1,4 +1,5 @@
 import type { Turn } from '../concurrency/turns.ts'
+import { grown } from './changed-lines.ts'
 
 /** A text by its lines, which end at `\n` only: a carriage return is a part of its line. */
 export interface NumberedLines {
@@ -74,28 +75,31 @@ async function eachPart(length: number, turn: Turn, see: (from: number, until: n
   }
 }
 
-/** The different lines of two texts: a hash table with open addresses, which refers to the texts. */
+/** Different lines that a table has room for at first. */
+const FIRST_LINES = 1_024
+/** How much more room it gets when it is full. */
+const GROWTH = 4
+
+/** The different lines of two texts: a hash table with open addresses, which refers to the texts. It grows with them: most texts repeat lines. */
 class KnownLines {
   count = 0
   readonly #first: Uint16Array
   readonly #second: Uint16Array
   /** Number of a line plus 1; 0 where a place is free. */
-  readonly #places: Int32Array
+  #places = placesFor(FIRST_LINES)
   /** By the number of a line: its hash, and where it begins and ends. */
-  readonly #hashes: Int32Array
-  readonly #starts: Int32Array
-  readonly #ends: Int32Array
+  #hashes = new Int32Array(FIRST_LINES)
+  #starts = new Int32Array(FIRST_LINES)
+  #ends = new Int32Array(FIRST_LINES)
+  /** Of both texts: there are no more different ones. */
+  readonly #lines: number
   /** Lines from this number on stand in the second text. */
   #firstOfSecond = Number.MAX_SAFE_INTEGER
 
   constructor(first: NumberedLines, second: NumberedLines) {
     this.#first = first.units
     this.#second = second.units
-    const lines = first.numbers.length + second.numbers.length
-    this.#places = new Int32Array(2 ** Math.ceil(Math.log2(2 * lines + 2)))
-    this.#hashes = new Int32Array(lines)
-    this.#starts = new Int32Array(lines)
-    this.#ends = new Int32Array(lines)
+    this.#lines = first.numbers.length + second.numbers.length
   }
 
   /** Numbers lines of a text, from one on; those of the first text come first. @returns the first line that has no number yet */
@@ -117,22 +121,45 @@ class KnownLines {
     const hashes = this.#hashes
     const mask = places.length - 1
     let compared = 0
+    let isFree = false
     for (let probe = 0; probe < PROBES && compared < COMPARED; probe++) {
       const place = (hash + probe) & mask
       const known = (places[place] as number) - 1
-      if (known < 0) {
-        places[place] = this.count + 1
-        break
-      }
+      isFree = known < 0
+      if (isFree) break
       if (hashes[known] !== hash) continue
       if (this.#isAt(known, units, start, end)) return known
       compared++
     }
+    if (this.count === hashes.length) this.#grow()
     const number = this.count++
-    hashes[number] = hash
+    this.#hashes[number] = hash
     this.#starts[number] = start
     this.#ends[number] = end
+    if (isFree) this.#place(number)
     return number
+  }
+
+  /** A line for which no place is found is not found either. */
+  #place(number: number): void {
+    const places = this.#places
+    const mask = places.length - 1
+    const hash = this.#hashes[number] as number
+    for (let probe = 0; probe < PROBES; probe++) {
+      const place = (hash + probe) & mask
+      if (places[place] !== 0) continue
+      places[place] = number + 1
+      return
+    }
+  }
+
+  #grow(): void {
+    const lines = Math.min(GROWTH * this.#hashes.length, this.#lines)
+    this.#hashes = grown(this.#hashes, lines)
+    this.#starts = grown(this.#starts, lines)
+    this.#ends = grown(this.#ends, lines)
+    this.#places = placesFor(lines)
+    for (let number = 0; number < this.count; number++) this.#place(number)
   }
 
   #isAt(known: number, units: Uint16Array, start: number, end: number): boolean {
@@ -142,6 +169,11 @@ class KnownLines {
     for (let at = start; at < end; at++) if (other[at + shift] !== units[at]) return false
     return true
   }
+}
+
+/** At least twice as many as lines. */
+function placesFor(lines: number): Int32Array<ArrayBuffer> {
+  return new Int32Array(2 ** Math.ceil(Math.log2(2 * lines + 2)))
 }
 
 /** FNV-1a over UTF-16 units, with its bits mixed at the end. */

@@ -1,6 +1,7 @@
-import { createPace, createTurns, type Pace, type Turn } from '../concurrency/turns.ts'
+import { createTurns, type Turn } from '../concurrency/turns.ts'
 import { COMPARED_SLICE_MS } from '../limits.ts'
-import { type ChangedLines, compareLines } from './line-difference.ts'
+import type { ChangedLines } from './changed-lines.ts'
+import { compareLines } from './line-difference.ts'
 import type { NumberedLines } from './numbered-lines.ts'
 import { createUnitWriter, type UnitWriter } from './unit-writer.ts'
 
@@ -21,84 +22,96 @@ export async function unifiedDifference(
   if (before === after) return ''
   const { before: old, after: new_, changes } = await compareLines(before, after, turn)
   const writer = createUnitWriter()
-  const pace = createPace(turn, UNITS_AT_ONCE)
+  const writeRun = createRunWriter(writer, turn)
   for (const hunk of hunksOf(changes, old.numbers.length)) {
-    writer.write(headOf(hunk))
-    await writeHunk({ writer, pace }, hunk, old, new_)
+    writer.write(headOf(hunk, changes))
+    let at = changes.oldFrom(hunk.from) - hunk.before
+    for (let index = hunk.from; index <= hunk.to; index++) {
+      const isLast = index === hunk.to
+      const until = isLast ? at + hunk.after : changes.oldFrom(index)
+      const context = writeRun(CONTEXT, old, at, until)
+      if (context) await context
+      if (isLast) break
+      at = changes.oldTo(index)
+      const removed = writeRun(REMOVED, old, until, at)
+      if (removed) await removed
+      const added = writeRun(ADDED, new_, changes.newFrom(index), changes.newTo(index))
+      if (added) await added
+    }
   }
   return writer.text()
 }
 
 interface Hunk {
-  changes: readonly ChangedLines[]
+  /** The changes from one on to the one before another. */
+  from: number
+  to: number
   /** Context before the first change and after the last one, in lines. */
   before: number
   after: number
 }
 
 /** Changes whose contexts touch or overlap make one hunk. */
-function* hunksOf(changes: readonly ChangedLines[], oldLines: number): Generator<Hunk> {
+function* hunksOf(changes: ChangedLines, oldLines: number): Generator<Hunk> {
   for (let from = 0, to = 1; from < changes.length; from = to++) {
-    while (to < changes.length && linesBetween(changes[to - 1], changes[to]) <= 2 * CONTEXT_LINES) to++
+    while (to < changes.length && changes.oldFrom(to) - changes.oldTo(to - 1) <= 2 * CONTEXT_LINES) to++
     yield {
-      changes: changes.slice(from, to),
-      before: Math.min(CONTEXT_LINES, changes[from]?.oldFrom ?? 0),
-      after: Math.min(CONTEXT_LINES, oldLines - (changes[to - 1]?.oldTo ?? 0)),
+      from,
+      to,
+      before: Math.min(CONTEXT_LINES, changes.oldFrom(from)),
+      after: Math.min(CONTEXT_LINES, oldLines - changes.oldTo(to - 1)),
     }
   }
 }
 
-function linesBetween(earlier: ChangedLines | undefined, later: ChangedLines | undefined): number {
-  return (later?.oldFrom ?? 0) - (earlier?.oldTo ?? 0)
-}
-
-interface Target {
-  writer: UnitWriter
-  /** By UTF-16 units. */
-  pace: Pace
-}
+const CONTEXT = ' '.charCodeAt(0)
+const REMOVED = '-'.charCodeAt(0)
+const ADDED = '+'.charCodeAt(0)
+const NEWLINE = 10
 
 /** Written before others may get their turn: less than a millisecond. A longer line is written at once. */
 const UNITS_AT_ONCE = 65_536
 /** What a line takes besides its units, in units. */
 const UNITS_OF_LINE = 8
 
-async function writeHunk({ writer, pace }: Target, hunk: Hunk, old: NumberedLines, new_: NumberedLines): Promise<void> {
-  for (const { sign, lines, from, to } of runsOf(hunk, old, new_)) {
-    const { units, starts } = lines
-    for (let line = from; line < to; line++) {
-      const [start, end] = [starts[line] as number, starts[line + 1] as number]
+/** Writes lines of a text from one on to the one before another. Returns what to await if they were not all written at once. */
+type RunWriter = (sign: number, lines: NumberedLines, from: number, to: number) => Promise<void> | undefined
+
+function createRunWriter(writer: UnitWriter, turn: Turn): RunWriter {
+  let left = UNITS_AT_ONCE
+
+  /** @returns the first line that was not written */
+  function writeSome(sign: number, { units, starts }: NumberedLines, from: number, to: number): number {
+    let line = from
+    for (; line < to && left > 0; line++) {
+      const start = starts[line] as number
+      const end = starts[line + 1] as number
       writer.writeLine(sign, units, start, end)
-      const waiting = pace(end - start + UNITS_OF_LINE)
-      if (waiting) await waiting
+      left -= end - start + UNITS_OF_LINE
     }
     // Only the last line of a text may lack its end.
-    if (from < to && to === starts.length - 1 && units.at(-1) !== NEWLINE) writer.write('\n\\ No newline at end of file\n')
+    const isLast = from < line && line === starts.length - 1
+    if (isLast && units[units.length - 1] !== NEWLINE) writer.write('\n\\ No newline at end of file\n')
+    return line
+  }
+
+  async function writeRest(sign: number, lines: NumberedLines, from: number, to: number): Promise<void> {
+    for (let line = from; line < to; ) {
+      await turn()
+      left = UNITS_AT_ONCE
+      line = writeSome(sign, lines, line, to)
+    }
+  }
+
+  return (sign, lines, from, to) => {
+    const next = writeSome(sign, lines, from, to)
+    return next < to ? writeRest(sign, lines, next, to) : undefined
   }
 }
 
-interface Run {
-  sign: ' ' | '-' | '+'
-  lines: NumberedLines
-  from: number
-  to: number
-}
-
-function* runsOf({ changes, before, after }: Hunk, old: NumberedLines, new_: NumberedLines): Generator<Run> {
-  let at = (changes[0]?.oldFrom ?? 0) - before
-  for (const { oldFrom, oldTo, newFrom, newTo } of changes) {
-    yield { sign: ' ', lines: old, from: at, to: oldFrom }
-    yield { sign: '-', lines: old, from: oldFrom, to: oldTo }
-    yield { sign: '+', lines: new_, from: newFrom, to: newTo }
-    at = oldTo
-  }
-  yield { sign: ' ', lines: old, from: at, to: at + after }
-}
-
-function headOf({ changes, before, after }: Hunk): string {
-  const [first, last] = [changes[0], changes.at(-1)]
-  if (first === undefined || last === undefined) return ''
-  return `@@ -${rangeOf(first.oldFrom - before, last.oldTo + after)} +${rangeOf(first.newFrom - before, last.newTo + after)} @@\n`
+function headOf({ from, to, before, after }: Hunk, changes: ChangedLines): string {
+  const old = rangeOf(changes.oldFrom(from) - before, changes.oldTo(to - 1) + after)
+  return `@@ -${old} +${rangeOf(changes.newFrom(from) - before, changes.newTo(to - 1) + after)} @@\n`
 }
 
 /** First line, counted from 1, and number of lines; as git has it, an empty range stands behind the line before it, and 1 is not written. */
@@ -106,5 +119,3 @@ function rangeOf(from: number, to: number): string {
   const count = to - from
   return count === 1 ? `${from + 1}` : `${count === 0 ? from : from + 1},${count}`
 }
-
-const NEWLINE = 10

@@ -1,8 +1,8 @@
 /** Writes a text of a few MiB without a string for each of its lines. */
 export interface UnitWriter {
   write(text: string): void
-  /** A sign, then units of a text. */
-  writeLine(sign: string, units: Uint16Array, start: number, end: number): void
+  /** A sign, as its unit, then units of a text. */
+  writeLine(sign: number, units: Uint16Array, start: number, end: number): void
   /** All that was written. */
   text(): string
 }
@@ -13,12 +13,25 @@ const COPIED_AT_ONCE = 64
 
 export function createUnitWriter(): UnitWriter {
   const piece = new Uint16Array(PIECE_UNITS)
+  const latin = Buffer.allocUnsafe(PIECE_UNITS)
+  const wide = Buffer.from(piece.buffer)
   const pieces: string[] = []
   let length = 0
 
   function flush(): void {
-    pieces.push(textOf(piece.subarray(0, length)))
+    pieces.push(isLatin() ? latin.toString('latin1', 0, length) : wide.toString('utf16le', 0, 2 * length))
     length = 0
+  }
+
+  /** Whether all units are Latin letters, which take a byte each in memory: then `latin` has them. */
+  function isLatin(): boolean {
+    let all = 0
+    for (let at = 0; at < length; at++) {
+      const unit = piece[at] as number
+      latin[at] = unit
+      all |= unit
+    }
+    return all < 0x100
   }
 
   function writeUnits(units: Uint16Array, start: number, end: number): void {
@@ -41,7 +54,7 @@ export function createUnitWriter(): UnitWriter {
     },
     writeLine(sign, units, start, end) {
       if (length === PIECE_UNITS) flush()
-      piece[length++] = sign.charCodeAt(0)
+      piece[length++] = sign
       writeUnits(units, start, end)
     },
     text() {
@@ -49,12 +62,4 @@ export function createUnitWriter(): UnitWriter {
       return pieces.join('')
     },
   }
-}
-
-/** The text of UTF-16 units. One of Latin letters alone takes a byte for each in memory. */
-function textOf(units: Uint16Array): string {
-  let all = 0
-  for (let at = 0; at < units.length; at++) all |= units[at] as number
-  if (all < 0x100) return Buffer.from(units).toString('latin1')
-  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le')
 }

@@ -18,6 +18,7 @@ export const PROBLEMS: typeof ENGLISH = {
     'der Klon hat keinen gemeinsamen Commit von {left} und {right}: Setzen Sie fetch-depth: 0 bei actions/checkout',
   baseUnknown: 'Git findet den Commit nicht, mit dem verglichen werden soll: {reason}',
   unknownDifference: '{name} ist keine Art von Unterschied: Wählen Sie aus {names}',
+  noDifferenceNamed: '--fail-on nennt keine Art von Unterschied: Wählen Sie aus {names}',
   gitMissing:
     'Git {version} oder neuer wird gebraucht, und es lässt sich kein Git starten: Installieren Sie es, oder nehmen Sie es in PATH auf',
   gitTooOld: 'Git {version} oder neuer wird gebraucht; gefunden: {found}',

@@ -16,6 +16,7 @@ export const PROBLEMS = {
   forkPointLacking: 'the clone has no commit that {left} and {right} have in common: set fetch-depth: 0 at actions/checkout',
   baseUnknown: 'git cannot find the commit to compare with: {reason}',
   unknownDifference: '{name} is no kind of difference: choose from {names}',
+  noDifferenceNamed: '--fail-on names no kind of difference: choose from {names}',
   gitMissing: 'git {version} or newer is needed, and no git can be started: install it, or add it to PATH',
   gitTooOld: 'git {version} or newer is needed; found {found}',
   // Values of settings, after the name of the variable.

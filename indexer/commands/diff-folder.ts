@@ -10,7 +10,7 @@ import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { compareRead, type DiffReport, readSide } from '../check/difference.ts'
 import { formatDifference } from '../check/difference-text.ts'
-import { FailOnError, failuresOf, parseFailOn } from '../check/fail-on.ts'
+import { FAIL_ON, type FailOn, FailOnError, failuresOf, parseFailOn } from '../check/fail-on.ts'
 import { withDigestsLike } from '../check/file-digests.ts'
 import type { Paint } from '../check/fold.ts'
 import { formatFailure, formatJson } from '../check/terminal.ts'
@@ -38,7 +38,7 @@ const EXIT_USAGE = 2
 /** `mountglass diff [<folder>]`: prints what agents will read differently. Exit code 0, 1 (`--fail-on`) or 2 (nothing could be compared). */
 export async function diffFolder(folder: string, options: DiffOptions): Promise<number> {
   try {
-    const wanted = parseFailOn(options.failOn ?? '')
+    const wanted = wantedOf(options)
     const report = await readDifference(folder, options)
     const failures = report.status === 'compared' ? failuresOf(report.items, wanted) : []
     const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
@@ -55,6 +55,14 @@ export async function diffFolder(folder: string, options: DiffOptions): Promise<
     process.stderr.write(`mountglass: ${printable(messageIn(error, options.speech ?? ENGLISH_SPEECH))}\n`)
     return EXIT_USAGE
   }
+}
+
+/** @throws FailOnError also if the option names no kind: a variable that is not set would let everything pass */
+function wantedOf({ failOn }: DiffOptions): FailOn[] {
+  if (failOn === undefined) return []
+  const wanted = parseFailOn(failOn)
+  if (wanted.length === 0) throw new FailOnError(sentence('noDifferenceNamed', { names: FAIL_ON.join(', ') }))
+  return wanted
 }
 
 /** @throws WorktreeError */

@@ -155,6 +155,8 @@ test('what cannot be compared ends with 2 and says why', async () => {
     status: 2,
     stderr: expect.stringContaining('choose from rules, body'),
   })
+  // A variable of a script that is not set must not let everything pass.
+  expect(run(root, '--fail-on', '')).toMatchObject({ status: 2, stderr: expect.stringContaining('names no kind of difference') })
   await rm(join(root, '.git'), { recursive: true })
   expect(run(root)).toMatchObject({ status: 2, stderr: expect.stringContaining('is not in a git work tree') })
 })
