@@ -1,4 +1,3 @@
-import { stdSerializers } from 'pino'
 import type { IndexStage } from '#core/contract/shared.ts'
 import type { FallbackKind, Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
@@ -40,9 +39,20 @@ export function sendFallbacks(send: (message: FromJobProcess) => void): Fallback
   return { note: (kind, cause) => send({ type: 'fell-back', kind, cause: packError(cause) }) }
 }
 
+/** With its causes, as pino has them in a log. A job process has no log of its own, and begins sooner without pino. */
 function packError(error: unknown): PackedError {
-  const { message, stack = '' } = error instanceof Error ? stdSerializers.err(error) : { message: String(error) }
-  return { message, stack }
+  if (!(error instanceof Error)) return { message: String(error), stack: '' }
+  const chain = chainOf(error)
+  return {
+    message: chain.map(({ message }) => message).join(': '),
+    stack: chain.map(({ stack = '' }) => stack).join('\ncaused by: '),
+  }
+}
+
+/** An error, its cause, and so on. */
+function chainOf(error: Error, before: readonly Error[] = []): Error[] {
+  const chain = [...before, error]
+  return error.cause instanceof Error && !chain.includes(error.cause) ? chainOf(error.cause, chain) : chain
 }
 
 /** Restores an error that `packError` made sendable. */

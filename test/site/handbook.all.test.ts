@@ -11,8 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => service?.stop())
 
-test('every link of every German page of the reference repository leads to something, at every ref', async () => {
-  // Of a page without a language there is one at no ref, which handbook.test.ts asks for, or one in German. Markdown has no language.
+test('every link of every German page of the reference repository leads to something, at every ref and in every folder', async () => {
+  // For English, handbook.test.ts asks for the pages at no ref and no folder. Markdown has no language.
   const pages = await walkLinks(service, '/?lang=de', path => /[?&]lang=de/.test(path) || path.includes('format=markdown'))
   for (const view of ['skill', 'file', 'browse', 'changes', 'refs']) {
     const ofView = pages.filter(page => page.includes(`view=${view}`))

@@ -46,17 +46,20 @@ const SKILL = {
   describedOnly: true,
 } as const
 
-const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** The rules of axe that judge what is drawn. The others read the elements: on a desk and on a phone all of them are run. */
+const AXE_DRAWN = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
 
 const require = createRequire(import.meta.url)
 
 /** Half as long as the readable file. A page takes as long to compile it as to run it. */
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds on the open page, a line each. */
-export async function runAxe(page: Page): Promise<string[]> {
+/** What axe finds on the open page, a line each. @param rules names or tags. Default: all */
+export async function runAxe(page: Page, rules: readonly string[] = AXE_TAGS): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE)
-  const found = `axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} }).then(({ violations }) =>
+  const found = `axe.run({ runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 120) + ' ' + failureSummary)))`
   return page.evaluate<string[]>(found)
 }
@@ -225,7 +228,7 @@ const RELOADING = ['/', '/gh/acme/later']
 
 /**
  * What is wrong with any page in any state and in any look, a line each: for people, by the policy of the page, and requests that leave the
- * site. Each page is loaded once.
+ * site. Each page is loaded once, and all rules of axe are run in its first look.
  */
 export async function findFaultsOfPages(
   browser: Browser,
@@ -258,7 +261,8 @@ export async function findFaultsOfPages(
       await page.goto(site.origin + target)
       for (const look of looks) {
         await show(page, look)
-        const faults = [...(await page.evaluate(findFaults)), ...(hasScript ? await runAxe(page) : [])]
+        const axe = hasScript ? await runAxe(page, look === looks[0] ? AXE_TAGS : AXE_DRAWN) : []
+        const faults = [...(await page.evaluate(findFaults)), ...axe]
         found.push(...faults.map(fault => `${target} in ${JSON.stringify(look)}: ${fault}`))
       }
     }
