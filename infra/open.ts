@@ -38,6 +38,8 @@ export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' |
    * Never rejects.
    */
   accessTo(repository: HostRepository): Promise<string | null>
+  /** Learns what the parent process knows by now. In a child process. @param handover of the parent */
+  follow(handover: string): void
   /** Has this process read the repository of its job with what `accessTo` gave. In a child process. */
   useAccess(repository: HostRepository, access: string | null): void
   close(): Promise<void>
@@ -154,7 +156,11 @@ async function openWithoutQueue(
       return token?.status === 'ok' ? token.value : null
     }
     const useAccess = ({ id }: HostRepository, access: string | null) => given.give(id, access)
-    const access = { accessTo, useAccess, handover: () => JSON.stringify(told()) }
+    const follow = (text: string) => {
+      const { gitHub } = JSON.parse(text) as Handover
+      if (gitHub) github?.followCredential(gitHub)
+    }
+    const access = { accessTo, useAccess, follow, handover: () => JSON.stringify(told()) }
     const opened = { blobs, states, database, hosts, local, people, secret, ...access, close }
     if (!metrics) return opened
     watchHosts(hosts, metrics)

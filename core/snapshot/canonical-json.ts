@@ -10,13 +10,22 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   // Texts are joined as they come: a list of the fields of each row would be garbage a moment later.
   let fields = ''
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sortedKeys(value)) {
     const field = (value as Record<string, unknown>)[key]
     if (field === undefined) continue
     const name = PLAIN_KEY.test(key) ? `"${key}"` : JSON.stringify(key)
     fields += `${fields === '' ? '' : ','}${name}:${canonicalJson(field)}`
   }
   return `{${fields}}`
+}
+
+/** Most rows come with their keys in order, and looking is cheaper than sorting. */
+function sortedKeys(value: object): string[] {
+  const keys = Object.keys(value)
+  for (let index = 1; index < keys.length; index++) {
+    if ((keys[index - 1] as string) > (keys[index] as string)) return keys.sort()
+  }
+  return keys
 }
 
 /** Needs no escapes. */

@@ -6,7 +6,6 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
-import type { IndexJob } from '#core/ports/job-queue.ts'
 import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -53,8 +52,9 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   let stop = new AbortController()
 
-  async function run(job: IndexJob, access: string | null): Promise<void> {
+  async function run({ job, access, handover }: Extract<ToJobProcess, { type: 'run' }>): Promise<void> {
     stop = new AbortController()
+    infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
     const startSearch = availableParallelism() > 1 ? startSearchThread : null
@@ -72,7 +72,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   process.on('message', (message: ToJobProcess) => {
     firstJob.abort(new Error('a job has arrived'))
     if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
-    else void run(message.job, message.access)
+    else void run(message)
   })
   send({ type: 'ready' })
   void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))

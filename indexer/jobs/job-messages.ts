@@ -6,8 +6,8 @@ import type { JobEnd } from './job-runner.ts'
 
 /** Messages from a worker to a job process, which runs one job at a time. Settings come in the environment. */
 export type ToJobProcess =
-  /** `access`: what reads the repository of this job and nothing else; `null` where none is needed. A message, since arguments and variables of processes can be read. */
-  { type: 'run'; job: IndexJob; access: string | null } | { type: 'stop' }
+  /** `handover`: what the worker knows by now. `access`: what reads the repository of this job and nothing else; `null` where none is needed. A message, since arguments and variables of processes can be read. */
+  { type: 'run'; job: IndexJob; access: string | null; handover: string } | { type: 'stop' }
 
 /** Messages from a job process. `begun` and then `ready` come once, `ended` after each job. */
 export type FromJobProcess =

@@ -49,7 +49,7 @@ type EndReason = 'idle' | 'large' | 'stopped'
 export interface JobProcessSettings {
   /** The environment of the worker. The process receives `jobEnvironment` of it. */
   env: NodeJS.ProcessEnv
-  /** What the worker's drivers know when the process starts, passed as an argument; see `openJobInfra`. */
+  /** What the worker's drivers know when the process starts, passed as an argument, and at each job; see `openJobInfra`. */
   handover(): string
   /** What the process receives to read the repository of a job; `null`: nothing. Never rejects. Default: nothing. */
   accessTo?(repository: IndexJob['repository']): Promise<string | null>
@@ -181,7 +181,7 @@ class RunningProcess implements JobProcess {
     void this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
-    this.#send({ type: 'run', job, access })
+    this.#send({ type: 'run', job, access, handover: this.#settings.handover() })
     const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
@@ -156,7 +155,7 @@ export class ContentStore {
       if (text === null) throw new Error(`the text of the blob ${oid} cannot be read any more`)
       return textOf(parseText(path, text))
     }
-    const description = { facts: this.#describe(wanted, known.reading), readText }
+    const description = { facts: this.#describe(wanted, known.reading, false), readText }
     return { wanted, isText: true, description, record: this.#records.keep(oid, known) }
   }
 
@@ -173,7 +172,7 @@ export class ContentStore {
     const parsed = wanted.described && known === null ? parseText(path, text) : null
     const reading = known ?? parsed?.reading ?? null
     const readText = () => textOf(parsed ?? parseText(path, text))
-    const description = wanted.described ? { facts: this.#describe(wanted, reading), readText } : null
+    const description = wanted.described ? { facts: this.#describe(wanted, reading, parsed !== null), readText } : null
     if (wanted.followed) {
       this.#characters.set(oid, countCharacters(text))
       if (parsed) this.#hidden.set(path, findHidden(text, parsed.comments))
@@ -194,22 +193,24 @@ export class ContentStore {
     return record
   }
 
-  #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null): DescribedText {
-    const facts = describeText(reading, mayCopy)
-    const { title, summary, links, tokens, delivered } = facts
-    this.#facts.set(file.path, {
-      title: title === null ? null : detached(title),
-      summary: detached(summary),
-      links: followed ? links.map(({ kind, target }) => ({ kind, target: detached(target) })) : [],
-      tokens,
-      delivered: detachedFacts(delivered),
-    })
-    return facts
+  /** @param isParsed whether the reading has parts of the text, which would keep it in memory */
+  #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null, isParsed: boolean): DescribedText {
+    const described = describeText(reading, mayCopy)
+    const { title, summary, links, tokens, delivered } = described
+    const facts = { title, summary, links: followed ? links : [], tokens, delivered }
+    this.#facts.set(file.path, isParsed ? detachedFacts(facts) : facts)
+    return described
   }
 }
 
-function detachedFacts({ hidden, hosts }: DeliveredFacts): DeliveredFacts {
-  return { ...(hidden && { hidden }), ...(hosts && { hosts: hosts.map(detached) }) }
+function detachedFacts({ title, summary, links, tokens, delivered: { hidden, hosts } }: TextFacts): TextFacts {
+  return {
+    title: title === null ? null : detached(title),
+    summary: detached(summary),
+    links: links.map(({ kind, target }) => ({ kind, target: detached(target) })),
+    tokens,
+    delivered: { ...(hidden && { hidden }), ...(hosts && { hosts: hosts.map(detached) }) },
+  }
 }
 
 /** Whether a reading of an earlier commit can replace parsing the file. Not for a followed one: its hidden text is needed, which readings lack. */

@@ -64,7 +64,7 @@ export function reuseEarlier(
     tree: {
       entries,
       read: readNoted,
-      known: { ...readings, hold: async (oid, crc32) => source !== null && (await records.hold(oid, crc32)) },
+      known: { ...readings, hold: (oid, crc32) => source !== null && records.hold(oid, crc32) },
     },
     parts: {
       ...(source === null ? NO_PARTS : partsOf(source, records, readings)),

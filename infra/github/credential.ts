@@ -26,12 +26,16 @@ export interface Credential {
   noteValid(): void
   /** What a job process needs to know. */
   handover(): CredentialHandover
+  /** Learns what the process knows by now that started this one. */
+  follow(parent: CredentialHandover): void
 }
 
 /** What one process knows of the token, for a process that it starts. */
 export interface CredentialHandover {
   /** End of the token's pause, in milliseconds since 1970; `null`: it is not refused. */
   pausedUntil: number | null
+  /** When an answer last showed that the host knows the token, in milliseconds since 1970; `null`: none did. */
+  validAt: number | null
 }
 
 /** Pause after a refused token, which doubles with each refusal: repeated attempts look like an attack, and GitHub then refuses valid tokens, too. */
@@ -57,6 +61,8 @@ export function createCredential(token: string | null, clock: Clock, parent: Cre
   let first: Promise<void> | null = null
   const now = () => clock.now().getTime()
   let pausedUntil = parent?.pausedUntil ? now() + LONGEST_PAUSE_SECONDS * 1000 : Number.NEGATIVE_INFINITY
+  let refusedAt = now()
+  let validAt: number | null = null
 
   return {
     token,
@@ -83,6 +89,7 @@ export function createCredential(token: string | null, clock: Clock, parent: Cre
       // The answers to concurrent questions are one refusal.
       const isSameRefusal = pauseSeconds > 0 && now() < pausedUntil - ATTEMPT_SECONDS * 1000
       if (isSameRefusal) return
+      refusedAt = now()
       pauseSeconds = Math.min(LONGEST_PAUSE_SECONDS, pauseSeconds === 0 ? firstPauseSeconds : pauseSeconds * 2)
       pausedUntil = now() + pauseSeconds * 1000
     },
@@ -93,8 +100,18 @@ export function createCredential(token: string | null, clock: Clock, parent: Cre
 
     noteValid() {
       pauseSeconds = 0
+      validAt = now()
     },
 
-    handover: () => ({ pausedUntil: pauseSeconds > 0 ? pausedUntil : null }),
+    handover: () => ({ pausedUntil: pauseSeconds > 0 ? pausedUntil : null, validAt }),
+
+    follow(told) {
+      // The parent tries a refused token again, and its processes do as its answer says.
+      if (told.pausedUntil === null && told.validAt !== null && told.validAt > refusedAt) pauseSeconds = 0
+      if (told.pausedUntil === null || pauseSeconds > 0) return
+      refusedAt = now()
+      pauseSeconds = LONGEST_PAUSE_SECONDS
+      pausedUntil = refusedAt + pauseSeconds * 1000
+    },
   }
 }

@@ -304,6 +304,11 @@ class GitHubHost implements GitHost {
     return this.#credential.handover()
   }
 
+  /** What the process that started this one knows by now. */
+  followCredential(parent: CredentialHandover): void {
+    this.#credential.follow(parent)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all([this.#reading.close(), this.#pins.close(), this.#private?.close()])

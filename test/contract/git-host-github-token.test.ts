@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ReadError } from '#core/ports/git-host.ts'
+import type { CredentialHandover } from '#infra/github/credential.ts'
 import { collect, describeAt, LIMITS, MISSING, ok, readAt } from './git-host-asking.ts'
 import { openGitHubHostScene } from './git-host-github-scene.ts'
 
@@ -16,7 +17,7 @@ afterAll(scene.close)
 
 const UNKNOWN_TOKEN = 'ghp_notatokenthatanybodyeverissued000000'
 const onWarning = (message: string) => void warnings.push(message)
-const openWith = (token: string, parent: { pausedUntil: number | null } | null = null) => open({ token, onWarning, parent })
+const openWith = (token: string, parent: CredentialHandover | null = null) => open({ token, onWarning, parent })
 const validToken = () => github.personalToken(github.user('reader'), [])
 const withToken = () => github.log.all.filter(({ credential }) => credential !== 'anonymous').length
 const packetOf = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
@@ -67,18 +68,48 @@ test('a token that nobody knows is sent once, however many ask at the start', as
 test('a process that another one started does not try a refused token: neither the one that was refused before, nor again', async () => {
   const repository = await create()
   const commit = await repository.commit({ a: 'a' })
-  const informed = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() + 60_000 })
+  const informed = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() + 60_000, validAt: null })
   expect(await look(repository, null, informed)).toEqual(ok(commit))
   expect(withToken()).toBe(0)
-  const late = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() - 60_000 })
+  const late = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() - 60_000, validAt: null })
   expect(await look(repository, null, late)).toEqual(ok(commit))
   expect(withToken()).toBe(0)
-  const uninformed = await openWith(UNKNOWN_TOKEN, { pausedUntil: null })
+  const uninformed = await openWith(UNKNOWN_TOKEN, { pausedUntil: null, validAt: null })
   for (let minute = 0; minute < 30; minute++) {
     expect(await look(repository, null, uninformed)).toEqual(ok(commit))
     github.clock.advance(61)
   }
   expect(withToken()).toBe(1)
+})
+
+test('a process that another one started uses a token again once that one has seen that the host knows it', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const token = validToken()
+  const parent = await openWith(token)
+  const child = await openWith(token, parent.credentialHandover())
+  github.faults.add({ status: 401, body: '{"message":"Bad credentials"}', match: { host: 'api' } })
+  expect(await look(repository, null, child)).toEqual(ok(commit))
+  github.clock.advance(61)
+  const sent = withToken()
+  child.followCredential(parent.credentialHandover())
+  expect(await look(repository, null, child)).toEqual(ok(commit))
+  expect(withToken()).toBe(sent)
+  expect(await look(repository, null, parent)).toEqual(ok(commit))
+  github.clock.advance(61)
+  child.followCredential(parent.credentialHandover())
+  github.log.clear()
+  expect(await look(repository, null, child)).toEqual(ok(commit))
+  expect(withToken()).toBeGreaterThan(0)
+})
+
+test('a process that another one started learns of a refusal that came after its start', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const child = await openWith(UNKNOWN_TOKEN, { pausedUntil: null, validAt: null })
+  child.followCredential({ pausedUntil: github.clock.now() + 60_000, validAt: null })
+  expect(await look(repository, null, child)).toEqual(ok(commit))
+  expect(withToken()).toBe(0)
 })
 
 test('while the token is paused, the quota told is the one that counts: that without a token', async () => {

@@ -34,6 +34,9 @@ export interface ReplicasReport extends SoakReport {
   late: number
   stale: number
   pushes: number
+  /** Jobs that ended, and those of them that failed. */
+  jobs: number
+  failedJobs: number
   faults: number
   /** Questions to the API that count against a quota. */
   questions: number
@@ -100,6 +103,8 @@ class Run {
     late: 0,
     stale: 0,
     pushes: 0,
+    jobs: 0,
+    failedJobs: 0,
     faults: 0,
     questions: 0,
     settledSeconds: 0,
@@ -202,14 +207,18 @@ class Run {
     const misses = this.#watched.flatMap(one => one.misses)
     const late = this.#watched.reduce((sum, one) => sum + one.late, 0)
     const problems = [...this.report.problems, ...misses, ...mistakes]
-    return { ...this.report, late, stale: misses.length, problems: problems.length > 0 ? [...problems, ...this.#said()] : [] }
+    const failedJobs = this.#linesWith('"msg":"indexing failed"').length
+    const jobs = this.#linesWith('"msg":"indexed"').length + failedJobs
+    // What may explain a problem: failures after which a replica went on.
+    const said = problems.length > 0 ? this.#linesWith('mountglass_fallbacks_total') : []
+    return { ...this.report, late, stale: misses.length, jobs, failedJobs, problems: [...problems, ...said] }
   }
 
-  /** What may explain a problem: failures after which a replica went on. */
-  #said(): string[] {
+  /** What the replicas logged. */
+  #linesWith(part: string): string[] {
     return this.#services.flatMap((service, replica) => {
       const lines = service.output().split('\n')
-      return lines.filter(line => line.includes('mountglass_fallbacks_total')).map(line => `replica ${replica} said: ${line}`)
+      return lines.filter(line => line.includes(part)).map(line => `replica ${replica} said: ${line}`)
     })
   }
 }
