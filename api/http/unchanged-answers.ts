@@ -19,6 +19,8 @@ interface KnownRequest {
   etag: string
   /** What the answer was made of; `null` where only the answer tells, which is memoized. */
   source: string | null
+  /** Whether the answer is unchanged, for all requests that arrive before it is looked at. `null` while none waits for it. */
+  decision: Promise<boolean> | null
 }
 
 /** What remains to be done when such a request was answered: it is logged and counted as every other. */
@@ -81,7 +83,7 @@ export class UnchangedAnswers {
     // Of other answers nothing tells that they are the same but their bytes.
     if (source === null && memoized === null) return
     if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
-    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source })
+    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source, decision: null })
   }
 
   /** A listener that answers what is unchanged, and leaves everything else to another. */
@@ -107,9 +109,8 @@ export class UnchangedAnswers {
     listener: RequestListener,
   ): Promise<void> {
     const startedAt = performance.now()
-    await endOfTurn()
-    const isUnchanged = await this.#isUnchanged(known).catch(() => false)
-    if (!isUnchanged) {
+    known.decision ??= this.#decide(known)
+    if (!(await known.decision)) {
       this.#known.delete(request.url ?? '')
       listener(request, response)
       return
@@ -117,6 +118,13 @@ export class UnchangedAnswers {
     const id = this.#options.createId()
     response.writeHead(304, { ...this.#options.headersOf(id), etag: known.etag }).end()
     this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route: known.route, startedAt })
+  }
+
+  /** One decision serves all requests of this turn of the event loop, since it begins when all of them have arrived. */
+  async #decide(known: KnownRequest): Promise<boolean> {
+    await endOfTurn()
+    known.decision = null
+    return await this.#isUnchanged(known).catch(() => false)
   }
 
   /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */
