@@ -36,8 +36,8 @@ interface UnchangedOptions {
   tags: TagsOfAnswers
   /** A new id of a request. */
   createId: () => string
-  /** All headers of an answer of the interface, the id included. */
-  headersOf: (id: string) => Record<string, string>
+  /** Headers of every answer of the interface. */
+  headers: Readonly<Record<string, string>>
 }
 
 /** Memory of the known requests. */
@@ -61,9 +61,12 @@ export class UnchangedAnswers {
   })
   #handlers: Partial<Handlers> | null = null
   #note: NoteUnchanged = () => {}
+  /** Names and values in turn: an object of them for each answer would take as long as to write them. */
+  readonly #headers: readonly string[]
 
   constructor(options: UnchangedOptions) {
     this.#options = options
+    this.#headers = Object.entries(options.headers).flat()
   }
 
   /** Begins to answer. @param note called for each answer */
@@ -116,7 +119,7 @@ export class UnchangedAnswers {
       return
     }
     const id = this.#options.createId()
-    response.writeHead(304, { ...this.#options.headersOf(id), etag: known.etag }).end()
+    response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', known.etag]).end()
     this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route: known.route, startedAt })
   }
 
