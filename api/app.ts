@@ -83,7 +83,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   const common = commonHeaders(options.baseUrl)
   const createId = () => randomUUID()
   const tags = new EntityTags((request, tagged, etag) => unchanged.learn(request, tagged, etag))
-  const unchanged = new UnchangedAnswers({ tags, createId, headersOf: id => apiHeaders(id, common) })
+  const unchanged = new UnchangedAnswers({ tags, createId, headers: apiHeaders(common) })
   const app: FastifyInstance = fastify({
     logger: options.logger ?? false,
     logController: new LogController({ disableRequestLogging: true }),

@@ -13,6 +13,7 @@ import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
+import { KeptResults } from './mcp/kept-results.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
@@ -88,11 +89,12 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
         {
           handlers,
           maxBytes,
+          kept: new KeptResults(),
           readAddress: text => parseAddress(text, hosts),
           openSkills: of => createSkillSource(deps, of),
           toServiceError,
         },
-        { address, viewer: OWN_PROCESS, instructions, withSkills: true },
+        { address, viewer: OWN_PROCESS, instructions, withSkills: true, held: null },
       )
     },
     { onerror: error => say(error.message) },

@@ -99,11 +99,17 @@ function endSocket(socket: Duplex, bytes: string, lingerMs: number): void {
 
 /** Destroys the connection of a request that is still being sent some time after it was answered. */
 function endUnfinished(request: IncomingMessage, response: ServerResponse, lingerMs: number): void {
+  // Without a body, it was whole when its headers were.
+  if (!hasBody(request)) return
   response.once('finish', () => {
     if (request.complete) return
     const timer = destroyAfter(request.socket, lingerMs)
     request.once('end', () => clearTimeout(timer))
   })
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 function destroyAfter(socket: Duplex, lingerMs: number): NodeJS.Timeout {

@@ -62,7 +62,8 @@ function isInQuery(packet: string): boolean {
 function formatAnswer(error: ServiceError, common: CommonHeaders, more: Record<string, string>): string {
   const body = JSON.stringify(errorBody(error))
   const headers = {
-    ...apiHeaders(randomUUID(), common),
+    'x-request-id': randomUUID(),
+    ...apiHeaders(common),
     ...more,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -53,7 +53,7 @@ export function setCorsHeaders(reply: FastifyReply): void {
   reply.headers(CORS_HEADERS)
 }
 
-/** All of these, for answers that are made without a request. */
-export function apiHeaders(requestId: string, common: CommonHeaders): Record<string, string> {
-  return { 'x-request-id': requestId, ...common, ...API_HEADERS, ...CORS_HEADERS }
+/** All of these but the request id, for answers that are made without Fastify. */
+export function apiHeaders(common: CommonHeaders): Record<string, string> {
+  return { ...common, ...API_HEADERS, ...CORS_HEADERS }
 }

@@ -19,6 +19,8 @@ interface KnownRequest {
   etag: string
   /** What the answer was made of; `null` where only the answer tells, which is memoized. */
   source: string | null
+  /** Whether the answer is unchanged, for all requests that arrive before it is looked at. `null` while none waits for it. */
+  decision: Promise<boolean> | null
 }
 
 /** What remains to be done when such a request was answered: it is logged and counted as every other. */
@@ -34,8 +36,8 @@ interface UnchangedOptions {
   tags: TagsOfAnswers
   /** A new id of a request. */
   createId: () => string
-  /** All headers of an answer of the interface, the id included. */
-  headersOf: (id: string) => Record<string, string>
+  /** Headers of every answer of the interface. */
+  headers: Readonly<Record<string, string>>
 }
 
 /** Memory of the known requests. */
@@ -59,9 +61,12 @@ export class UnchangedAnswers {
   })
   #handlers: Partial<Handlers> | null = null
   #note: NoteUnchanged = () => {}
+  /** Names and values in turn: an object of them for each answer would take as long as to write them. */
+  readonly #headers: readonly string[]
 
   constructor(options: UnchangedOptions) {
     this.#options = options
+    this.#headers = Object.entries(options.headers).flat()
   }
 
   /** Begins to answer. @param note called for each answer */
@@ -81,7 +86,7 @@ export class UnchangedAnswers {
     // Whether another answer is unchanged shows only when it is computed and serialized again.
     if (source === null && memoized === null) return
     if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
-    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source })
+    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source, decision: null })
   }
 
   /** A listener that answers 304 where the client has the current answer, and passes every other request to `listener`. */
@@ -107,16 +112,22 @@ export class UnchangedAnswers {
     listener: RequestListener,
   ): Promise<void> {
     const startedAt = performance.now()
-    await endOfTurn()
-    const isUnchanged = await this.#isUnchanged(known).catch(() => false)
-    if (!isUnchanged) {
+    known.decision ??= this.#decide(known)
+    if (!(await known.decision)) {
       this.#known.delete(request.url ?? '')
       listener(request, response)
       return
     }
     const id = this.#options.createId()
-    response.writeHead(304, { ...this.#options.headersOf(id), etag: known.etag }).end()
+    response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', known.etag]).end()
     this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route: known.route, startedAt })
+  }
+
+  /** One decision serves all requests of this turn of the event loop, since it begins when all of them have arrived. */
+  async #decide(known: KnownRequest): Promise<boolean> {
+    await endOfTurn()
+    known.decision = null
+    return await this.#isUnchanged(known).catch(() => false)
   }
 
   /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */

@@ -13,7 +13,9 @@ import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
 import type { Viewer } from '../people/viewer.ts'
 import type { ToolHandlers } from './call-tool.ts'
+import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
+import { KeptResults } from './kept-results.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
 
@@ -55,6 +57,7 @@ interface Served extends ServerOptions {
   request: FastifyRequest
   /** Set when a tool call is refused the whole address. Then the HTTP answer is this error instead of the tool's result. */
   refusal: ServiceError | null
+  held: HeldJson
 }
 
 /** Addresses whose spelling at the host is known from a call of the last minute. */
@@ -64,7 +67,8 @@ const KNOWN_MS = 60_000
 export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
   const known = new LRUCache<string, Address>({ ...entriesAtMost(KNOWN_ADDRESSES), ttl: KNOWN_MS })
-  const handler = createMcpHandler(() => {
+  const kept = new KeptResults()
+  const handler = createMcpHandler(({ era }) => {
     const options = served.getStore() as Served
     const toServiceError = (thrown: unknown) => {
       const error = loggedError(thrown, options.request)
@@ -73,13 +77,15 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     }
     const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
     const named = (text: string) => readAddress(text, hosts, baseUrl)
-    return createServer({ handlers, maxBytes, toServiceError, openSkills, readAddress: named }, options)
+    const parts = { handlers, maxBytes, kept, toServiceError, openSkills, readAddress: named }
+    // Answers to older revisions are streams, which nobody completes.
+    return createServer(parts, era === 'modern' ? options : { ...options, held: null })
   })
 
   async function optionsOf(request: FastifyRequest, rawAddress: string, message: Message): Promise<Served> {
     const { viewer } = request
     const withSkills = !TOOL_METHODS.has(String(message.method))
-    const common = { request, viewer, withSkills, refusal: null }
+    const common = { request, viewer, withSkills, refusal: null, held: new HeldJson() }
     // A tool opens the address itself, so all it needs here is the canonical spelling. Only those that anonymous clients
     // may read are kept, so that no client gets that of a private repository.
     const isShared = viewer.kind === 'anonymous'
@@ -107,7 +113,7 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
       const options = await optionsOf(request, rawAddress, message)
       const asked = await toWebRequest(request.raw as NodeIncomingMessageLike, message, { signal: left.signal })
       const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
-      if (options.refusal === null) return await send(reply, answer)
+      if (options.refusal === null) return await send(reply, answer, options.held)
       known.delete(rawAddress)
       throw options.refusal
     },
@@ -124,12 +130,13 @@ function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
 }
 
 /** Passes the answer of the SDK on, with the headers of this service. */
-async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+async function send(reply: FastifyReply, answer: Response, held: HeldJson): Promise<FastifyReply> {
   reply.code(answer.status)
   for (const [name, value] of answer.headers) if (name !== 'content-length') reply.header(name, value)
-  if (answer.body === null) return reply.send(null)
+  if (answer.body === null) return reply.send()
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-  return reply.send(isStream ? Readable.fromWeb(answer.body as ReadableStream) : Buffer.from(await answer.arrayBuffer()))
+  if (isStream) return reply.send(Readable.fromWeb(answer.body as ReadableStream))
+  return reply.send(Buffer.from(held.complete(await answer.text())))
 }
 
 /** The repository that an argument names. @throws ServiceError `address.*` */

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Deps } from '#api/deps.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 
@@ -27,9 +28,19 @@ const READY = [
 let app: TestApp
 let origin: string
 let logged: string[] = []
+let opened = 0
 beforeAll(async () => {
   const stream = { write: (line: string) => void logged.push(line) }
-  app = await testApp({ 'acme/tools': FILES }, { metrics: createPrometheusMetrics(), logger: { level: 'info', stream } })
+  const countOpened = (deps: Deps): Deps => {
+    const { uses } = deps
+    const count: typeof uses.opened = use => {
+      opened++
+      uses.opened(use)
+    }
+    return { ...deps, uses: { ...uses, opened: count } }
+  }
+  const log = { level: 'info', stream }
+  app = await testApp({ 'acme/tools': FILES }, { metrics: createPrometheusMetrics(), logger: log, deps: countOpened })
   await app.open(ADDRESS)
   origin = await app.app.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -120,6 +131,24 @@ test('a repository that became private is as one that does not exist, whatever t
     await rm(marker)
   }
   for (const [url, etag] of tags) expect([url, (await send(url, { 'if-none-match': etag })).status]).toEqual([url, 304])
+})
+
+test('requests that arrive together are decided at once, and those that arrive later anew', async () => {
+  const url = READY[1] as string
+  const etag = await tagOf(url)
+  const marker = join(app.repository('acme/tools').gitDir, 'mountglass-private')
+  const askTogether = async () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    const request = (connection: string) =>
+      `GET ${url} HTTP/1.1\r\nhost: a\r\nif-none-match: ${etag}\r\nconnection: ${connection}\r\n\r\n`
+    opened = 0
+    socket.write(request('keep-alive').repeat(4) + request('close'))
+    return (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)
+  }
+  expect([await askTogether(), opened]).toEqual([Array(5).fill('304'), 1])
+  await writeFile(marker, '')
+  expect([await askTogether(), opened]).toEqual([Array(5).fill('404'), 0])
+  await rm(marker)
 })
 
 test('a branch that moved is answered whole, at its new commit', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { type Service, startService } from '#test/support/service.ts'
-import { median, printTable, type Spread, spreadOf } from './measure.ts'
+import { median, printTable, type Spread, spread } from './measure.ts'
 import { measurePackageCost } from './package-cost.ts'
 import type { BenchRepository } from './repositories.ts'
 
@@ -73,7 +73,7 @@ async function measureCalls({ baseUrl }: Service, address: string, path: string)
   ]
   const rows: Record<string, string | number>[] = []
   for (const [asked, peer] of pairs) {
-    const [ours, theirs] = [await timesOf(baseUrl, asked), await timesOf(baseUrl, peer)]
+    const [ours, theirs] = await timesOf(baseUrl, [asked, peer])
     const ratio = ours.p50 / theirs.p50
     const isSlow = asked.name === 'load_skill' && ours.p50 > TARGETS.skillMs
     rows.push({
@@ -86,11 +86,9 @@ async function measureCalls({ baseUrl }: Service, address: string, path: string)
       target: `<= ${TARGETS.ratio}x${ratio > TARGETS.ratio ? ': MISSED' : ''}${isSlow ? `, <= ${TARGETS.skillMs} ms: MISSED` : ''}`,
     })
   }
-  const list = await timesOf(baseUrl, {
-    name: 'tools/list',
-    path: `/mcp${address}`,
-    message: { method: 'tools/list', params: {} },
-  })
+  const [list] = await timesOf(baseUrl, [
+    { name: 'tools/list', path: `/mcp${address}`, message: { method: 'tools/list', params: {} } },
+  ])
   const isSlow = list.p50 > TARGETS.listMs
   rows.push({
     call: 'tools/list',
@@ -150,13 +148,22 @@ async function measureArchives({ baseUrl }: Service, address: string): Promise<v
   ])
 }
 
-/** Of warm calls. */
-async function timesOf(baseUrl: string, question: Question): Promise<Spread> {
+/** Of warm calls. The questions are asked in turn, so that whatever else the machine does is part of each. */
+async function timesOf<const Questions extends readonly Question[]>(
+  baseUrl: string,
+  questions: Questions,
+): Promise<{ [Index in keyof Questions]: Spread }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  await spreadOf(WARMING_CALLS, () => ask(baseUrl, question, agent))
-  const spread = await spreadOf(CALLS, () => ask(baseUrl, question, agent))
+  const times = questions.map((): number[] => [])
+  for (let call = -WARMING_CALLS; call < CALLS; call++) {
+    for (const [index, question] of questions.entries()) {
+      const startedAt = performance.now()
+      await ask(baseUrl, question, agent)
+      if (call >= 0) times[index]?.push(performance.now() - startedAt)
+    }
+  }
   agent.destroy()
-  return spread
+  return times.map(spread) as { [Index in keyof Questions]: Spread }
 }
 
 /** @throws Error when the answer is no success */

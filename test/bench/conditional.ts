@@ -9,6 +9,8 @@ const WARM_ROUNDS = 4
 const ROUNDS = 7
 const REQUESTS = 1_600
 const CONNECTIONS = 32
+/** Of these, each is alone: nothing is shared by requests that arrive together. */
+const LONE_REQUESTS = 400
 /** A 304 takes less than this share of the time of the whole answer. */
 const TARGET = 0.5
 
@@ -38,23 +40,32 @@ async function measureHost(host: string, what: string): Promise<void> {
     ]) {
       const { status, headers } = await ask(agent, `${origin}${path}`)
       if (status !== 200 || headers.etag === undefined) throw new Error(`${path} answered ${status}`)
-      const costOf = (having: Record<string, string>, expected: number) =>
-        costOfRequests(server, async () => {
+      const costOf = (having: Record<string, string>, expected: number, load: Load) =>
+        costOfRequests(server, load, async () => {
           const answer = await ask(agent, `${origin}${path}`, having)
           if (answer.status !== expected) throw new Error(`${path} answered ${answer.status}`)
         })
-      const rounds: { whole: number; unchanged: number }[] = []
-      for (let round = 0; round < ROUNDS + WARM_ROUNDS; round++) {
-        const whole = await costOf({}, 200)
-        const unchanged = await costOf({ 'if-none-match': headers.etag }, 304)
-        if (round >= WARM_ROUNDS) rounds.push({ whole, unchanged })
+      const etag = headers.etag
+      const measure = async (load: Load, warmRounds: number) => {
+        const rounds: { whole: number; unchanged: number }[] = []
+        for (let round = 0; round < ROUNDS + warmRounds; round++) {
+          const whole = await costOf({}, 200, load)
+          const unchanged = await costOf({ 'if-none-match': etag }, 304, load)
+          if (round >= warmRounds) rounds.push({ whole, unchanged })
+        }
+        return rounds
       }
-      const share = median(rounds.map(({ whole, unchanged }) => unchanged / whole))
+      const shareOf = (rounds: { whole: number; unchanged: number }[]) =>
+        median(rounds.map(({ whole, unchanged }) => unchanged / whole))
+      const rounds = await measure({ requests: REQUESTS, connections: CONNECTIONS }, WARM_ROUNDS)
+      const lone = await measure({ requests: LONE_REQUESTS, connections: 1 }, 0)
+      const share = shareOf(rounds)
       rows.push({
         url: path.replace(address, ''),
         '200, µs': median(rounds.map(({ whole }) => whole)),
         '304, µs': median(rounds.map(({ unchanged }) => unchanged)),
         share,
+        'share, one by one': shareOf(lone),
         target: share < TARGET ? `< ${TARGET}` : `< ${TARGET}: MISSED`,
       })
     }
@@ -66,15 +77,20 @@ async function measureHost(host: string, what: string): Promise<void> {
   }
 }
 
+interface Load {
+  requests: number
+  connections: number
+}
+
 /** Microseconds of the processor that one of many requests takes in the process that serves. */
-async function costOfRequests(server: ChildProcess, ask: () => Promise<void>): Promise<number> {
+async function costOfRequests(server: ChildProcess, { requests, connections }: Load, ask: () => Promise<void>): Promise<number> {
   const before = await usedBy(server)
-  let left = REQUESTS
+  let left = requests
   const askInTurn = async () => {
     while (left-- > 0) await ask()
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, askInTurn))
-  return ((await usedBy(server)) - before) / REQUESTS
+  await Promise.all(Array.from({ length: connections }, askInTurn))
+  return ((await usedBy(server)) - before) / requests
 }
 
 async function usedBy(server: ChildProcess): Promise<number> {
