@@ -62,7 +62,7 @@ export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Most texts have none of these. It takes a tenth of the time of `HIDDEN`. */
+/** Most texts have none of these. It is found out in a fraction of the time of `HIDDEN`. */
 const MAY_BE_HIDDEN = /[^\t\n\x20-\x7e]/
 const HIDDEN = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]|[\ufff9-\ufffb]/gu
 
