@@ -33,7 +33,14 @@ function renderLegal({ texts, revised }: LegalDocument, wanted: readonly string[
   const text = language === null ? undefined : texts[language]
   if (language === null || text === undefined) return null
   const html = renderMarkdown(text.body, { idPrefix: '', headingOffset: 0, resolveLink: resolveOperatorLink, say })
-  return { language, title: text.title, html, headings: contentsOf(html), revised, others: languages.filter(one => one !== language) }
+  return {
+    language,
+    title: text.title,
+    html,
+    headings: contentsOf(html),
+    revised,
+    others: languages.filter(one => one !== language),
+  }
 }
 
 /** Links of the operator: to the web, by mail, or to a page of this origin. */
