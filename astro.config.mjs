@@ -11,7 +11,8 @@ export default defineConfig({
   publicDir: './site/public',
   outDir: './dist',
   output: 'server',
-  adapter: node({ mode: 'middleware' }),
+  // A page is sent whole: in pieces it costs more, and none of it is known before its facts are.
+  adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   integrations: [devPages(), indexDocs(), compressAssets()],
   // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,

@@ -30,7 +30,7 @@ export async function publish(
 ): Promise<number> {
   const speech = speechOf(env)
   const say = speech.words.publish
-  const read = await validateFolder(folder)
+  const read = await validateFolder(folder, speech)
   if ('faults' in read) return report(read.faults, EXIT_FAILED)
   try {
     const settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })

@@ -25,6 +25,7 @@ export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const compressed = encoding === null ? null : await compress(bytes, encoding)
   if (encoding !== null && compressed !== null) headers.set('content-encoding', encoding)
   const sent = (compressed ?? bytes) as Uint8Array<ArrayBuffer>
+  headers.set('content-length', String(sent.byteLength))
   if (status === 200 && !locals.isPartial) locals.onRendered?.({ headers: [...headers], bytes: sent })
   return new Response(sent, { status, headers })
 }

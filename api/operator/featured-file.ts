@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Address, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { FEATURED_ADDRESSES, FEATURED_FILE_BYTES, OPERATOR_PICTURE_BYTES } from '#core/limits.ts'
+import { faultOf } from '#core/words/faults.ts'
 import type { FolderFiles } from './folder-files.ts'
 import { isSameRepository } from './repository-rule.ts'
 import { FileFault, joinFaults, parseYamlFile, type YamlFile } from './yaml-file.ts'
@@ -20,18 +21,20 @@ const FeaturedFile = z
   .array(
     z.strictObject(
       {
-        address: z.string('must be an address like /gh/acme/handbook'),
-        image: z.string('must be the name of a picture in this folder').optional(),
-        verified: z.boolean('must be true or false').default(false),
+        address: z.string(faultOf('addressForm')),
+        image: z.string(faultOf('pictureName')).optional(),
+        verified: z.boolean(faultOf('trueOrFalse')).default(false),
       },
       {
         error: issue =>
-          issue.code === 'unrecognized_keys' ? 'is not a known field (address, image, verified)' : 'must have an address',
+          issue.code === 'unrecognized_keys'
+            ? faultOf('unknownField', { fields: 'address, image, verified' })
+            : faultOf('needsAddress'),
       },
     ),
-    'must be a list of addresses',
+    faultOf('addressList'),
   )
-  .max(FEATURED_ADDRESSES, `has more than ${FEATURED_ADDRESSES} addresses`)
+  .max(FEATURED_ADDRESSES, faultOf('tooManyAddresses', { limit: FEATURED_ADDRESSES }))
 
 /** @throws FileFault */
 export async function readFeatured(files: FolderFiles): Promise<FeaturedEntry[]> {
@@ -44,7 +47,7 @@ export async function readFeatured(files: FolderFiles): Promise<FeaturedEntry[]>
     try {
       const address = parseOperatorAddress(entry.address, [index, 'address'], fault)
       if (featured.some(one => isSameAddress(one.address, address)))
-        faults.push(fault([index, 'address'], `address: ${entry.address} is listed twice`))
+        faults.push(fault([index, 'address'], `address: ${faultOf('twice', { address: entry.address })}`))
       const image = entry.image === undefined ? null : await takePicture(files, entry.image, [index, 'image'], fault)
       featured.push({ address, image, verified: entry.verified })
     } catch (error) {
@@ -64,8 +67,11 @@ async function takePicture(
   fault: YamlFile<unknown>['fault'],
 ): Promise<string> {
   const medium = await files.takeMedium(name, OPERATOR_PICTURE_BYTES)
-  const problem = 'problem' in medium ? medium.problem : medium.type.startsWith('image/') ? null : 'is not a picture'
-  if (problem !== null) throw fault(path, `image: ${name} ${problem.replace(', nor an MP4 or WebM clip', '')}`)
+  const problem = 'problem' in medium ? medium.problem : medium.type.startsWith('image/') ? null : faultOf('notPicture')
+  if (problem !== null) {
+    const shown = problem === faultOf('mediumForm') ? faultOf('pictureForm') : problem
+    throw fault(path, `image: ${name} ${shown}`)
+  }
   return (medium as { name: string }).name
 }
 

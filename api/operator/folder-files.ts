@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { OPERATOR_FOLDER_BYTES } from '#core/limits.ts'
+import { faultOf } from '#core/words/faults.ts'
 import { type MediaFormat, readMediaFormat } from './media-format.ts'
 import { FileFault } from './yaml-file.ts'
 
@@ -45,13 +46,12 @@ export function openFolderFiles(root: string): FolderFiles {
     async takeMedium(name, maxBytes) {
       try {
         const bytes = await readFileInside(root, name, maxBytes)
-        if (bytes === null) return { problem: 'is not a file in this folder' }
+        if (bytes === null) return { problem: faultOf('noFile') }
         const format = readMediaFormat(bytes)
         if ('problem' in format) return format
         const medium = { ...format, name: `${createHash('sha256').update(bytes).digest('hex')}.${format.extension}`, bytes }
         if (!media.has(medium.name)) mediaBytes += bytes.length
-        if (mediaBytes > OPERATOR_FOLDER_BYTES)
-          return { problem: `makes the media larger than ${OPERATOR_FOLDER_BYTES} bytes in all` }
+        if (mediaBytes > OPERATOR_FOLDER_BYTES) return { problem: faultOf('mediaTooLarge', { limit: OPERATOR_FOLDER_BYTES }) }
         media.set(medium.name, medium)
         return medium
       } catch (error) {
@@ -73,7 +73,7 @@ async function readFileInside(root: string, name: string, maxBytes: number): Pro
   const found = await stat(path)
   if (!found.isFile()) return null
   const file = await open(path).catch(() => {
-    throw new FileFault(null, 'cannot be read')
+    throw new FileFault(null, faultOf('unreadable'))
   })
   try {
     // One byte more than permitted, or than there was, shows that the file is too large, or grows.
@@ -84,7 +84,7 @@ async function readFileInside(root: string, name: string, maxBytes: number): Pro
       length += bytesRead
       if (bytesRead === 0 || length === buffer.length) break
     }
-    if (length > maxBytes) throw new FileFault(null, `is larger than ${maxBytes} bytes`)
+    if (length > maxBytes) throw new FileFault(null, faultOf('tooLarge', { limit: maxBytes }))
     return Uint8Array.from(buffer.subarray(0, length))
   } finally {
     await file.close()
@@ -95,6 +95,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new FileFault(null, 'is not UTF-8 text')
+    throw new FileFault(null, faultOf('notText'))
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LEGAL_KINDS, type LegalDocument, type LegalKind } from '#core/contract/legal.ts'
 import { LEGAL_FILE_BYTES } from '#core/limits.ts'
+import { faultOf } from '#core/words/faults.ts'
 import type { FolderFiles } from './folder-files.ts'
 import { canonicalTag } from './language-tag.ts'
 import { FileFault, parseYamlFile } from './yaml-file.ts'
@@ -18,11 +19,19 @@ export interface LegalText {
 
 const FrontMatter = z.strictObject(
   {
-    title: z.string('must be text').trim().min(1, 'must not be empty').max(200, 'has more than 200 characters'),
-    revised: z.iso.date('must be a date like 2026-11-24').nullable().default(null),
+    title: z
+      .string(faultOf('mustBeText'))
+      .trim()
+      .min(1, faultOf('empty'))
+      .max(200, faultOf('tooManyCharacters', { max: 200 })),
+    revised: z.iso
+      .date(faultOf('date', { example: '2026-11-24' }))
+      .nullable()
+      .default(null),
   },
   {
-    error: ({ code }) => (code === 'unrecognized_keys' ? 'is not a known field (title, revised)' : 'must have a title'),
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? faultOf('unknownField', { fields: 'title, revised' }) : faultOf('needsTitle'),
   },
 )
 
@@ -35,13 +44,12 @@ export async function listLegal(files: FolderFiles): Promise<string[]> {
 export async function readLegalFile(files: FolderFiles, name: string): Promise<LegalText> {
   const [, kind, tag = ''] = /^(terms|privacy)\.([A-Za-z0-9-]+)\.md$/.exec(name) ?? []
   const language = canonicalTag(tag)
-  if (kind === undefined || language === null)
-    throw new FileFault(null, 'must be named terms.<language>.md or privacy.<language>.md')
+  if (kind === undefined || language === null) throw new FileFault(null, faultOf('legalName'))
   const text = (await files.readText(`${LEGAL_FOLDER}/${name}`, LEGAL_FILE_BYTES)) ?? ''
   const [whole, front] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text) ?? []
-  if (whole === undefined || front === undefined) throw new FileFault(1, 'must begin with front matter that has a title')
+  if (whole === undefined || front === undefined) throw new FileFault(1, faultOf('frontMatter'))
   const body = text.slice(whole.length).trim()
-  if (body === '') throw new FileFault(null, 'has no text below its front matter')
+  if (body === '') throw new FileFault(null, faultOf('noText'))
   // The line above the front matter counts, too.
   const { value } = parseYamlFile(`\n${front}`, FrontMatter)
   return { kind: kind as LegalKind, language, ...value, body: `${body}\n` }

@@ -1,3 +1,4 @@
+import { faultOf } from '#core/words/faults.ts'
 import { type FormatProblem, readPictureFormat, secondFormatOf } from './picture-format.ts'
 import { pictureTypeOf } from './picture-type.ts'
 import { readVideoFormat } from './video-format.ts'
@@ -22,10 +23,7 @@ export function readMediaFormat(bytes: Uint8Array): MediaFormat | FormatProblem 
     return 'problem' in picture ? picture : { ...picture, durationMs: null }
   }
   const video = readVideoFormat(bytes)
-  if ('problem' in video)
-    return video.problem.startsWith('is not an MP4')
-      ? { problem: 'is not a PNG, JPEG, GIF or WebP picture, nor an MP4 or WebM clip' }
-      : video
+  if ('problem' in video) return video.problem === faultOf('notClip') ? { problem: faultOf('mediumForm') } : video
   const second = secondFormatOf(bytes)
-  return second === null ? video : { problem: `is ${second} besides being a clip` }
+  return second === null ? video : { problem: faultOf('besidesClip', { what: second }) }
 }

@@ -1,3 +1,4 @@
+import { faultOf } from '#core/words/faults.ts'
 import { type PictureType, pictureTypeOf } from './picture-type.ts'
 
 /** A picture whose bytes are one whole file of its format, with nothing behind its end. */
@@ -21,14 +22,14 @@ export const PICTURE_PIXELS = 4_096 * 4_096
  */
 export function readPictureFormat(bytes: Uint8Array): PictureFormat | FormatProblem {
   const kind = pictureTypeOf(bytes)
-  if (kind === null) return { problem: 'is not a PNG, JPEG, GIF or WebP picture' }
+  if (kind === null) return { problem: faultOf('pictureForm') }
   const frame = FRAMES[kind.extension](bytes)
-  if (frame === null || frame.width === 0 || frame.height === 0) return { problem: 'is not a whole picture' }
+  if (frame === null || frame.width === 0 || frame.height === 0) return { problem: faultOf('brokenPicture') }
   const pixels = frame.width * frame.height
-  if (pixels > PICTURE_PIXELS) return { problem: `has ${pixels} pixels; at most ${PICTURE_PIXELS} are served` }
-  if (frame.end !== bytes.length) return { problem: 'has bytes behind the end of the picture' }
+  if (pixels > PICTURE_PIXELS) return { problem: faultOf('tooManyPixels', { n: pixels, limit: PICTURE_PIXELS }) }
+  if (frame.end !== bytes.length) return { problem: faultOf('behindPicture') }
   const second = secondFormatOf(bytes)
-  if (second !== null) return { problem: `is ${second} besides being a picture` }
+  if (second !== null) return { problem: faultOf('besidesPicture', { what: second }) }
   return { ...kind, width: frame.width, height: frame.height }
 }
 

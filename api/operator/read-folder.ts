@@ -2,7 +2,9 @@ import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatAddress } from '#core/address.ts'
 import { SettingsError } from '#core/settings.ts'
+import { faultIn, faultOf } from '#core/words/faults.ts'
 import { sentence } from '#core/words/sentence.ts'
+import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
 import { FEATURED_FILE, readFeatured } from './featured-file.ts'
 import { type FolderMedium, openFolderFiles } from './folder-files.ts'
 import { joinLegalTexts, LEGAL_FOLDER, listLegal, readLegalFile } from './legal-files.ts'
@@ -44,10 +46,13 @@ export async function readOperatorFolder(folder: string | null, baseUrl: string)
   )
 }
 
-/** Reads and checks all of a folder. */
-export async function validateFolder(folder: string): Promise<FolderContent | { faults: FolderFault[] }> {
+/** Reads and checks all of a folder. @param speech the language of the faults */
+export async function validateFolder(
+  folder: string,
+  speech: Speech = ENGLISH_SPEECH,
+): Promise<FolderContent | { faults: FolderFault[] }> {
   const root = await realpath(folder).catch(() => null)
-  if (root === null || !(await stat(root)).isDirectory()) return { faults: [`${folder} is not a folder`] }
+  if (root === null || !(await stat(root)).isDirectory()) return { faults: [faultIn(faultOf('noFolder', { folder }), speech)] }
   const faults: FolderFault[] = []
   const files = openFolderFiles(root)
   const collect = async <Value>(file: string, read: () => Promise<Value>): Promise<Value | null> => {
@@ -55,7 +60,7 @@ export async function validateFolder(folder: string): Promise<FolderContent | { 
       return await read()
     } catch (error) {
       if (!(error instanceof FileFault)) throw error
-      for (const fault of [error, ...error.also]) faults.push(formatFault(join(folder, file), fault))
+      for (const fault of [error, ...error.also]) faults.push(formatFault(join(folder, file), fault, speech))
       return null
     }
   }
@@ -81,7 +86,7 @@ export async function validateFolder(folder: string): Promise<FolderContent | { 
   return { content, media: files.media }
 }
 
-function formatFault(file: string, { line, message }: FileFault): FolderFault {
+function formatFault(file: string, { line, message }: FileFault, speech: Speech): FolderFault {
   // The message may quote the file, and has to stay on one line.
-  return `${file}${line === null ? '' : `:${line}`}: ${message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`
+  return `${file}${line === null ? '' : `:${line}`}: ${faultIn(message, speech).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`
 }

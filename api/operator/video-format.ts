@@ -1,3 +1,4 @@
+import { faultOf } from '#core/words/faults.ts'
 import type { FormatProblem } from './picture-format.ts'
 
 /** A clip whose bytes are one whole file of its format. */
@@ -10,9 +11,9 @@ export interface VideoFormat {
   durationMs: number
 }
 
-const NO_VIDEO = { problem: 'is not an MP4 or WebM clip' } as const
-const NOT_WHOLE = { problem: 'is not a whole clip: it breaks off, or has bytes behind its end' } as const
-const NO_SIZE = { problem: 'does not say its size and its duration; export it as a file, not as a recording' } as const
+const NO_VIDEO = { problem: faultOf('notClip') } as const
+const NOT_WHOLE = { problem: faultOf('brokenClip') } as const
+const NO_SIZE = { problem: faultOf('clipSize') } as const
 
 /** Reads the frame of a clip, without its pictures: its size, its duration, and whether it ends where the file ends. */
 export function readVideoFormat(bytes: Uint8Array): VideoFormat | FormatProblem {

@@ -1,5 +1,6 @@
 import { CORE_SCHEMA, EVENT_ID, type Event, getScalarValue, load, parseEvents, YAMLException } from 'js-yaml'
 import type { z } from 'zod'
+import { faultOf } from '#core/words/faults.ts'
 
 /** A fault in a file, with its line. */
 export class FileFault extends Error {
@@ -43,7 +44,7 @@ export function parseYamlFile<Value>(text: string, schema: z.ZodType<Value>): Ya
     const name = path.findLast(part => typeof part === 'string')
     return fault(path, `${name === undefined ? '' : `${name}: `}${issue.message}`)
   })
-  throw joinFaults(faults) ?? new FileFault(null, 'is not valid')
+  throw joinFaults(faults) ?? new FileFault(null, faultOf('notValid'))
 }
 
 /** One fault that carries the others; `null` without any. */
@@ -57,7 +58,7 @@ function loadText(text: string): unknown {
     return load(text, { schema: CORE_SCHEMA, maxDepth: DEPTH, maxAliases: 0 })
   } catch (error) {
     if (error instanceof YAMLException) throw new FileFault(error.mark ? error.mark.line + 1 : null, error.reason)
-    throw new FileFault(null, 'is not YAML')
+    throw new FileFault(null, faultOf('notYaml'))
   }
 }
 

@@ -1,6 +1,7 @@
 import { ADVICE } from './advice-de.ts'
 import type { CommandWords } from './en.ts'
 import { ERRORS } from './errors-de.ts'
+import { FAULTS } from './faults-de.ts'
 import { FINDINGS, REASONS } from './findings-de.ts'
 import { PROBLEMS } from './problems-de.ts'
 
@@ -272,6 +273,7 @@ export const DE: CommandWords = {
     tryLater: '{reason}: Versuchen Sie es später erneut',
     stopped: 'das Aufräumen endete vorzeitig: {reason}. Starten Sie es noch einmal, damit es fertig wird',
   },
+  faults: FAULTS,
   findings: FINDINGS,
   reasons: REASONS,
   problems: PROBLEMS,

@@ -1,3 +1,4 @@
+import { FAULTS } from './faults-en.ts'
 import { FINDINGS, REASONS } from './findings-en.ts'
 import { PROBLEMS } from './problems-en.ts'
 
@@ -283,6 +284,8 @@ export const EN = {
     tryLater: '{reason}: try again later',
     stopped: 'the sweep stopped early: {reason}. Run it again to finish',
   },
+  /** What is wrong with an operator's files, by `core/words/faults.ts`. */
+  faults: FAULTS,
   /** What findings say, by `core/words/findings.ts`. */
   findings: FINDINGS,
   reasons: REASONS,

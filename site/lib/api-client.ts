@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type AnswerOf, ENDPOINTS, type EndpointName, type QueryInputOf, type ReadingName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 
@@ -42,22 +43,50 @@ export interface ApiClient {
   as(credentials: Credentials): ApiClient
 }
 
-/** @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart */
-export function createApiClient(transport: ApiTransport, credentials: Credentials = {}): ApiClient {
+/** Memory of the answers that are kept; what an answer takes as objects, in bytes of its text. */
+const KEPT_BYTES = 16 * 1024 * 1024
+const BYTES_PER_CHARACTER = 4
+
+/** An answer that may be asked for again, with its entity tag. */
+interface KeptAnswer {
+  etag: string
+  answer: AnswerOf<ReadingName>
+  sizeBytes: number
+}
+
+/**
+ * Answers are kept with their tags, so that one that is still the same is neither sent nor parsed again: the views of an address share that of its
+ * mount. Nobody changes an answer.
+ *
+ * @param transport `app.inject` when one process serves both, `httpTransport` when they are deployed apart
+ */
+export function createApiClient(transport: ApiTransport): ApiClient {
+  const kept = new LRUCache<string, KeptAnswer>({ maxSize: KEPT_BYTES, sizeCalculation: ({ sizeBytes }) => sizeBytes })
+  return clientOf(transport, {}, kept)
+}
+
+/** @param kept `null` for somebody: what is answered to them is kept for nobody */
+function clientOf(transport: ApiTransport, credentials: Credentials, kept: LRUCache<string, KeptAnswer> | null): ApiClient {
   return {
     async get(name, subject, query) {
-      const { status, body } = await transport(endpointUrl(name, subject, query), credentials)
+      const url = endpointUrl(name, subject, query)
+      const known = kept?.get(url)
+      const { status, body, etag } = await transport(url, { ...credentials, ...(known && { 'if-none-match': known.etag }) })
+      if (status === 304 && known) return { ok: true, status: 200, answer: known.answer as AnswerOf<typeof name> }
       const json: unknown = JSON.parse(body)
       if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
-      return { ok: true, status, answer: ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name> }
+      const answer = ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name>
+      if (etag) kept?.set(url, { etag, answer, sizeBytes: BYTES_PER_CHARACTER * (url.length + body.length) })
+      return { ok: true, status, answer }
     },
     async getTag(name, subject, query, known) {
-      const having = known?.startsWith('"') ? { 'if-none-match': known } : {}
-      const { status, body, etag } = await transport(endpointUrl(name, subject, query), { ...credentials, ...having })
-      if (status === 304 && known !== null) return { status: 200, tag: known }
+      const url = endpointUrl(name, subject, query)
+      const having = known?.startsWith('"') ? known : kept?.peek(url)?.etag
+      const { status, body, etag } = await transport(url, { ...credentials, ...(having && { 'if-none-match': having }) })
+      if (status === 304 && having) return { status: 200, tag: having }
       return { status, tag: etag ?? hash('sha256', body) }
     },
-    as: others => createApiClient(transport, others),
+    as: others => clientOf(transport, others, null),
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,6 +97,17 @@ test('index, sweep, token and keys report in German on a German terminal', () =>
   ])
 })
 
+test('check says in German what it finds, and its document stays English', async () => {
+  await mkdir(join(folder, 'skills/one'), { recursive: true })
+  await writeFile(join(folder, 'skills/one/SKILL.md'), 'See [it](missing.md).\n')
+  const { stdout } = run(['check', 'skills', '--private'])
+  const said = stdout.replace(/\s+/g, ' ')
+  expect(said).toContain('die Datei beginnt nicht mit einem Frontmatter')
+  expect(said).toContain('missing.md führt ins Leere')
+  expect(run(['check', 'skills', '--private', '--json']).stdout).toContain('"missing.md leads to nothing"')
+  await rm(join(folder, 'skills'), { recursive: true })
+})
+
 test('pin and verify report in German, and their documents stay English', () => {
   expect(run(['pin', '/local/acme/tools']).stdout.split('\n')).toEqual([
     '/local/acme/tools',
@@ -130,6 +141,8 @@ test('publish says in German what it changes', async () => {
   )
   expect(run(['publish', '.']).stdout).toBe('neu: featured /local/acme/tools\nveröffentlicht\n')
   expect(run(['publish', '.']).stdout).toBe('nichts ändert sich\n')
+  await writeFile(join(folder, 'featured.yaml'), '- address: /local/acme/tools\n  verified: yes please\n')
+  expect(run(['publish', '.'])).toMatchObject({ status: 1, stderr: 'featured.yaml:2: verified: muss true oder false sein\n' })
 })
 
 test.each([

@@ -43,6 +43,35 @@ test('an answer that is known is not sent again, and an API without entity tags 
   expect((await plain.getTag('mounts', 'local/a/b', {}, two.tag)).tag).not.toBe(two.tag)
 })
 
+test('an answer that is still the same is neither sent nor parsed again, except to somebody', async () => {
+  let content = 'one\n'
+  const asked: { known: string | undefined; status: number }[] = []
+  const client = createApiClient(async (_url, { 'if-none-match': known }) => {
+    const etag = `"${content.trim()}"`
+    const status = known === etag ? 304 : 200
+    asked.push({ known, status })
+    return { status, body: status === 304 ? '' : JSON.stringify(filePage({ content })), etag }
+  })
+  const read = (asking = client) => asking.get('files', 'local/acme/tools', { path: 'a.md' })
+  const first = await read()
+  const second = await read()
+  expect(second.ok && first.ok && second.answer === first.answer).toBe(true)
+  content = 'two\n'
+  expect(await read()).toMatchObject({ ok: true, status: 200, answer: { content } })
+  expect(await client.getTag('files', 'local/acme/tools', { path: 'a.md' }, null)).toEqual({ status: 200, tag: '"two"' })
+  const ada = client.as({ cookie: 'ada' })
+  await read(ada)
+  await read(ada)
+  expect(asked).toEqual([
+    { known: undefined, status: 200 },
+    { known: '"one"', status: 304 },
+    { known: '"one"', status: 200 },
+    { known: '"two"', status: 304 },
+    { known: undefined, status: 200 },
+    { known: undefined, status: 200 },
+  ])
+})
+
 test('an error of the contract is a value with its status', async () => {
   const error = { code: 'file.too_large', message: 'too large', sourceUrl: 'https://a.example' }
   const result = await createApiClient(answering(413, { error })).get('files', 'local/a/b', { path: 'x' })

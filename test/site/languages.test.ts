@@ -115,3 +115,14 @@ test('a page as Markdown is in the words of the interface in every language', as
   const german = await get(`${PAGE}?format=markdown`, 'GET', GERMAN)
   expect(german.html).toBe((await get(`${PAGE}?format=markdown`)).html)
 })
+
+test('findings are said in German where there is a sentence, and marked as English where there is none', async () => {
+  const finding = { severity: 'warning' as const, path: 'a/SKILL.md' }
+  const known = { ...finding, code: 'reference.broken', message: 'b.md leads to nothing' }
+  const unknown = { ...finding, code: 'made.up', message: 'something is odd' }
+  const { get } = await open({ mounts: () => readyMount({ diagnostics: [known, unknown] }) })
+  const { html } = await get(`${PAGE}?view=diagnostics`, 'GET', GERMAN)
+  expect(html).toContain('<bdi>b.md führt ins Leere</bdi>')
+  expect(html).toContain('<bdi lang="en">something is odd</bdi>')
+  expect((await get(`${PAGE}?view=diagnostics`)).html).toContain('b.md leads to nothing')
+})

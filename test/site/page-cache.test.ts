@@ -77,18 +77,22 @@ test('a page with an error or with a text that could not be drawn is rendered ag
   isThere = true
   expect((await get(FILE)).status).toBe(200)
 
+  let asked = 0
   const busy = await open(
-    { files: () => filePage({ content: '# Title\n' }) },
+    {
+      files: () => {
+        asked++
+        return filePage({ content: '# Title\n' })
+      },
+    },
     { rendering: { patienceMs: 0, program: new URL('../support/hostile-renderer.ts', import.meta.url) } },
   )
-  const ids = new Set<unknown>()
   for (let turn = 0; turn < 2; turn++) {
-    const { html, headers } = await busy.get(`${PAGE}?view=file&path=docs/guide.md`)
+    const { html } = await busy.get(`${PAGE}?view=file&path=docs/guide.md`)
     expect(html).toContain('This text cannot be drawn now.')
-    ids.add(headers['content-length'] ?? 'streamed')
   }
   await busy.close()
-  expect(ids).toEqual(new Set(['streamed']))
+  expect(asked).toBe(2)
 })
 
 test('a page whose facts changed while it was rendered is not kept', async () => {

@@ -268,13 +268,6 @@ describe('file', () => {
     })
   })
 
-  test('a path that is no file may be a folder', async () => {
-    const { get } = await open({ files: () => refusal('file.not_found') })
-    const { status, html } = await get(`${PAGE}?view=file&path=docs/guide`)
-    expect(status).toBe(404)
-    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse&path=docs/guide`)
-  })
-
   test('a source that is no web address is not linked', async () => {
     const { get } = await open({ files: () => refusal('file.too_large', { sourceUrl: 'javascript:alert(1)' }) })
     expect(dangersOf((await get(`${PAGE}?view=file&path=big`)).html)).toEqual([])
